@@ -1,0 +1,38 @@
+# Two commands set everything up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: help setup demo test lint bench app figures clean
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## prepare .venv (done once; instant when repeated)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "evroute needs Python 3.11 or newer; this is $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: setup ## plan a route on downtown Denver and watch three methods learn; results in demo/
+	$(BIN)/evroute demo --out demo
+
+test: setup ## run the tests (a few minutes on 2 cores; no internet)
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: setup ## ruff and mypy
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: setup ## the benchmarks, each two ways in one run
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only -s -p no:xdist
+
+app: setup ## open the dashboard
+	$(BIN)/evroute app
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .benchmarks

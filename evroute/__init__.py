@@ -1,0 +1,41 @@
+"""evroute: energy-efficient routes for electric cars, learned from the trips that were driven.
+
+Importing this package costs nothing: each name below loads its module when it is first used.
+
+>>> import evroute
+>>> network = evroute.load_network("denver")
+>>> plan = evroute.plan(network, trip="A")
+>>> evroute.route_map(network, plan).save("route.html")  # doctest: +SKIP
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "load_network": "evroute.network.catalog",
+    "load_vehicle": "evroute.energy.vehicle",
+    "plan": "evroute.planning.plan",
+    "route_map": "evroute.report.maps",
+    "simulate": "evroute.simulation.experiment",
+}
+
+if TYPE_CHECKING:
+    from evroute.energy.vehicle import load_vehicle
+    from evroute.network.catalog import load_network
+    from evroute.planning.plan import plan
+    from evroute.report.maps import route_map
+    from evroute.simulation.experiment import simulate
+
+__all__ = ["__version__", "load_network", "load_vehicle", "plan", "route_map", "simulate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'evroute' has no attribute '{name}'")
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,35 @@
+"""Array aliases, and the one helper that frozen values share."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def freeze(owner: object, **columns: tuple[Any, Any, tuple[int, ...]]) -> None:
+    """Set read-only array attributes on a frozen dataclass, checked for dtype and shape.
+
+    Parameters
+    ----------
+    owner
+        The instance inside its ``__post_init__``.
+    columns
+        ``name=(value, dtype, shape)``.
+
+    Raises
+    ------
+    ValueError
+        If a value does not have the shape.
+    """
+    for name, (value, dtype, shape) in columns.items():
+        array = np.asarray(value, dtype=dtype, order="C")
+        if array.shape != shape:
+            raise ValueError(f"{type(owner).__name__}.{name} has shape {array.shape}, expected {shape}")
+        if array.flags.writeable:
+            array = array.copy()
+            array.setflags(write=False)
+        object.__setattr__(owner, name, array)

@@ -1,0 +1,53 @@
+"""The command line: ``evroute``. Each command parses, calls one library function and shows what it returns.
+
+Imports of numpy and all that stands on it happen inside the commands, so that ``evroute --help`` stays instant.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evroute import __version__
+from evroute.errors import EvrouteError
+
+app = typer.Typer(
+    name="evroute",
+    help="Energy-efficient routes for electric cars, learned from the trips that were driven.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"evroute {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Energy-efficient routes for electric cars, learned from the trips that were driven."""
+
+
+def main() -> None:
+    """Run the command line; a request that cannot be met is one line on stderr and exit status 2."""
+    try:
+        app()
+    except EvrouteError as error:
+        _fail(str(error), 2)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        _fail(f"{error.strerror or error}{where}", 2)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+
+
+def _fail(message: str, status: int) -> None:
+    print(f"evroute: {message}", file=sys.stderr)
+    sys.exit(status)

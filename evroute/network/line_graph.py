@@ -1,0 +1,94 @@
+"""LineGraph: edges as nodes, legal turns as arcs, in a fixed CSR whose entries carry the weights of a search.
+
+The cost of a path belongs to the edge *entered*; costs per edge are broadcast to the turns that enter them, so costs
+per turn need no second search. The incidence Laplacian is that of Sandberg et al., eqs. 132-133.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from evroute.arrays import FloatArray, freeze
+from evroute.network.road_network import RoadNetwork
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, eq=False)
+class LineGraph:
+    """CSR of the legal turns of n edges: entry i runs from edge ``source[i]`` to edge ``indices[i]``.
+
+    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines want them; entry i is row i of
+    ``RoadNetwork.turns``.
+    """
+
+    indptr: np.ndarray[tuple[int], np.dtype[np.int32]]
+    indices: np.ndarray[tuple[int], np.dtype[np.int32]]
+    source: np.ndarray[tuple[int], np.dtype[np.int32]]
+
+    def __post_init__(self) -> None:
+        m = len(self.indices)
+        freeze(
+            self,
+            indptr=(self.indptr, np.int32, (len(self.indptr),)),
+            indices=(self.indices, np.int32, (m,)),
+            source=(self.source, np.int32, (m,)),
+        )
+
+    @classmethod
+    def from_network(cls, network: RoadNetwork) -> "LineGraph":
+        """Build the line graph of a network: one node per edge, one arc per legal turn."""
+        source, target = network.turns[:, 0], network.turns[:, 1]
+        counts = np.bincount(source, minlength=network.n_edges)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return cls(indptr.astype(np.int32), target.astype(np.int32), source.astype(np.int32))
+
+    @property
+    def n_edges(self) -> int:
+        """Number of nodes, one per road edge."""
+        return len(self.indptr) - 1
+
+    def turn_costs(self, edge_costs: FloatArray) -> FloatArray:
+        """Return the (m,) cost of each turn when entering an edge costs ``edge_costs`` (n,)."""
+        costs: FloatArray = edge_costs[self.indices]
+        return costs
+
+    def laplacian(self, length_m: FloatArray) -> csc_matrix:
+        """Return the incidence Laplacian ``L = B B'`` (n, n) of the turns.
+
+        Sandberg et al., eqs. 132-133: the column of turn (e1, e2) in B holds ``-W`` at e1 and ``+W`` at e2 with
+        ``W = mean length / length(e1)``, so L weighs a turn by W squared. A turn of an edge into itself holds nothing.
+        """
+        turn = np.flatnonzero(self.source != self.indices)
+        source, target = self.source[turn], self.indices[turn]
+        weight = length_m.mean() / length_m[source]
+        columns = np.arange(len(turn))
+        incidence = csc_matrix(
+            (
+                np.concatenate([-weight, weight]),
+                (np.concatenate([source, target]), np.concatenate([columns, columns])),
+            ),
+            shape=(self.n_edges, len(turn)),
+        )
+        return csc_matrix(incidence @ incidence.T)
+
+    def to_networkx(self, network: RoadNetwork) -> "nx.DiGraph":
+        """Return the line graph for people: nodes are edge ids with their columns, arcs are legal turns."""
+        import networkx as nx
+
+        graph = nx.DiGraph(name=network.name)
+        columns = zip(
+            network.edge_id,
+            network.length_m.tolist(),
+            network.speed_mps.tolist(),
+            network.incline_rad.tolist(),
+            network.street,
+            strict=True,
+        )
+        for edge_id, length_m, speed_mps, incline_rad, street in columns:
+            graph.add_node(edge_id, length_m=length_m, speed_mps=speed_mps, incline_rad=incline_rad, street=street)
+        graph.add_edges_from((network.edge_id[a], network.edge_id[b]) for a, b in network.turns.tolist())
+        return graph

@@ -1,0 +1,257 @@
+"""RoadNetwork: directed road edges, junctions with heights, and the legal turns between edges.
+
+Rows are the integers used inside; the ids of the source survive beside them, parallel edges included. Heights belong
+to junctions, so every closed walk climbs as much as it descends ("conservative" inclines).
+"""
+
+import hashlib
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
+from evroute.errors import NetworkFormatError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a network came from: what ``evroute network info`` tells.
+
+    kind: reader ("sumo", "osm", "graphml", ...).  files: what was read, names alone.  sha256: of those bytes.
+    elevation: what gave the heights.  smoothing_m: the strength used.  notes: what was missing, imputed or mended,
+    one sentence each.
+    """
+
+    kind: str
+    files: tuple[str, ...] = ()
+    sha256: str = ""
+    attribution: str = ""
+    elevation: str = "none: every junction at 0 m"
+    smoothing_m: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class RoadNetwork:
+    """Directed edges of a passenger-car road network; n edges, v junctions, m legal turns, p shape points.
+
+    edge_id, street, road_class: n strings (the last two may be empty strings).
+    tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never below the straight
+    3-D distance between the two junctions.  speed_mps: (n,) limit.  structure: (n,) 0 ground, 1 bridge, 2 tunnel.
+    turns: (m, 2) edge rows, from and to, sorted, unique.
+    junction_id: v strings.  x_m, y_m: (v,) in ``crs``.  elevation_m: (v,).
+    shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]`` (at least two).
+    crs: anything that pyproj understands, units metres.
+
+    Raises
+    ------
+    NetworkFormatError
+        If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed, an edge steeper
+        than its length allows, a turn between edges that do not meet.
+    """
+
+    name: str
+    edge_id: tuple[str, ...]
+    tail: IntArray
+    head: IntArray
+    length_m: FloatArray
+    speed_mps: FloatArray
+    structure: IntArray
+    street: tuple[str, ...]
+    road_class: tuple[str, ...]
+    turns: IntArray
+    junction_id: tuple[str, ...]
+    x_m: FloatArray
+    y_m: FloatArray
+    elevation_m: FloatArray
+    shape_start: IntArray
+    shape_x_m: FloatArray
+    shape_y_m: FloatArray
+    crs: str
+    source: Source
+
+    def __post_init__(self) -> None:
+        n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
+        freeze(
+            self,
+            tail=(self.tail, np.int64, (n,)),
+            head=(self.head, np.int64, (n,)),
+            length_m=(self.length_m, np.float64, (n,)),
+            speed_mps=(self.speed_mps, np.float64, (n,)),
+            structure=(self.structure, np.int64, (n,)),
+            turns=(self.turns, np.int64, (len(self.turns), 2)),
+            x_m=(self.x_m, np.float64, (v,)),
+            y_m=(self.y_m, np.float64, (v,)),
+            elevation_m=(self.elevation_m, np.float64, (v,)),
+            shape_start=(self.shape_start, np.int64, (n + 1,)),
+            shape_x_m=(self.shape_x_m, np.float64, (p,)),
+            shape_y_m=(self.shape_y_m, np.float64, (p,)),
+        )
+        self._check()
+
+    def _check(self) -> None:
+        n, v = self.n_edges, self.n_junctions
+        if n == 0:
+            raise NetworkFormatError(f"network '{self.name}' has no road that a passenger car may drive")
+        if len(self.street) != n or len(self.road_class) != n:
+            raise ValueError(f"street and road_class need {n} entries")
+        for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
+            if len(set(ids)) != len(ids):
+                twice = next(i for k, i in enumerate(ids) if i in ids[:k])
+                raise NetworkFormatError(f"duplicate {what} id '{twice}'; ids must be unique")
+        for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
+            if not np.all(np.isfinite(getattr(self, column))):
+                raise NetworkFormatError(
+                    f"{column} holds {_count_bad(getattr(self, column))} values that are not finite"
+                )
+        for column in ("length_m", "speed_mps"):
+            values = getattr(self, column)
+            bad = ~(np.isfinite(values) & (values > 0))
+            if bad.any():
+                e = int(np.flatnonzero(bad)[0])
+                raise NetworkFormatError(
+                    f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive number "
+                    f"({int(bad.sum())} such edges)"
+                )
+        if n and (min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v):
+            raise NetworkFormatError("an edge names a junction that is not there")
+        if (
+            np.any(np.diff(self.shape_start) < 2)
+            or self.shape_start[0] != 0
+            or self.shape_start[-1] != len(self.shape_x_m)
+        ):
+            raise NetworkFormatError("every edge needs a shape of at least two points")
+        steep = np.abs(self.climb_m) > self.length_m
+        if steep.any():
+            e = int(np.flatnonzero(steep)[0])
+            raise NetworkFormatError(
+                f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over {self.length_m[e]:.1f} m of road; "
+                "set heights with evroute.network.elevation, which lengthens such edges"
+            )
+        if len(self.turns):
+            if self.turns.min() < 0 or self.turns.max() >= n:
+                raise NetworkFormatError("a turn names an edge that is not there")
+            apart = self.head[self.turns[:, 0]] != self.tail[self.turns[:, 1]]
+            if apart.any():
+                a, b = self.turns[int(np.flatnonzero(apart)[0])]
+                raise NetworkFormatError(
+                    f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do not meet; "
+                    "rebuild the network from its source"
+                )
+            key = self.turns[:, 0] * n + self.turns[:, 1]
+            if np.any(np.diff(key) <= 0):
+                raise NetworkFormatError("turns must be sorted and unique")
+
+    @property
+    def n_edges(self) -> int:
+        """Number of directed edges."""
+        return len(self.edge_id)
+
+    @property
+    def n_junctions(self) -> int:
+        """Number of junctions."""
+        return len(self.junction_id)
+
+    @property
+    def climb_m(self) -> FloatArray:
+        """(n,) height of the head junction minus that of the tail, m."""
+        climb: FloatArray = self.elevation_m[self.head] - self.elevation_m[self.tail]
+        return climb
+
+    @property
+    def incline_rad(self) -> FloatArray:
+        """(n,) incline with ``sin(incline) = climb / length``."""
+        return np.arcsin(self.climb_m / self.length_m)
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time at the speed limit, s."""
+        time: FloatArray = self.length_m / self.speed_mps
+        return time
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Edge row by edge id."""
+        return {edge_id: row for row, edge_id in enumerate(self.edge_id)}
+
+    @cached_property
+    def lon_lat(self) -> tuple[FloatArray, FloatArray]:
+        """Shape points as WGS 84 longitudes and latitudes, (p,) degrees each."""
+        return _to_lon_lat(self.crs, self.shape_x_m, self.shape_y_m)
+
+    @cached_property
+    def junction_lon_lat(self) -> tuple[FloatArray, FloatArray]:
+        """Junctions as WGS 84 longitudes and latitudes, (v,) degrees each."""
+        return _to_lon_lat(self.crs, self.x_m, self.y_m)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over every column that planning or learning reads; names the network in beliefs and runs."""
+        total = hashlib.sha256()
+        for column in ("tail", "head", "length_m", "speed_mps", "turns", "elevation_m"):
+            total.update(getattr(self, column).tobytes())
+        total.update("\n".join(self.edge_id).encode())
+        return total.hexdigest()
+
+    def subset(self, edges: BoolArray) -> "RoadNetwork":
+        """Keep the edges where ``edges`` (n,) is true; junctions without an edge go too."""
+        keep = np.flatnonzero(edges)
+        junctions = np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
+        new_edge = np.full(self.n_edges, -1)
+        new_edge[keep] = np.arange(len(keep))
+        new_junction = np.full(self.n_junctions, -1)
+        new_junction[junctions] = np.arange(len(junctions))
+        turns = new_edge[self.turns]
+        counts = np.diff(self.shape_start)[keep]
+        start = np.concatenate([[0], np.cumsum(counts)])
+        points = np.repeat(self.shape_start[keep] - start[:-1], counts) + np.arange(start[-1])
+        return replace(
+            self,
+            edge_id=tuple(self.edge_id[e] for e in keep),
+            street=tuple(self.street[e] for e in keep),
+            road_class=tuple(self.road_class[e] for e in keep),
+            tail=new_junction[self.tail[keep]],
+            head=new_junction[self.head[keep]],
+            length_m=self.length_m[keep],
+            speed_mps=self.speed_mps[keep],
+            structure=self.structure[keep],
+            turns=turns[(turns >= 0).all(axis=1)],
+            junction_id=tuple(self.junction_id[j] for j in junctions),
+            x_m=self.x_m[junctions],
+            y_m=self.y_m[junctions],
+            elevation_m=self.elevation_m[junctions],
+            shape_start=start,
+            shape_x_m=self.shape_x_m[points],
+            shape_y_m=self.shape_y_m[points],
+        )
+
+    def strongest_component(self) -> "RoadNetwork":
+        """Keep the largest strongly connected component of the line graph: all edges reach each other."""
+        n = self.n_edges
+        arcs = csr_matrix((np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n))
+        _, label = connected_components(arcs, directed=True, connection="strong")
+        sizes = np.bincount(label)
+        return self.subset(label == sizes.argmax())
+
+    def equals(self, other: "RoadNetwork") -> bool:
+        """Tell whether every column, the name and the source are exactly equal."""
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
+
+
+def _count_bad(values: FloatArray) -> int:
+    return int((~np.isfinite(values)).sum())
+
+
+def _to_lon_lat(crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+    from pyproj import Transformer
+
+    lon, lat = Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform(x_m, y_m)
+    return np.asarray(lon), np.asarray(lat)
