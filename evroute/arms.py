@@ -60,7 +60,7 @@ class Arms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """One request: drive from edge ``origin`` to edge ``destination`` over the available arms. ``t`` counts from 1."""
+    """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1."""
 
     t: int
     arms: Arms

@@ -1,0 +1,49 @@
+"""``evroute vehicle``: what vehicles there are, and where each of their numbers is from."""
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_vehicles() -> None:
+    """List the vehicles of the catalogue."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from evroute.energy.vehicle import load_vehicle, vehicle_names
+
+    table = Table()
+    for title in ("vehicle", "mass kg", "drag x area m²", "rolling", "auxiliary W", "usable battery kWh"):
+        table.add_column(title, justify="left" if title == "vehicle" else "right")
+    for name in vehicle_names():
+        v = load_vehicle(name)
+        table.add_row(
+            name,
+            f"{v.mass_kg:.0f}",
+            f"{v.drag * v.front_m2:.3f}",
+            f"{v.rolling:.4f}",
+            f"{v.auxiliary_w:.0f}",
+            f"{v.battery_kwh:.1f}",
+        )
+    Console().print(table)
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")]) -> None:
+    """Show the numbers of one vehicle and where they are from."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from evroute.energy.vehicle import load_vehicle
+
+    numbers = asdict(load_vehicle(name))
+    sources = numbers.pop("sources")
+    table = Table("field", "value", "source", title=numbers.pop("name"))
+    for field, value in numbers.items():
+        table.add_row(field, f"{value:g}", sources.get(field, ""))
+    Console().print(table)

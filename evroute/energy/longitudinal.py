@@ -1,0 +1,68 @@
+"""Energy of one edge at constant speed, and the potential that makes signed energies searchable.
+
+Sandberg et al., eq. 8 and Table 2. Eq. 8 has one powertrain efficiency, Table 2 two: the force is *divided* by the
+propulsion efficiency where it is positive and *multiplied* by the recuperation efficiency where it is negative, as
+SUMO does. So an edge never returns more than was put in, ``energy - potential >= 0`` on every edge, and no closed
+walk has negative energy (Sachenbacher et al. 2011 use the same potential).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arrays import FloatArray, freeze
+from evroute.energy.vehicle import Vehicle
+
+GRAVITY_MPS2 = 9.82
+AIR_DENSITY_KGPM3 = 1.2
+J_PER_WH = 3600.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnergyParts:
+    """What the battery gives on each edge, split by cause; the four (n,) columns sum to the whole, Wh.
+
+    Climb, rolling and drag each carry the efficiency that applies to the edge as a whole.
+    """
+
+    climb_wh: FloatArray
+    rolling_wh: FloatArray
+    drag_wh: FloatArray
+    auxiliary_wh: FloatArray
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.climb_wh)
+        freeze(self, **{name: (getattr(self, name), np.float64, shape) for name in self.__slots__})
+
+    @property
+    def total_wh(self) -> FloatArray:
+        """(n,) energy from the battery, negative where the edge returns some, Wh."""
+        total: FloatArray = self.climb_wh + self.rolling_wh + self.drag_wh + self.auxiliary_wh
+        return total
+
+
+def energy_parts(vehicle: Vehicle, length_m: FloatArray, climb_m: FloatArray, speed_mps: FloatArray) -> EnergyParts:
+    """Compute the energy of edges driven at constant speed (Sandberg et al., eq. 8), split by cause.
+
+    Parameters
+    ----------
+    vehicle
+        Mass, resistances, efficiencies, auxiliary power.
+    length_m, climb_m, speed_mps
+        (n,) length as driven, m; height gained, m (``|climb| <= length``); speed, m/s.
+    """
+    weight_n = vehicle.mass_kg * GRAVITY_MPS2
+    level_m = np.sqrt(np.maximum(length_m**2 - climb_m**2, 0.0))  # length * cos(incline)
+    climb = weight_n * climb_m
+    rolling = weight_n * vehicle.rolling * level_m
+    drag = 0.5 * vehicle.drag * vehicle.front_m2 * AIR_DENSITY_KGPM3 * length_m * speed_mps**2
+    driving = climb + rolling + drag >= 0
+    factor = np.where(driving, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency) / J_PER_WH
+    auxiliary = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH
+    return EnergyParts(climb * factor, rolling * factor, drag * factor, auxiliary)
+
+
+def potential_wh(vehicle: Vehicle, climb_m: FloatArray) -> FloatArray:
+    """Compute the (n,) change of potential energy ``m g dz`` over each edge, Wh; it telescopes along a route."""
+    potential: FloatArray = vehicle.mass_kg * GRAVITY_MPS2 * climb_m / J_PER_WH
+    return potential

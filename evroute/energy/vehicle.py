@@ -1,0 +1,94 @@
+"""Vehicles: the parameters of eq. 8, a catalogue that ships with evroute, and TOML files of the user's own.
+
+A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each number is from::
+
+    name = "my van"
+    mass_kg = 2400
+    ...
+"""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.resources import data_path
+
+DEFAULT = "reference"
+
+
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
+class Vehicle:
+    """One vehicle as eq. 8 sees it.
+
+    mass_kg as driven.  rolling, drag: coefficients.  front_m2: frontal area.  propulsion_efficiency: battery to
+    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load beside the powertrain, W.
+    battery_kwh: usable capacity.  sources: where each number is from, by field.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a number is missing, not finite or out of its range.
+    """
+
+    name: str
+    mass_kg: float = Field(gt=0, le=60_000)
+    rolling: float = Field(gt=0, lt=0.2)
+    drag: float = Field(gt=0, lt=3)
+    front_m2: float = Field(gt=0, lt=20)
+    propulsion_efficiency: float = Field(gt=0, le=1)
+    recuperation_efficiency: float = Field(ge=0, le=1)
+    auxiliary_w: float = Field(ge=0, le=50_000)
+    battery_kwh: float = Field(gt=0, le=2_000)
+    sources: dict[str, str] = Field(default_factory=dict)
+
+
+_VEHICLE = TypeAdapter(Vehicle)
+
+
+def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
+    """Load a vehicle of the catalogue by name, or one of the user's own from a ``.toml`` file.
+
+    Raises
+    ------
+    UnknownNameError
+        If the catalogue does not have the name; the message lists what it has.
+    EvrouteError
+        If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of range.
+    """
+    if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
+        return _read(Path(name_or_path))
+    if name_or_path not in _catalogue():
+        raise UnknownNameError(
+            f"unknown vehicle '{name_or_path}'; there are {', '.join(vehicle_names())}, "
+            "or give a .toml file of your own"
+        )
+    return _catalogue()[name_or_path]
+
+
+def vehicle_names() -> list[str]:
+    """List the names of the catalogue, the default first."""
+    return sorted(_catalogue(), key=lambda name: (name != DEFAULT, name))
+
+
+@cache
+def _catalogue() -> dict[str, Vehicle]:
+    return {path.stem: _read(path) for path in data_path("vehicles").glob("*.toml")}
+
+
+def _read(path: Path) -> Vehicle:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise EvrouteError(f"vehicle file {path} does not exist") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvrouteError(f"vehicle file {path} is not TOML: {error}") from None
+    try:
+        return _VEHICLE.validate_python({"name": path.stem} | table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise EvrouteError(f"vehicle file {path}: {field}: {problem['msg']}") from None

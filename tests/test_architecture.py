@@ -1,0 +1,83 @@
+"""Who may import whom: downwards only, and heavy packages only where the house keeps them."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "evroute"
+LAYERS = ("", "network", "energy", "model", "planning", "policy", "simulation", "report", "cli")
+MODULES = sorted(PACKAGE.rglob("*.py"))
+TOP_OF_MODULE = {"numpy", "scipy", "pydantic"}
+HOMES = {"torch": "model", "gpytorch": "model", "osmnx": "network", "rasterio": "network", "folium": "report"}
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the modules imported, and whether at the top of the module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    top = set(map(id, tree.body))
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            yield name, id(node) in top
+
+
+def layer(module: str) -> int:
+    parts = module.split(".")
+    return LAYERS.index(parts[1]) if len(parts) > 1 and parts[1] in LAYERS else 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_downwards(path: Path) -> None:
+    parts = path.relative_to(PACKAGE).parts
+    own = LAYERS.index(parts[0]) if len(parts) > 1 else 0
+    if path.name in {"__main__.py", "__init__.py"} and len(parts) == 1:
+        return  # the package's doors open onto everything, lazily
+    above = [name for name, _ in imports(path) if name.startswith("evroute.") and layer(name) > own]
+    assert not above, f"{path.name} imports upwards: {above}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
+    room = path.relative_to(PACKAGE).parts[0]
+    for name, at_top in imports(path):
+        package = name.split(".")[0]
+        assert package != "streamlit", "streamlit belongs to app/"
+        assert HOMES.get(package, room) == room, f"{package} belongs to evroute/{HOMES.get(package)}"
+        if at_top and package in {
+            "networkx",
+            "osmnx",
+            "geopandas",
+            "rasterio",
+            "folium",
+            "altair",
+            "shapely",
+            "pandas",
+        }:
+            pytest.fail(f"{package} is imported at the top of {path.name}; import it where it is used")
+
+
+def test_help_loads_no_heavy_package() -> None:
+    code = (
+        "import sys\n"
+        "from evroute.cli import main\n"
+        "sys.argv = ['evroute', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'scipy', 'torch', 'networkx', 'osmnx', 'pydantic', 'pyarrow'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_module_outgrows_its_idea() -> None:
+    long = {p.name: n for p in MODULES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400}
+    assert not long
