@@ -1,7 +1,7 @@
-"""Networks that tests share: tiny ones made by hand, the embedded one, and the cities where their data are at hand."""
+"""Networks that tests share: tiny ones made by hand, the embedded one, and the cities where their data is."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,7 @@ def make_network(
     tail = np.array([e[1] for e in edges])
     head = np.array([e[2] for e in edges])
     straight = np.sqrt((x[head] - x[tail]) ** 2 + (y[head] - y[tail]) ** 2 + (z[head] - z[tail]) ** 2)
-    turns = [(a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and not (tail[a] == head[b])]
+    turns = [(a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and tail[a] != head[b]]
     return RoadNetwork(
         name=name,
         edge_id=tuple(e[0] for e in edges),
@@ -58,6 +58,12 @@ def make_network(
         crs="EPSG:32632",
         source=Source(kind="hand-made"),
     )
+
+
+@pytest.fixture(name="make_network")
+def _make_network() -> Callable[..., RoadNetwork]:
+    """Offer `make_network` to tests, which cannot import this file."""
+    return make_network
 
 
 @pytest.fixture

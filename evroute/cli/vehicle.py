@@ -17,7 +17,8 @@ def list_vehicles() -> None:
 
     table = Table()
     for title in ("vehicle", "mass kg", "drag x area m²", "rolling", "auxiliary W", "usable battery kWh"):
-        table.add_column(title, justify="left" if title == "vehicle" else "right")
+        first = title == "vehicle"
+        table.add_column(title, justify="left" if first else "right", no_wrap=first)
     for name in vehicle_names():
         v = load_vehicle(name)
         table.add_row(
