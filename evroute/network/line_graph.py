@@ -60,7 +60,7 @@ class LineGraph:
         """Return the incidence Laplacian ``L = B B'`` (n, n) of the turns.
 
         Sandberg et al., eqs. 132-133: the column of turn (e1, e2) in B holds ``-W`` at e1 and ``+W`` at e2 with
-        ``W = mean length / length(e1)``, so L weighs a turn by W squared. A turn of an edge into itself holds nothing.
+        ``W = mean length / length(e1)``, so L weighs a turn by W squared. Turns of an edge into itself add nothing.
         """
         turn = np.flatnonzero(self.source != self.indices)
         source, target = self.source[turn], self.indices[turn]

@@ -5,6 +5,7 @@ to junctions, so every closed walk climbs as much as it descends ("conservative"
 """
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -101,7 +102,7 @@ class RoadNetwork:
             raise ValueError(f"street and road_class need {n} entries")
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
-                twice = next(i for k, i in enumerate(ids) if i in ids[:k])
+                twice = Counter(ids).most_common(1)[0][0]
                 raise NetworkFormatError(f"duplicate {what} id '{twice}'; ids must be unique")
         for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
             if not np.all(np.isfinite(getattr(self, column))):

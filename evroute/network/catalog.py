@@ -1,0 +1,180 @@
+"""Networks by name: the user's cache, then the data folder, then what ships with evroute.
+
+1. ``cache_dir()/networks/NAME.npz``: what ``evroute network build`` wrote.
+2. ``EVROUTE_DATA_DIR``: the sources listed in ``data/networks.toml``, built on first use into ``cache_dir()/built``
+   under a fingerprint of their bytes, so that a changed source is built again.
+3. ``data/NAME/network.npz``, embedded.
+"""
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import platformdirs
+
+from evroute import __version__
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.network import elevation, store, sumo_net
+from evroute.network.road_network import RoadNetwork
+from evroute.resources import data_path
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def load_network(name: str | Path) -> RoadNetwork:
+    """Load a network by name, or from a stored ``.npz`` file.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name; the message lists what there is.
+    NetworkFormatError
+        If its source or its stored form cannot be read.
+    EvrouteError
+        If it has to be built and the cache cannot be written.
+    """
+    if isinstance(name, Path) or name.endswith(".npz"):
+        return store.load(Path(name))
+    check_name(name)
+    if (kept := _kept_path(name)).is_file():
+        return store.load(kept)
+    if recipe := _recipes_at_hand().get(name):
+        return recipe.load()
+    if (embedded := data_path(name, "network.npz")).is_file():
+        return store.load(embedded)
+    raise UnknownNameError(
+        f"there is no network '{name}'; there are: {', '.join(network_names())}. Build one with "
+        f"'evroute network build {name} --sumo FILE', or set EVROUTE_DATA_DIR to the folder that holds its source"
+    )
+
+
+def network_names() -> dict[str, str]:
+    """Return every name that ``load_network`` knows, sorted, and where it would find it."""
+    found = {path.parent.name: "embedded" for path in data_path().glob("*/network.npz")}
+    found |= {name: f"data folder ({recipe.net.name})" for name, recipe in _recipes_at_hand().items()}
+    found |= {path.stem: f"built ({path})" for path in _kept_path("any").parent.glob("*.npz")}
+    return dict(sorted(found.items()))
+
+
+def cache_dir() -> Path:
+    """Return the folder for what can be made again, built networks first: EVROUTE_CACHE_DIR, or the user's cache."""
+    chosen = os.environ.get("EVROUTE_CACHE_DIR")
+    return Path(chosen) if chosen else platformdirs.user_cache_path("evroute")
+
+
+def build(
+    network: RoadNetwork,
+    *,
+    rasters: Sequence[Path] = (),
+    smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
+    attribution: str = "",
+) -> RoadNetwork:
+    """Make a network as a reader gives it ready for planning: strongest component, heights, lengths.
+
+    Heights come from the rasters if there are any, else from the network itself. The component is taken first, so
+    that heights are asked for, and reported missing, only where one can drive.
+    """
+    n_edges = network.n_edges
+    network = network.strongest_component()
+    notes: tuple[str, ...] = ()
+    if network.n_edges < n_edges:
+        notes = (f"kept the largest strongly connected component: {network.n_edges} of {n_edges} edges",)
+    network = replace(network, source=replace(network.source, attribution=attribution or network.source.attribution))
+    elevation_m, described = network.elevation_m, network.source.elevation
+    if rasters:
+        heights = elevation.sample(network, rasters)
+        elevation_m, described, notes = heights.elevation_m, heights.described, notes + heights.notes
+    return elevation.set_heights(network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes)
+
+
+def keep(network: RoadNetwork) -> Path:
+    """Store a network in the user's cache under its own name and return where.
+
+    Raises
+    ------
+    EvrouteError
+        If the name cannot be a file name, or the cache cannot be written; what was there before stays.
+    """
+    check_name(network.name)
+    path = _kept_path(network.name)
+    _save(network, path)
+    return path
+
+
+def check_name(name: str) -> None:
+    """Refuse a network name that could not be a plain file name.
+
+    Raises
+    ------
+    EvrouteError
+        If it is not letters, digits, ``.``, ``_`` and ``-``, starting with a letter or digit.
+    """
+    if not _NAME.fullmatch(name) or name.endswith(".npz"):
+        raise EvrouteError(f"'{name}' cannot name a network; use letters, digits, '.', '_' and '-'")
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """How a named network is built from files of the data folder."""
+
+    name: str
+    net: Path
+    rasters: tuple[Path, ...]
+    smoothing_m: float
+    attribution: str
+
+    def load(self) -> RoadNetwork:
+        path = cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
+        if path.is_file():
+            return store.load(path)
+        network = build(
+            sumo_net.read(self.net, self.name),
+            rasters=self.rasters,
+            smoothing_m=self.smoothing_m,
+            attribution=self.attribution,
+        )
+        _save(network, path)
+        return network
+
+    def _fingerprint(self) -> str:
+        total = hashlib.sha256(f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode())
+        for path in (self.net, *self.rasters):
+            with path.open("rb") as handle:
+                total.update(hashlib.file_digest(handle, "sha256").digest())
+        return total.hexdigest()[:16]
+
+
+def _recipes_at_hand() -> dict[str, _Recipe]:
+    """Return the networks whose source files lie in the data folder, by name."""
+    folder = os.environ.get("EVROUTE_DATA_DIR")
+    if not folder:
+        return {}
+    listed = tomllib.loads(data_path("networks.toml").read_text(encoding="utf-8"))
+    recipes = {
+        name: _Recipe(
+            name=name,
+            net=Path(folder, entry["sumo"]),
+            rasters=tuple(Path(folder, raster) for raster in entry["elevation"]),
+            smoothing_m=entry["smoothing_m"],
+            attribution=entry["attribution"],
+        )
+        for name, entry in listed.items()
+    }
+    return {name: recipe for name, recipe in recipes.items() if recipe.net.is_file()}
+
+
+def _kept_path(name: str) -> Path:
+    return cache_dir() / "networks" / f"{name}.npz"
+
+
+def _save(network: RoadNetwork, path: Path) -> None:
+    try:
+        store.save(network, path)
+    except OSError as error:
+        raise EvrouteError(
+            f"cannot write {path}: {error.strerror or error}; set EVROUTE_CACHE_DIR to a folder with room to write"
+        ) from error

@@ -1,0 +1,200 @@
+"""Heights of junctions: from rasters, across bridges and tunnels, smoothed, and the lengths that go with them.
+
+One height per junction makes inclines conservative: every closed walk climbs as much as it descends. Heights are
+noisy (65 % grades on raw Monaco), so they are smoothed by minimising, over the junctions' heights z,
+
+    sum over junctions (z - z0)² + s · sum over edges (dz² / length),
+
+one sparse solve. Afterwards no edge is shorter than the straight line in space between its two junctions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csc_matrix, diags_array, eye_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from evroute.arrays import BoolArray, FloatArray
+from evroute.errors import EvrouteError
+from evroute.network import raster
+from evroute.network.road_network import RoadNetwork
+
+DEFAULT_SMOOTHING_M = 30.0
+# Above this share of junctions without a height, filling them from their neighbours would be inventing terrain.
+GREATEST_MISSING_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heights:
+    """Heights of the v junctions of a network, and how they were come by.
+
+    elevation_m: (v,).  outside, void: junctions outside every raster, and in a hole of one; both were filled.
+    carried: junctions on bridges and in tunnels, put on the straight grade between the ends.
+    described, notes: for ``Source.elevation`` and ``Source.notes``.
+    """
+
+    elevation_m: FloatArray
+    outside: int
+    void: int
+    carried: int
+    described: str
+    notes: tuple[str, ...]
+
+
+def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
+    """Read the junctions' heights from rasters, bilinearly; the first raster that knows a place gives its height.
+
+    Junctions in a hole or outside, and those carried by a bridge or tunnel, take heights that change evenly along the
+    roads between the junctions whose height is known.
+
+    Raises
+    ------
+    NetworkFormatError
+        If a raster cannot be read, has no coordinate system, or heights not in metres.
+    EvrouteError
+        If no raster overlaps the network, or more than 10 % of the junctions get no height.
+    """
+    elevation_m = np.full(network.n_junctions, np.nan)
+    inside = np.zeros(network.n_junctions, dtype=bool)
+    notes = []
+    for path in rasters:
+        here_m, covered = raster.heights_at(path, network.crs, network.x_m, network.y_m)
+        if not covered.any():
+            notes.append(f"{path.name} does not overlap the network")
+        elevation_m = np.where(np.isnan(elevation_m), here_m, elevation_m)
+        inside |= covered
+    if not inside.any():
+        names = ", ".join(path.name for path in rasters)
+        raise EvrouteError(f"the elevation ({names}) does not overlap network '{network.name}'")
+
+    known = np.isfinite(elevation_m)
+    v, outside, void = network.n_junctions, int((~inside).sum()), int((inside & ~known).sum())
+    if outside + void > GREATEST_MISSING_SHARE * v:
+        raise EvrouteError(
+            f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie outside the rasters and "
+            f"{void} in their holes; add the rasters that are missing"
+        )
+    if outside:
+        notes.append(f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the roads")
+    if void:
+        notes.append(f"{void} junctions ({void / v:.1%}) lie in holes of the rasters; filled along the roads")
+    carried = carried_junctions(network)
+    if carried.any():
+        notes.append(
+            f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade between ends"
+        )
+    return Heights(
+        elevation_m=fill(network, elevation_m, known & ~carried),
+        outside=outside,
+        void=void,
+        carried=int(carried.sum()),
+        described=f"bilinear from {', '.join(path.name for path in rasters)}",
+        notes=tuple(notes),
+    )
+
+
+def set_heights(
+    network: RoadNetwork,
+    elevation_m: FloatArray,
+    *,
+    smoothing_m: float,
+    described: str,
+    notes: tuple[str, ...] = (),
+) -> RoadNetwork:
+    """Give a network heights: smooth them, lengthen what is shorter than the straight line in space, record it all.
+
+    Parameters
+    ----------
+    elevation_m
+        (v,) heights of the junctions, m.
+    smoothing_m
+        Strength s >= 0, m; 0 leaves the heights as they are.
+    described, notes
+        What gave the heights, and what was missing; for ``Source``.
+    """
+    smooth_m = smooth(network, elevation_m, smoothing_m)
+    tail, head = network.tail, network.head
+    straight_m = np.hypot(
+        np.hypot(network.x_m[head] - network.x_m[tail], network.y_m[head] - network.y_m[tail]),
+        smooth_m[head] - smooth_m[tail],
+    )
+    source = network.source
+    return replace(
+        network,
+        elevation_m=smooth_m,
+        length_m=np.maximum(network.length_m, straight_m),
+        source=replace(source, elevation=described, smoothing_m=smoothing_m, notes=source.notes + notes),
+    )
+
+
+def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) -> FloatArray:
+    """Return the (v,) heights that minimise squared changes plus ``smoothing_m`` times squared climbs per length.
+
+    Raises
+    ------
+    ValueError
+        If the strength is negative or not finite.
+    """
+    if not (np.isfinite(smoothing_m) and smoothing_m >= 0):
+        raise ValueError(f"smoothing_m is {smoothing_m}; it must be a number >= 0")
+    system = eye_array(network.n_junctions) + smoothing_m * _laplacian(network)
+    return _solve(csc_matrix(system), elevation_m)
+
+
+def fill(network: RoadNetwork, elevation_m: FloatArray, known: BoolArray) -> FloatArray:
+    """Return the (v,) heights with those not ``known`` (v,) put where sum dz²/length is least: even grades between.
+
+    Raises
+    ------
+    EvrouteError
+        If a connected part of the network holds no known height at all.
+    """
+    free, fixed = np.flatnonzero(~known), np.flatnonzero(known)
+    if lost := int((~_parts_with(network, known)).sum()):
+        raise EvrouteError(f"{lost} junctions lie in a part of network '{network.name}' without any known height")
+    if len(free) == 0:
+        return elevation_m
+    rows = _laplacian(network)[free]
+    filled = elevation_m.copy()
+    filled[free] = _solve(csc_matrix(rows[:, free]), -(rows[:, fixed] @ elevation_m[fixed]))
+    return filled
+
+
+def carried_junctions(network: RoadNetwork) -> BoolArray:
+    """Tell (v,) which junctions are met by bridges and tunnels alone, so that the ground's height is not theirs.
+
+    In a connected part that never touches the ground no junction counts as carried.
+    """
+    grounded = np.zeros(network.n_junctions, dtype=bool)
+    on_ground = network.structure == 0
+    grounded[network.tail[on_ground]] = True
+    grounded[network.head[on_ground]] = True
+    carried: BoolArray = ~grounded & _parts_with(network, grounded)
+    return carried
+
+
+def _parts_with(network: RoadNetwork, marked: BoolArray) -> BoolArray:
+    """Tell (v,) which junctions lie in a connected part that holds a ``marked`` (v,) junction."""
+    n_parts, part = connected_components(_laplacian(network), directed=False)
+    holds = np.zeros(n_parts, dtype=bool)
+    holds[part[marked]] = True
+    within: BoolArray = holds[part]
+    return within
+
+
+def _laplacian(network: RoadNetwork) -> csc_matrix:
+    """Return (v, v) L with z'Lz = sum over edges dz² / length."""
+    v, conductance = network.n_junctions, 1.0 / network.length_m
+    one_way = csc_matrix((conductance, (network.tail, network.head)), shape=(v, v))
+    weights = one_way + one_way.T
+    weights.setdiag(0.0)
+    return csc_matrix(diags_array(np.asarray(weights.sum(axis=0)).ravel()) - weights)
+
+
+def _solve(system: csc_matrix, right: FloatArray) -> FloatArray:
+    factor = splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    solution: FloatArray = factor.solve(right)
+    return solution

@@ -1,0 +1,79 @@
+"""Save and load a RoadNetwork: one compressed ``.npz`` without pickles, an exact round trip.
+
+The numeric columns are arrays under their own names; names, ids and the source are one JSON document of bytes.
+"""
+
+import json
+import zipfile
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evroute.errors import NetworkFormatError
+from evroute.files import replacing
+from evroute.network.road_network import RoadNetwork, Source
+
+FORMAT = 1
+_ARRAYS = (
+    "tail",
+    "head",
+    "length_m",
+    "speed_mps",
+    "structure",
+    "turns",
+    "x_m",
+    "y_m",
+    "elevation_m",
+    "shape_start",
+    "shape_x_m",
+    "shape_y_m",
+)
+_STRINGS = ("edge_id", "street", "road_class", "junction_id")
+
+
+def save(network: RoadNetwork, path: Path) -> None:
+    """Write a network to ``path``; a failure or an interruption leaves an older file of that name as it was.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written or the disk is full.
+    """
+    document = {"format": FORMAT, "name": network.name, "crs": network.crs, "source": asdict(network.source)}
+    document |= {column: getattr(network, column) for column in _STRINGS}
+    columns: dict[str, Any] = {column: getattr(network, column) for column in _ARRAYS}
+    columns["document"] = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
+    with replacing(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, **columns)
+
+
+def load(path: Path) -> RoadNetwork:
+    """Read a network that ``save`` wrote.
+
+    Raises
+    ------
+    NetworkFormatError
+        If the file is missing, damaged, of another format, or breaks an invariant of RoadNetwork.
+    """
+    if not path.is_file():
+        raise NetworkFormatError(f"there is no stored network at {path}")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            document = json.loads(stored["document"].tobytes())
+            if document["format"] != FORMAT:
+                raise NetworkFormatError(
+                    f"{path} has format {document['format']}, this evroute reads {FORMAT}; build the network again"
+                )
+            source: dict[str, Any] = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in document["source"].items()
+            }
+            columns: dict[str, Any] = {column: tuple(document[column]) for column in _STRINGS}
+            columns |= {column: stored[column] for column in _ARRAYS}
+            return RoadNetwork(name=document["name"], crs=document["crs"], source=Source(**source), **columns)
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise NetworkFormatError(
+            f"{path} is not a stored network, or is damaged ({error}); build it again"
+        ) from error

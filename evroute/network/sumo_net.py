@@ -1,0 +1,276 @@
+"""Read the passenger-car roads of a SUMO network (``.net.xml`` or ``.net.xml.gz``) without SUMO.
+
+Format: https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is parsed as a stream.
+
+What is kept: edges with a lane open to ``passenger``, but no internal edges, crossings or walking areas; a turn for
+each pair of edges with a connection open to ``passenger`` between two such lanes; ids, parallel edges, street names
+and types. An edge takes the highest speed limit and the greatest length of its passenger lanes. Its shape is its own,
+or that of its first passenger lane.
+"""
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.errors import NetworkFormatError
+from evroute.network.road_network import RoadNetwork, Source
+
+# The shortest lane that SUMO's netconvert writes; given to edges without any length of their own (loops of 0 m).
+SHORTEST_EDGE_M = 0.1
+_VEHICLE_CLASS = "passenger"
+_NOT_ROADS = {"internal", "crossing", "walkingarea"}
+_UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
+
+
+def read(path: Path, name: str) -> RoadNetwork:
+    """Read a SUMO network as network ``name``, with the junctions' own z as heights (0 where the file has none).
+
+    Lengths are those of the lanes, and never below the planar distance between the two junctions (lanes stop at the
+    junction's border) or the climb. ``elevation.set_heights`` smooths the heights and completes the lengths.
+
+    Raises
+    ------
+    NetworkFormatError
+        If the file is missing, cut off, not XML, no SUMO network, without a drivable road, or holds bad numbers.
+    """
+    raw, sha256 = _parse(path)
+    try:
+        return _network(raw, path, name, sha256)
+    except NetworkFormatError as error:
+        raise NetworkFormatError(f"{path.name}: {error}") from error
+
+
+@dataclass(slots=True)
+class _Edge:
+    """One drivable edge as it stands in the file."""
+
+    tail: str
+    head: str
+    street: str
+    road_class: str
+    shape: str
+    lanes: set[str] = field(default_factory=set)
+    length_m: float = -np.inf
+    speed_mps: float = -np.inf
+
+
+class _Collector:
+    """Receives the opening tags of the file, in whatever order."""
+
+    def __init__(self) -> None:
+        self.location: Mapping[str, str] = {}
+        self.edges: dict[str, _Edge] = {}
+        self.ids: set[str] = set()
+        self.junctions: dict[str, tuple[float, float, float]] = {}
+        self.has_z = False
+        self.connections: list[tuple[str, str, str, str]] = []
+        self._edge_id = ""
+        self._edge: _Edge | None = None
+        self._handlers = {
+            "location": self._take_location,
+            "edge": self._take_edge,
+            "lane": self._take_lane,
+            "junction": self._take_junction,
+            "connection": self._take_connection,
+        }
+        self._root = ""
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._root:
+            self._root = tag
+            if tag != "net":
+                raise NetworkFormatError(f"not a SUMO network: its root is <{tag}>, expected <net>")
+        handler = self._handlers.get(tag)
+        if handler:
+            handler(attributes)
+
+    def _take_location(self, attributes: dict[str, str]) -> None:
+        self.location = attributes
+
+    def _take_edge(self, a: dict[str, str]) -> None:
+        self._edge = None
+        if a.get("function") in _NOT_ROADS:
+            return
+        self._edge_id = a["id"]
+        if self._edge_id in self.ids:
+            raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
+        self.ids.add(self._edge_id)
+        self._edge = _Edge(a["from"], a["to"], a.get("name", ""), a.get("type", ""), a.get("shape", ""))
+
+    def _take_lane(self, a: dict[str, str]) -> None:
+        edge = self._edge
+        if edge is None or not _open_to_cars(a):
+            return
+        edge.shape = edge.shape or a.get("shape", "")
+        edge.lanes.add(a["index"])
+        length_m = float(a["length"])
+        if length_m < 0:
+            raise NetworkFormatError(f"lane '{a.get('id', self._edge_id)}' has the negative length {length_m} m")
+        edge.length_m = max(length_m, edge.length_m) if length_m == length_m else np.nan
+        speed_mps = float(a["speed"])
+        edge.speed_mps = max(speed_mps, edge.speed_mps) if speed_mps == speed_mps else np.nan
+        self.edges[self._edge_id] = edge
+
+    def _take_junction(self, a: dict[str, str]) -> None:
+        if a.get("type") == "internal":
+            return
+        if a["id"] in self.junctions:
+            raise NetworkFormatError(f"duplicate junction id '{a['id']}'; ids must be unique")
+        self.has_z = self.has_z or "z" in a
+        self.junctions[a["id"]] = float(a["x"]), float(a["y"]), float(a.get("z", "0"))
+
+    def _take_connection(self, a: dict[str, str]) -> None:
+        inside_junction = a["from"].startswith(":") or a["to"].startswith(":")
+        if not inside_junction and _open_to_cars(a):
+            self.connections.append((a["from"], a["fromLane"], a["to"], a["toLane"]))
+
+
+def _open_to_cars(attributes: Mapping[str, str]) -> bool:
+    """Apply SUMO's permissions: ``allow`` lists who may drive; else ``disallow`` who may not; else all may."""
+    if allow := attributes.get("allow"):
+        classes = allow.split()
+        return _VEHICLE_CLASS in classes or "all" in classes
+    if disallow := attributes.get("disallow"):
+        classes = disallow.split()
+        return not (_VEHICLE_CLASS in classes or "all" in classes)
+    return True
+
+
+def _parse(path: Path) -> tuple[_Collector, str]:
+    collector = _Collector()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = collector.start
+    try:
+        with path.open("rb") as handle:
+            sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+            handle.seek(0)
+            zipped = handle.read(2) == b"\x1f\x8b"
+            handle.seek(0)
+            parser.ParseFile(gzip.GzipFile(fileobj=handle) if zipped else handle)
+    except NetworkFormatError as error:
+        raise NetworkFormatError(f"{path.name}: {error}") from error
+    except expat.ExpatError as error:
+        raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise NetworkFormatError(f"{path.name} is a cut-off or damaged gzip file: {error}") from error
+    except KeyError as error:
+        _refuse(path, parser, f"the attribute {error} is missing")
+    except ValueError as error:
+        _refuse(path, parser, str(error))
+    except OSError as error:
+        raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    return collector, sha256
+
+
+def _refuse(path: Path, parser: expat.XMLParserType, what: str) -> NoReturn:
+    raise NetworkFormatError(f"{path.name}, line {parser.CurrentLineNumber}: {what}")
+
+
+def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork:
+    edges = raw.edges
+    if not edges:
+        raise NetworkFormatError("no road in it is open to passenger cars")
+    junction_id = tuple(dict.fromkeys(j for e in edges.values() for j in (e.tail, e.head)))
+    missing = [j for j in junction_id if j not in raw.junctions]
+    if missing:
+        raise NetworkFormatError(f"junction '{missing[0]}', which an edge names, is not in the file")
+    x, y, z = np.array([raw.junctions[j] for j in junction_id]).T
+    row = {j: k for k, j in enumerate(junction_id)}
+    tail = np.array([row[e.tail] for e in edges.values()])
+    head = np.array([row[e.head] for e in edges.values()])
+
+    crs, offset_x, offset_y, notes = _reference(raw.location)
+    if not raw.has_z:
+        notes.append("the file has no heights")
+    own_m = np.array([e.length_m for e in edges.values()])
+    least_m = np.maximum(np.hypot(x[head] - x[tail], y[head] - y[tail]), np.abs(z[head] - z[tail]))
+    length_m = np.maximum(own_m, least_m)
+    if without := int((length_m == 0).sum()):
+        notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
+    shapes = [
+        _points(edge_id, e.shape, np.array([[x[t], y[t]], [x[h], y[h]]]))
+        for (edge_id, e), t, h in zip(edges.items(), tail, head, strict=True)
+    ]
+    shape_x, shape_y = np.concatenate(shapes).T
+    return RoadNetwork(
+        name=name,
+        edge_id=tuple(edges),
+        tail=tail,
+        head=head,
+        length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
+        speed_mps=np.array([e.speed_mps for e in edges.values()]),
+        structure=np.array([_structure(e.road_class) for e in edges.values()]),
+        street=tuple(e.street for e in edges.values()),
+        road_class=tuple(e.road_class for e in edges.values()),
+        turns=_turns(raw),
+        junction_id=junction_id,
+        x_m=x - offset_x,
+        y_m=y - offset_y,
+        elevation_m=z,
+        shape_start=np.concatenate([[0], np.cumsum([len(points) for points in shapes])]),
+        shape_x_m=shape_x - offset_x,
+        shape_y_m=shape_y - offset_y,
+        crs=crs,
+        source=Source(
+            kind="sumo",
+            files=(path.name,),
+            sha256=sha256,
+            elevation="z of the SUMO junctions" if raw.has_z else "none: every junction at 0 m",
+            notes=tuple(notes),
+        ),
+    )
+
+
+def _turns(raw: _Collector) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    edges, row = raw.edges, {edge_id: k for k, edge_id in enumerate(raw.edges)}
+    pairs = set()
+    for origin, origin_lane, target, target_lane in raw.connections:
+        for edge_id in (origin, target):
+            if edge_id not in raw.ids:
+                raise NetworkFormatError(f"a connection names edge '{edge_id}', which is not in the file")
+        if (
+            origin in row
+            and target in row
+            and origin_lane in edges[origin].lanes
+            and target_lane in edges[target].lanes
+        ):
+            pairs.add((row[origin], row[target]))
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+
+
+def _structure(road_class: str) -> int:
+    return 1 if "_bridge" in road_class else 2 if "_tunnel" in road_class else 0
+
+
+def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
+    try:
+        points = np.array([[float(v) for v in point.split(",")[:2]] for point in shape.split()])
+    except ValueError as error:
+        raise NetworkFormatError(f"the shape of edge '{edge_id}' is not a list of points: {error}") from error
+    return points if points.ndim == 2 and len(points) > 1 else ends
+
+
+def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str]]:
+    """Return the coordinate system, the offset that the file added to it, and notes."""
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    projection = location.get("projParameter", "!")
+    if projection == "!":
+        return _UNPROJECTED, 0.0, 0.0, ["the file has no projection: positions on the earth are not real"]
+    try:
+        crs = CRS.from_user_input(projection)
+    except CRSError as error:
+        raise NetworkFormatError(f"its projection '{projection}' is not known") from error
+    if not crs.is_projected or crs.axis_info[0].unit_name != "metre":
+        raise NetworkFormatError(f"its projection '{projection}' is not in metres")
+    offset_x, offset_y = (float(value) for value in location.get("netOffset", "0,0").split(","))
+    return projection, offset_x, offset_y, []
