@@ -109,7 +109,7 @@ def forecast_charge(
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
     spread = vector * np.sqrt(np.maximum(value, 0.0))
     trips_wh = energy.edge_mean_wh + rng.standard_normal((n_trips, len(value))) @ spread.T
-    charge_wh = np.full(n_trips, start_wh)
+    charge_wh = np.full(n_trips, float(start_wh))
     lowest_wh = charge_wh.copy()
     for edge_wh in trips_wh.T:
         charge_wh = np.minimum(capacity_wh, charge_wh - edge_wh)
