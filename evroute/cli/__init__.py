@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from evroute import __version__
-from evroute.cli import vehicle
+from evroute.cli import network, vehicle
 from evroute.errors import EvrouteError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.add_typer(network.app, name="network")
 app.add_typer(vehicle.app, name="vehicle")
 
 

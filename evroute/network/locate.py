@@ -23,8 +23,8 @@ _LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 def locate(network: RoadNetwork, text: str) -> int:
     """Return the row of the edge with the id ``text``, or of the edge nearest to the place ``text`` = "lat,lon".
 
-    Distances are planar, to the edge's shape. Of the directions of a street that lie equally near, the one that stands
-    first in the network is taken; name the edge's id to choose the other.
+    Distances are planar, to the edge's shape. Of the directions of a street that lie equally near, the one that
+    stands first in the network is taken; name the edge's id to choose the other.
 
     Raises
     ------

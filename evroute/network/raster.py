@@ -9,6 +9,8 @@ import numpy as np
 from evroute.arrays import BoolArray, FloatArray
 from evroute.errors import MissingPackageError, NetworkFormatError
 
+# Between the Dead Sea and Mount Everest, with room to spare; anything else is an unmarked hole.
+LOWEST_M, HIGHEST_M = -500.0, 9000.0
 _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 
 
@@ -16,7 +18,8 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[
     """Return the bilinear heights (k,) of k points in ``crs``, nan where there is none, and which lie inside (k,).
 
     Cell values belong to cell centres; within half a cell of the raster's border the nearest centres count. A height
-    is nan if one of the cells that it needs holds no data. Only the window around the points is read.
+    is nan if one of the cells that it needs holds no data, or what is no height on earth. Only the window around the
+    points is read.
 
     Raises
     ------
@@ -30,6 +33,8 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[
     except ImportError as error:
         raise MissingPackageError("rasterio", "geo") from error
 
+    from pyproj.exceptions import ProjError
+
     heights_m = np.full(len(x_m), np.nan)
     try:
         with warnings.catch_warnings():
@@ -40,7 +45,7 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[
             inside = (column >= 0) & (column <= dataset.width) & (row >= 0) & (row <= dataset.height)
             if inside.any():
                 heights_m[inside] = _bilinear(dataset, column[inside] - 0.5, row[inside] - 0.5)
-    except rasterio.errors.RasterioError as error:
+    except (rasterio.errors.RasterioError, ProjError) as error:
         raise NetworkFormatError(f"cannot read the raster {path}: {error}") from error
     return heights_m, inside
 
@@ -54,9 +59,12 @@ def _cell_positions(dataset: Any, path: Path, crs: str, x_m: FloatArray, y_m: Fl
     if (dataset.units[0] or "").lower() not in _METRES:
         raise NetworkFormatError(f"the heights of {path} are in '{dataset.units[0]}', not in metres")
     to_raster = Transformer.from_crs(crs, dataset.crs.to_wkt(), always_xy=True)
+    if dataset.transform.determinant == 0:
+        raise NetworkFormatError(f"the raster {path} does not say where on the earth it lies")
     a, b, c, d, e, f = tuple(~dataset.transform)[:6]
     x, y = to_raster.transform(x_m, y_m)
-    return a * x + b * y + c, d * x + e * y + f
+    with np.errstate(invalid="ignore"):  # inf where a point has no place in the raster's projection
+        return a * x + b * y + c, d * x + e * y + f
 
 
 def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> FloatArray:
@@ -69,6 +77,7 @@ def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> FloatArray:
     window = Window(left.min(), top.min(), right.max() - left.min() + 1, bottom.max() - top.min() + 1)
     cells = dataset.read(1, window=window, masked=True).astype(float).filled(np.nan)
     cells = cells * dataset.scales[0] + dataset.offsets[0]
+    cells[(cells < LOWEST_M) | (cells > HIGHEST_M)] = np.nan
     across, down = column - left, row - top
     left, right, top, bottom = (
         left - window.col_off,

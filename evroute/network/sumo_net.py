@@ -25,6 +25,8 @@ from evroute.network.road_network import RoadNetwork, Source
 
 # The shortest lane that SUMO's netconvert writes; given to edges without any length of their own (loops of 0 m).
 SHORTEST_EDGE_M = 0.1
+# Beyond any projection of the earth in metres.
+FARTHEST_COORDINATE_M = 1e8
 _VEHICLE_CLASS = "passenger"
 _NOT_ROADS = {"internal", "crossing", "walkingarea"}
 _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
@@ -183,6 +185,10 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
     if missing:
         raise NetworkFormatError(f"junction '{missing[0]}', which an edge names, is not in the file")
     x, y, z = np.array([raw.junctions[j] for j in junction_id]).T
+    on_earth = (np.abs([x, y, z]) < FARTHEST_COORDINATE_M).all(axis=0)
+    if not on_earth.all():
+        j = junction_id[int(np.flatnonzero(~on_earth)[0])]
+        raise NetworkFormatError(f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth")
     row = {j: k for k, j in enumerate(junction_id)}
     tail = np.array([row[e.tail] for e in edges.values()])
     head = np.array([row[e.head] for e in edges.values()])
@@ -272,5 +278,9 @@ def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str
         raise NetworkFormatError(f"its projection '{projection}' is not known") from error
     if not crs.is_projected or crs.axis_info[0].unit_name != "metre":
         raise NetworkFormatError(f"its projection '{projection}' is not in metres")
-    offset_x, offset_y = (float(value) for value in location.get("netOffset", "0,0").split(","))
+    offset = location.get("netOffset", "0,0")
+    try:
+        offset_x, offset_y = (float(value) for value in offset.split(","))
+    except ValueError as error:
+        raise NetworkFormatError(f"its netOffset '{offset}' is not two numbers") from error
     return projection, offset_x, offset_y, []

@@ -1,0 +1,33 @@
+"""What there is to know about a network in a few numbers: ``evroute network info``."""
+
+from typing import Any
+
+import numpy as np
+
+from evroute.network.road_network import RoadNetwork
+
+
+def summary(network: RoadNetwork) -> dict[str, Any]:
+    """Return sizes, inclines and origin of a network, ready for JSON.
+
+    ``incline_percent`` holds percentiles over the edges of |climb| / length, in percent.
+    """
+    source = network.source
+    incline_percent = 100 * np.abs(network.climb_m) / network.length_m
+    percentiles = np.percentile(incline_percent, [50, 95, 99, 100])
+    return {
+        "name": network.name,
+        "edges": network.n_edges,
+        "junctions": network.n_junctions,
+        "turns": len(network.turns),
+        "length_m": float(network.length_m.sum()),
+        "incline_percent": dict(zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)),
+        "source": f"{source.kind}: {', '.join(source.files)}",
+        "source_sha256": source.sha256,
+        "attribution": source.attribution,
+        "crs": network.crs,
+        "elevation": source.elevation,
+        "smoothing_m": source.smoothing_m,
+        "notes": list(source.notes),
+        "digest": network.digest,
+    }
