@@ -1,0 +1,45 @@
+"""What an agent asks of an index, and a confidence bound of its schedule.
+
+An index says, before each trip, how costly every edge may be taken to be: Algorithm 2, line 2 of Sandberg, Åkerblom &
+Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*. It asks the model for what it needs,
+and names that need, so that a pair that cannot work is refused before the first round.
+"""
+
+from typing import Protocol
+
+from numpy.random import Generator
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.model.base import EnergyModel
+
+
+class Index(Protocol):
+    """Optimistic, sampled or plain energy of each arm."""
+
+    @property
+    def needs(self) -> type:
+        """The protocol that the model has to meet."""
+        ...
+
+    @property
+    def beta(self) -> float:
+        """The confidence parameter of the last call; NaN for an index that has none."""
+        ...
+
+    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+        """Return the index of each arm in round ``t`` (from 1): (a,) Wh, may be negative."""
+        ...
+
+
+class Schedule(Protocol):
+    """The confidence parameter over time."""
+
+    @property
+    def needs(self) -> type:
+        """The protocol that the model has to meet."""
+        ...
+
+    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
+        """Return ``beta_t``, finite and at least 0, for round ``t`` (from 1) with ``n_arms`` available."""
+        ...

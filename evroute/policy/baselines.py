@@ -1,0 +1,43 @@
+"""Baselines that every report shows beside the bandits: one never explores, the other never learns."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.model.base import EnergyModel
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy:
+    """The posterior mean: what is believed, without regard to how sure that is."""
+
+    needs: ClassVar[type] = EnergyModel
+    beta: ClassVar[float] = 0.0
+
+    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+        """Return the posterior means, (a,) Wh."""
+        return model.posterior(arms).mean_wh
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Random:
+    """Plausible routes at random: what an edge dissipates in eq. 8 is scaled by a uniform draw from [0, 2).
+
+    The climb is left alone, so that the routes are equally random on hilly networks under every search rule, and the
+    expected index is eq. 8 itself.
+    """
+
+    potential_wh: FloatArray
+
+    needs: ClassVar[type] = EnergyModel
+    beta: ClassVar[float] = math.nan
+
+    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+        """Return a scaled eq. 8, (a,) Wh; what was measured plays no part."""
+        potential_wh = self.potential_wh[arms.edge]
+        index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (arms.prior_mean_wh - potential_wh)
+        return index

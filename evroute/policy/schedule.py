@@ -1,0 +1,82 @@
+"""Schedules of the confidence parameter ``beta_t`` in ``mean - sqrt(beta_t) * std``.
+
+Sandberg et al., Theorem 3.1 and Algorithm 2. ``|A|`` is the number of arms available in the round: the proof sums the
+chance of a broken bound over those alone. BayesUCB is a schedule too: its quantile of level ``eta`` is the bound with
+``sqrt(beta) = Phi^-1(1 - eta)``, computed as ``-Phi^-1(eta)``, since ``erfinv(1 - 2 eta)`` loses the digits of a small
+``eta``. A level above one half, possible for one or two arms alone, is no optimism: beta is 0 there.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scipy.special import ndtri
+
+from evroute.model.base import EnergyModel
+from evroute.policy.base import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class TheoremUCB:
+    """``beta_t = 2 log(|A| t² / sqrt(2 pi))``: GP-UCB, Theorem 3.1 (i)."""
+
+    needs: ClassVar[type] = EnergyModel
+
+    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
+        """Return beta of round ``t``."""
+        return max(0.0, 2.0 * math.log(n_arms * t**2 / math.sqrt(2.0 * math.pi)))
+
+
+@dataclass(frozen=True, slots=True)
+class TheoremBayesUCB:
+    """The quantile of level ``eta_t = sqrt(2 pi)^omega / (2 |A|^omega t^xi)``: GP-BayesUCB, Theorem 3.1 (ii)."""
+
+    omega: float
+    xi: float
+
+    needs: ClassVar[type] = EnergyModel
+
+    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
+        """Return beta of round ``t``."""
+        level = 0.5 * (math.sqrt(2.0 * math.pi) / n_arms) ** self.omega * t**-self.xi
+        return _beta_of_level(level)
+
+
+@dataclass(frozen=True, slots=True)
+class InverseTime:
+    """The quantile of level ``1 / t``: BayesUCB as Algorithm 2, line 2 prints it.
+
+    Level 1 of the first round is an infinite index on every edge and ranks no route; we take the mean there, as the
+    level one half of the second round does.
+    """
+
+    needs: ClassVar[type] = EnergyModel
+
+    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
+        """Return beta of round ``t``."""
+        return _beta_of_level(1.0 / t)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """Another schedule times a constant: ``factor * beta_t`` (Sandberg et al., section 4.2, Fig. 3)."""
+
+    schedule: Schedule
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.factor) and self.factor >= 0):
+            raise ValueError(f"the factor of beta is {self.factor}; it must be at least 0")
+
+    @property
+    def needs(self) -> type:
+        """What the scaled schedule needs."""
+        return self.schedule.needs
+
+    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
+        """Return beta of round ``t``."""
+        return self.factor * self.schedule(t, n_arms, model)
+
+
+def _beta_of_level(level: float) -> float:
+    return float(ndtri(min(level, 0.5))) ** 2
