@@ -1,0 +1,144 @@
+"""Read the passenger-car roads of OpenStreetMap, from an extract or by the name of a place.
+
+Extracts (``.osm``, ``.osm.gz``, ``.osm.bz2``, ``.osm.pbf``) are read with pyosmium, in two passes, so that the order
+of objects does not matter. Places are found with Nominatim and read from the Overpass API, both through OSMnx. What
+the roads become: see ``osm_roads``.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
+from evroute.network import osm_roads
+from evroute.network.osm_roads import Extract, Way
+from evroute.network.osm_tags import TYPICAL_KMH
+from evroute.network.restrictions import Relation
+from evroute.network.road_network import RoadNetwork, Source
+
+ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
+_MEMBER_TYPES = {"n": "node", "w": "way", "r": "relation"}
+
+
+def read(path: Path, name: str) -> RoadNetwork:
+    """Read an OpenStreetMap extract as network ``name``, all junctions at height 0.
+
+    Raises
+    ------
+    MissingPackageError
+        If pyosmium or OSMnx is not installed.
+    NetworkFormatError
+        If the file is missing, empty, cut off, not an OpenStreetMap file, or without a drivable road.
+    """
+    try:
+        with path.open("rb") as handle:
+            sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        return osm_roads.build(_extract(path), name, _source((path.name,), sha256))
+    except NetworkFormatError as error:
+        raise NetworkFormatError(f"{path.name}: {error}") from error
+
+
+def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
+    """Read the roads that touch a place of the world ("Monaco") as network ``name``, all junctions at height 0.
+
+    Answers of the two services are kept in the folder ``cache``.
+
+    Raises
+    ------
+    MissingPackageError
+        If OSMnx is not installed.
+    EvrouteError
+        If the place is not known, has no area, or a service cannot be reached.
+    NetworkFormatError
+        If it has no drivable road.
+    """
+    try:
+        import osmnx
+        import requests
+    except ImportError as error:
+        raise MissingPackageError("osmnx", "geo") from error
+    osmnx.settings.use_cache, osmnx.settings.cache_folder = True, cache
+    try:
+        area = osmnx.geocode_to_gdf(place).union_all()
+        extract = _from_overpass(_answers(area))
+    except requests.exceptions.RequestException as error:
+        raise EvrouteError(
+            f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
+            "check the internet connection, or give a file with --osm"
+        ) from error
+    except TypeError as error:  # what OSMnx raises for a place without an area
+        raise EvrouteError(f"'{place}' has no boundary in OpenStreetMap; name a city, district or region") from error
+    except (osmnx._errors.InsufficientResponseError, osmnx._errors.ResponseStatusCodeError) as error:
+        raise EvrouteError(f"OpenStreetMap's services have no answer for '{place}': {error}") from error
+    return osm_roads.build(extract, name, _source((place,), ""))
+
+
+def _source(files: tuple[str, ...], sha256: str) -> Source:
+    return Source(kind="osm", files=files, sha256=sha256, attribution=ATTRIBUTION)
+
+
+def _extract(path: Path) -> Extract:
+    try:
+        from osmium import FileProcessor
+        from osmium.filter import KeyFilter, TagFilter
+        from osmium.osm import NODE, RELATION, WAY
+    except ImportError as error:
+        raise MissingPackageError("osmium", "geo") from error
+    extract = Extract()
+    try:
+        roads, turn_rules = KeyFilter("highway"), TagFilter(("type", "restriction"))
+        roads.enable_for(WAY)
+        turn_rules.enable_for(RELATION)
+        ways_and_relations: Any = FileProcessor(str(path), WAY | RELATION).with_filter(roads).with_filter(turn_rules)
+        for item in ways_and_relations:
+            if item.is_way():
+                extract.ways[item.id] = Way(tuple(node.ref for node in item.nodes), dict(item.tags))
+            else:
+                members = tuple((_MEMBER_TYPES[m.type], m.ref, m.role) for m in item.members)
+                extract.relations.append(Relation(dict(item.tags), members))
+        needed = extract.nodes_needed()
+        nodes: Any = FileProcessor(str(path), NODE)
+        for item in nodes:
+            if item.id in needed and item.location.valid():
+                extract.lon_lat[item.id] = item.location.lon, item.location.lat
+                if item.tags:
+                    extract.node_tags[item.id] = dict(item.tags)
+    except (RuntimeError, UnicodeDecodeError) as error:
+        raise NetworkFormatError(f"not a whole OpenStreetMap file: {error}") from error
+    return extract
+
+
+def _answers(area: Any) -> Iterable[dict[str, Any]]:
+    """Ask Overpass for the drivable classes of roads that touch ``area``, their nodes and their turn restrictions."""
+    from osmnx import _overpass
+
+    classes = "|".join(TYPICAL_KMH)
+    for polygon in _overpass._make_overpass_polygon_coord_strs(area):
+        query = (
+            f"{_overpass._make_overpass_settings()};way['highway'~'^({classes})$'](poly:'{polygon}')->.roads;"
+            "(.roads;node(w.roads);rel(bw.roads)['type'='restriction'];);out;"
+        )
+        yield _overpass._overpass_request(OrderedDict(data=query))
+
+
+def _from_overpass(answers: Iterable[dict[str, Any]]) -> Extract:
+    extract = Extract()
+    relations: dict[int, Relation] = {}
+    for item in (item for answer in answers for item in answer["elements"]):
+        tags = item.get("tags", {})
+        if item["type"] == "node":
+            extract.lon_lat[item["id"]] = item["lon"], item["lat"]
+            if tags:
+                extract.node_tags[item["id"]] = tags
+        elif item["type"] == "way":
+            extract.ways[item["id"]] = Way(tuple(item["nodes"]), tags)
+        else:
+            members = tuple((m["type"], m["ref"], m["role"]) for m in item["members"])
+            relations[item["id"]] = Relation(tags, members)
+    extract.relations.extend(relations.values())
+    return extract
