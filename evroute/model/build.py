@@ -1,0 +1,91 @@
+"""The standard kernel of a network, and the factor of its prior over all edges, kept on disk for other processes.
+
+Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. What is kept is named by a digest of all
+that it depends on, so a changed network or vehicle never meets an old file.
+"""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.energy.prior import EnergyPrior
+from evroute.files import replacing
+from evroute.model import graph_matern
+from evroute.model.base import lower_factor
+from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import EdgeContextKernel
+from evroute.network import context
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+
+NU = 2
+KAPPA = 1
+LENGTHSCALE = 1.0
+
+log = logging.getLogger(__name__)
+
+
+def standard_kernel(network: RoadNetwork, prior: EnergyPrior, cache_dir: Path | None) -> EdgeContextKernel:
+    """Build the paper's kernel on a network; its diagonal, seconds on a city, is kept in ``cache_dir`` if given."""
+    laplacian = LineGraph.from_network(network).laplacian(network.length_m)
+    path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
+    raw_diagonal = _load(path)
+    if raw_diagonal is None:
+        raw_diagonal = graph_matern.raw_diagonal(laplacian, NU, KAPPA)
+        _save(path, raw_diagonal)
+    graph = GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
+    return EdgeContextKernel(graph, prior.std_wh**2, np.full(len(context.NAMES), LENGTHSCALE))
+
+
+def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
+    """Return the prior covariance of all edges of a network in the contexts of ``arms``, (n, n) Wh².
+
+    Raises
+    ------
+    ValueError
+        If ``arms`` are not all edges.
+    """
+    if not np.array_equal(arms.edge, np.arange(kernel.graph.n_edges)):
+        raise ValueError(f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network")
+    return kernel.matrix(arms.features)
+
+
+def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) -> FloatArray:
+    """Return the lower Cholesky factor of ``prior_covariance``, (n, n): ``factor @ normal`` is a draw of the prior.
+
+    Seconds on a city. With ``cache_dir`` it is made once, kept there, and mapped read-only into memory, which all
+    processes of a machine share; call this once before starting several.
+    """
+    path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
+    factor = _load(path)
+    if factor is None:
+        covariance = prior_covariance(kernel, arms)
+        factor = lower_factor(covariance, "the prior covariance of all edges", overwrite=True)
+        _save(path, factor)
+        kept = _load(path)
+        factor = factor if kept is None else kept
+    return factor
+
+
+def _path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:
+    return None if cache_dir is None else cache_dir / "kernels" / f"{kind}-{digest[:24]}.npy"
+
+
+def _load(path: Path | None) -> FloatArray | None:
+    if path is None or not path.is_file():
+        return None
+    try:
+        array: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        log.warning("making %s again, which cannot be read: %s", path, error)
+        return None
+    return array
+
+
+def _save(path: Path | None, array: FloatArray) -> None:
+    if path is not None:
+        with replacing(path) as temporary:
+            np.save(temporary, array, allow_pickle=False)

@@ -1,0 +1,240 @@
+"""ExactGP: the exact Gaussian process posterior over arms, eqs. 2-3 of Sandberg et al., at city scale.
+
+An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics; measurements of one
+edge in other contexts do not. Arms in their *reference* context (usually free flow) keep their posterior up to date
+in ``model.core``, at a few milliseconds a trip; arms in any other context are predicted when asked for, from the same
+numbers. Contexts that are new on every trip never merge, so cost and memory then grow with the square of all that
+was ever measured.
+"""
+
+import logging
+
+import numpy as np
+from scipy.linalg.blas import dtrmm
+
+from evroute.arms import Arms, Belief, Feedback
+from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.model.base import State, lower_factor
+from evroute.model.core import Core, Fresh
+from evroute.model.kernels import EdgeContextKernel
+
+CHECK_EVERY = 100
+"""Updates between comparisons with a fresh factorisation."""
+CHECK_ARMS = 8
+"""Arms whose variances are compared."""
+DRIFT_TOLERANCE = 1e-9
+"""Difference, in prior variances and deviations, above which everything is computed afresh."""
+DIRECT_SAMPLE_ARMS = 512
+"""Joint draws of at most so many arms come from their own posterior covariance, of more from draws of the prior."""
+
+log = logging.getLogger(__name__)
+
+
+class ExactGP:
+    """Exact Gaussian process on n edges and their contexts.
+
+    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms`` (``model.build.prior_factor``),
+    which joint draws of many arms need; made when first needed if not given, seconds on a city.
+    refreshes: how often rounding errors grew beyond ``DRIFT_TOLERANCE`` and were removed.
+    """
+
+    def __init__(
+        self,
+        kernel: EdgeContextKernel,
+        arms: Arms,
+        noise_std_wh: FloatArray,
+        *,
+        prior_factor: FloatArray | None = None,
+    ) -> None:
+        n = kernel.graph.n_edges
+        if not np.array_equal(arms.edge, np.arange(n)):
+            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
+        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
+            raise ValueError(f"noise_std_wh must be {n} positive numbers")
+        if prior_factor is not None and prior_factor.shape != (n, n):
+            raise ValueError(f"prior_factor has shape {prior_factor.shape}, expected {(n, n)}")
+        self._kernel = kernel
+        self._reference = arms
+        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
+        self._prior_factor = prior_factor
+        self._start()
+
+    def _start(self) -> None:
+        self._core = Core(self._kernel.diagonal(self._reference.edge, self._reference.features))
+        self._slot_of: dict[tuple[int, bytes], int] = {}
+        self._edge = np.empty(0, dtype=np.int64)
+        self._features = np.empty((0, self._reference.features.shape[1]))
+        self._reference_slot = np.full(len(self._reference), -1)
+        self._updates = 0
+        self.refreshes = 0
+
+    def posterior(self, arms: Arms) -> Belief:
+        """Return the posterior of each arm, eqs. 2-3."""
+        mean, variance = self._core.reference_mean[arms.edge], self._core.reference_variance[arms.edge]
+        elsewhere = np.flatnonzero(self._elsewhere(arms.edge, arms.features))
+        if len(elsewhere):
+            edge, features = arms.edge[elsewhere], arms.features[elsewhere]
+            prior = self._prior_with_slots(edge, features)
+            mean[elsewhere] = self._core.weights() @ prior
+            explained = np.einsum("ij,ij->j", prior, self._core.solve(prior))
+            variance[elsewhere] = self._kernel.diagonal(edge, features) - explained
+        return Belief(arms.prior_mean_wh + mean, np.sqrt(np.maximum(variance, 0.0)))
+
+    def noise_std(self, arms: Arms) -> FloatArray:
+        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.edge]
+        return noise_std
+
+    def update(self, feedback: Feedback) -> None:
+        """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""
+        slots, place = np.unique(self._slots(feedback.edge, feedback.features), return_inverse=True)
+        count = np.bincount(place)
+        residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
+        self._core.observe(slots, residual_wh, self._noise_std[self._edge[slots]] ** 2 / count)
+        self._updates += 1
+        if self._updates % CHECK_EVERY == 0:
+            self._check()
+
+    def covariance(self, arms: Arms) -> FloatArray:
+        """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
+        prior = self._prior_with_slots(arms.edge, arms.features)
+        covariance = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+        covariance -= prior.T @ self._core.solve(prior)
+        return 0.5 * (covariance + covariance.T)
+
+    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
+        """Draw the expected energies of all arms together, (a,) Wh."""
+        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
+        return draw
+
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw them ``size`` times, (size, a) Wh; of many arms, 64 draws take a few times as long as one."""
+        strays = len(self._edge) - np.count_nonzero(self._reference_slot >= 0)
+        if len(arms) <= DIRECT_SAMPLE_ARMS or strays or self._elsewhere(arms.edge, arms.features).any():
+            factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+            draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
+            return draws + self.posterior(arms).mean_wh
+        return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.edge]
+
+    def state(self) -> State:
+        """Return the visited arms and the numbers of the core."""
+        learned = {"edge": self._edge.copy(), "features": self._features.copy()}
+        counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
+        return learned | counts | self._core.state()
+
+    def restore(self, state: State) -> None:
+        """Take over a state.
+
+        Raises
+        ------
+        ValueError
+            If it is not the state of an exact model of as many edges and features.
+        """
+        n, d = self._reference.features.shape
+        size = len(state.get("edge", ()))
+        expected: dict[str, tuple[int, ...]] = {
+            "edge": (size,),
+            "features": (size, d),
+            "updates": (),
+            "refreshes": (),
+            "precision": (size,),
+            "information": (size,),
+            "slot_mean": (size,),
+            "covariance": (size, size),
+            "reference_mean": (n,),
+            "reference_variance": (n,),
+        }
+        if {name: part.shape for name, part in state.items()} != expected:
+            raise ValueError(f"this is not the state of an exact model of {n} edges with {d} features")
+        self._start()
+        self._name_slots(state["edge"], state["features"])
+        self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
+        covers = bool(np.all(self._reference_slot >= 0))
+        self._core.restore(state, self._rows(self._edge, self._features) if not covers else np.empty((size, 0)))
+        if covers:
+            self._core.cover(self._reference_slot)
+
+    def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
+
+        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e one of the noise of ybar.
+        """
+        if self._prior_factor is None:
+            prior = self._kernel.matrix(self._reference.features)
+            self._prior_factor = lower_factor(prior, "the prior covariance of all edges", overwrite=True)
+        core = self._core
+        normal = rng.standard_normal((size, len(self._reference)))
+        draws: FloatArray = dtrmm(1.0, self._prior_factor.T, normal.T, trans_a=1, overwrite_b=1).T
+        noise = np.sqrt(core.precision) * rng.standard_normal((size, core.size))
+        draws += core.respond(core.information - core.precision * draws[:, self._edge] - noise)
+        return draws
+
+    def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
+        """Tell which arms are not in their reference context, (a,)."""
+        if features is self._reference.features:
+            return np.zeros(len(edge), dtype=np.bool_)
+        elsewhere: BoolArray = np.any(features != self._reference.features[edge], axis=1)
+        return elsewhere
+
+    def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
+        """Return the slot of each arm, (k,); arms never met before get one."""
+        keys = _keys(edge, features)
+        new: dict[tuple[int, bytes], int] = {}
+        for i, key in enumerate(keys):
+            if key not in self._slot_of:
+                new.setdefault(key, i)
+        if new:
+            first = np.array(list(new.values()))
+            self._append(edge[first], features[first])
+        return np.array([self._slot_of[key] for key in keys], dtype=np.int64)
+
+    def _append(self, edge: IntArray, features: FloatArray) -> None:
+        """Give new arms a slot each; and every other reference arm too once that makes updates cheaper."""
+        self._append_to_core(edge, features)
+        missing = np.flatnonzero(self._reference_slot < 0)
+        # An update costs 2 k D n + k D² with rows, k (D + missing)² without; and moving memory costs too.
+        if not self._core.covers and len(missing) ** 2 < self._core.size * (len(self._reference) - len(missing)):
+            self._reference_slot[missing] = self._core.size + np.arange(len(missing))
+            self._core.cover(self._reference_slot)
+            if len(missing):
+                self._append_to_core(missing, self._reference.features[missing])
+
+    def _append_to_core(self, edge: IntArray, features: FloatArray) -> None:
+        cross = self._kernel(edge, features, self._edge, self._features)
+        among = self._kernel(edge, features, edge, features)
+        rows = np.empty((len(edge), 0)) if self._core.covers else self._rows(edge, features)
+        self._core.append(cross, among, rows)
+        self._name_slots(edge, features)
+
+    def _name_slots(self, edge: IntArray, features: FloatArray) -> None:
+        """Enter arms that follow the last slot."""
+        first = len(self._edge)
+        at_home = ~self._elsewhere(edge, features)
+        self._reference_slot[edge[at_home]] = first + np.flatnonzero(at_home)
+        self._slot_of |= {key: first + i for i, key in enumerate(_keys(edge, features))}
+        self._edge = np.concatenate([self._edge, edge])
+        self._features = np.concatenate([self._features, features])
+
+    def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior covariance of some arms with all reference arms, (q, n) Wh²."""
+        return self._kernel(edge, features, self._reference.edge, self._reference.features)
+
+    def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior covariance of the slots with some arms, (D, a) Wh²."""
+        return self._kernel(self._edge, self._features, edge, features)
+
+    def _check(self) -> None:
+        """Compare with a fresh factorisation, and take its numbers if rounding errors have grown too large."""
+        prior = self._kernel(self._edge, self._features, self._edge, self._features)
+        fresh = Fresh(0.5 * (prior + prior.T), self._core.precision, self._core.information)
+        drift = self._core.drift(fresh, CHECK_ARMS)
+        if drift > DRIFT_TOLERANCE:
+            log.info("rounding errors of %.1g after %d updates; computing afresh", drift, self._updates)
+            self._core.refresh(fresh)
+            self.refreshes += 1
+
+
+def _keys(edge: IntArray, features: FloatArray) -> list[tuple[int, bytes]]:
+    """Name arms by edge and context; -0.0 and 0.0 are the same context."""
+    return [(e, row.tobytes()) for e, row in zip(edge.tolist(), features + 0.0, strict=True)]
