@@ -228,11 +228,5 @@ def _shapes(
 
 
 def _utm_zone(lon: FloatArray, lat: FloatArray) -> str:
-    from pyproj.aoi import AreaOfInterest
-    from pyproj.database import query_utm_crs_info
-
-    middle = AreaOfInterest(*2 * (float(lon.mean()), float(lat.mean())))
-    zones = query_utm_crs_info(datum_name="WGS 84", area_of_interest=middle)
-    if not zones:
-        raise NetworkFormatError(f"no UTM zone covers latitude {lat.mean():.1f}")
-    return f"EPSG:{zones[0].code}"
+    zone = min(int((lon.mean() + 180) // 6) + 1, 60)
+    return f"EPSG:{32600 + zone if lat.mean() >= 0 else 32700 + zone}"

@@ -1,0 +1,355 @@
+"""OpenStreetMap files become networks: access, directions, limits, junctions, ids, bad files, places."""
+
+import bz2
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from pyproj import Geod
+
+from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
+from evroute.network import limits, osm
+from evroute.network.road_network import RoadNetwork
+
+Reader = Callable[..., RoadNetwork]
+ROAD = {"highway": "residential"}
+# 1 - 2 - 3 - 4 along a parallel, 5 north of 2, 6 north of 3
+NODES = {1: (0, 0), 2: (1, 0), 3: (2, 0), 4: (3, 0), 5: (1, 1), 6: (2, 1)}
+
+
+def turns(network: RoadNetwork) -> set[tuple[str, str]]:
+    return {(network.edge_id[a], network.edge_id[b]) for a, b in network.turns}
+
+
+def test_edges_run_between_junctions_along_the_geometry(read_osm: Reader) -> None:
+    network = read_osm(NODES, {10: ((1, 2, 3, 4), ROAD), 11: ((2, 5), ROAD)})
+    assert network.edge_id == ("1,2,0", "2,1,0", "2,4,0", "4,2,0", "2,5,0", "5,2,0")
+    assert network.junction_id == ("1", "2", "4", "5")
+    lon, lat = network.lon_lat
+    through = slice(*network.shape_start[[2, 3]])
+    assert lon[through] == pytest.approx([6.001, 6.002, 6.003], abs=1e-9)
+    back = slice(*network.shape_start[[3, 4]])
+    assert lon[back] == pytest.approx([6.003, 6.002, 6.001], abs=1e-9)
+    assert lat == pytest.approx([49.0] * (len(lat) - 4) + [49.0, 49.001, 49.001, 49.0], abs=1e-9)
+    assert network.crs == "EPSG:32632"
+    assert np.all(network.elevation_m == 0)
+
+
+def test_lengths_are_geodesic(read_osm: Reader) -> None:
+    network = read_osm(NODES, {10: ((1, 5, 3), ROAD)})
+    expected = Geod(ellps="WGS84").line_length([6.0, 6.001, 6.002], [49.0, 49.001, 49.0])
+    assert network.length_m == pytest.approx([expected] * 2, rel=1e-12)
+
+
+def test_u_turns_only_where_there_is_no_other_way_on(read_osm: Reader) -> None:
+    network = read_osm(NODES, {10: ((1, 2), ROAD), 11: ((2, 3), ROAD), 12: ((2, 5), ROAD)})
+    back = {pair for pair in turns(network) if pair[0].split(",")[:2] == pair[1].split(",")[1::-1]}
+    assert back == {("2,1,0", "1,2,0"), ("2,3,0", "3,2,0"), ("2,5,0", "5,2,0")}
+    assert len(turns(network)) == 3 + 6
+
+
+def test_a_turning_circle_on_the_way_invites_u_turns(read_osm: Reader) -> None:
+    network = read_osm(NODES, {10: ((1, 2, 3), ROAD)}, node_tags={2: {"highway": "mini_roundabout"}})
+    assert ("1,2,0", "2,1,0") in turns(network)
+    assert ("1,2,0", "2,3,0") in turns(network)
+
+
+def test_a_bollard_stops_cars_and_a_gate_does_not(read_osm: Reader) -> None:
+    ways = {10: ((1, 2, 3), ROAD)}
+    assert turns(read_osm(NODES, ways, node_tags={2: {"barrier": "bollard"}})) == {
+        ("2,1,0", "1,2,0"),
+        ("1,2,0", "2,1,0"),
+        ("2,3,0", "3,2,0"),
+        ("3,2,0", "2,3,0"),
+    }
+    assert read_osm(NODES, ways, node_tags={2: {"barrier": "gate"}}).edge_id == ("1,3,0", "3,1,0")
+    locked = read_osm(NODES, ways, node_tags={2: {"barrier": "gate", "access": "private"}})
+    assert ("1,2,0", "2,3,0") not in turns(locked)
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ({"oneway": "yes"}, {"1,3,0"}),
+        ({"oneway": "-1"}, {"3,1,0"}),
+        ({"oneway": "no"}, {"1,3,0", "3,1,0"}),
+        ({"highway": "motorway"}, {"1,3,0"}),
+        ({"highway": "motorway", "oneway": "no"}, {"1,3,0", "3,1,0"}),
+        ({"highway": "motorway_link"}, {"1,3,0", "3,1,0"}),
+        ({"junction": "roundabout"}, {"1,3,0"}),
+        ({"oneway": "yes", "oneway:motor_vehicle": "no"}, {"1,3,0", "3,1,0"}),
+        ({"motor_vehicle:backward": "no"}, {"1,3,0"}),
+        ({"access": "no", "motorcar": "yes"}, {"1,3,0", "3,1,0"}),
+        ({"access": "destination"}, {"1,3,0", "3,1,0"}),
+        ({"access": "private"}, set()),
+        ({"motor_vehicle": "no"}, set()),
+        ({"motorcar": "no", "access": "yes"}, set()),
+        ({"highway": "footway"}, set()),
+        ({"highway": "construction"}, set()),
+        ({"highway": "service", "service": "parking_aisle"}, set()),
+        ({"highway": "service", "service": "alley"}, {"1,3,0", "3,1,0"}),
+        ({"oneway": "reversible"}, set()),
+        ({"area": "yes"}, set()),
+    ],
+)
+def test_tags_say_where_cars_may_drive(read_osm: Reader, tags: dict[str, str], expected: set[str]) -> None:
+    network = read_osm(NODES, {10: ((1, 2, 3), {**ROAD, **tags}), 11: ((5, 6), ROAD)})
+    assert set(network.edge_id) == expected | {"5,6,0", "6,5,0"}
+
+
+def test_a_roundabout_is_driven_one_way_round(read_osm: Reader) -> None:
+    ring = {"highway": "residential", "junction": "roundabout"}
+    network = read_osm(NODES, {10: ((2, 3, 6, 5, 2), ring), 11: ((1, 2), ROAD), 12: ((3, 4), ROAD)})
+    assert {"2,3,0", "3,2,0"} <= set(network.edge_id)  # 3,2 runs on round over 6 and 5
+    assert network.length_m[network.row_of["3,2,0"]] > 2.5 * network.length_m[network.row_of["2,3,0"]]
+    assert ("2,3,0", "3,2,0") in turns(network)
+    assert ("3,2,0", "2,3,0") in turns(network)
+    assert ("3,2,0", "2,1,0") in turns(network)
+
+
+def test_parallel_ways_and_loops_keep_their_own_edges(read_osm: Reader) -> None:
+    network = read_osm(NODES, {10: ((2, 3), ROAD), 11: ((2, 5, 3), ROAD), 12: ((3, 4, 6, 3), ROAD)})
+    assert network.edge_id == ("2,3,0", "3,2,0", "2,3,1", "3,2,1", "3,3,0", "3,3,1")
+    assert ("2,3,0", "3,2,1") in turns(network)
+    assert ("2,3,0", "3,2,0") not in turns(network)
+    assert ("3,3,0", "3,3,0") in turns(network)
+    assert ("3,3,0", "3,3,1") not in turns(network)
+
+
+def test_no_edge_is_part_bridge(read_osm: Reader) -> None:
+    tags = [ROAD, {**ROAD, "bridge": "viaduct", "layer": "1"}, {**ROAD, "tunnel": "yes"}]
+    network = read_osm(NODES, {10 + k: ((k + 1, k + 2), t) for k, t in enumerate(tags)})
+    assert network.structure.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_limits_are_read_with_their_units_and_imputed_by_class(read_osm: Reader) -> None:
+    primary, service = {"highway": "primary"}, {"highway": "service", "oneway": "yes"}
+    ways = {
+        10: ((1, 2), {**primary, "maxspeed": "30 mph", "maxspeed:backward": "50"}),
+        11: ((2, 3), {**primary, "maxspeed": "walk"}),
+        12: ((3, 4), service),
+        13: ((2, 5), {**ROAD, "maxspeed": "DE:urban", "oneway": "yes"}),
+        14: ((3, 6), {**ROAD, "maxspeed": "5000", "oneway": "yes"}),
+    }
+    network = read_osm(NODES, ways)
+    kmh = dict(zip(network.edge_id, 3.6 * network.speed_mps, strict=True))
+    mph30 = 30 * 1.60934
+    assert kmh["1,2,0"] == pytest.approx(mph30, abs=1e-5)
+    assert kmh["2,1,0"] == pytest.approx(50)
+    assert kmh["2,3,0"] == kmh["3,2,0"] == pytest.approx((mph30 + 50) / 2, abs=1e-5)
+    assert kmh["3,4,0"] == pytest.approx(15)
+    assert kmh["2,5,0"] == kmh["3,6,0"] == pytest.approx(50)
+    assert network.source.notes[0] == (
+        "speed limits imputed on 57.1% of the edges, from the mean of their class "
+        "(typical speeds for service, of which no road has a limit)"
+    )
+
+
+def test_a_source_without_any_limit_gets_typical_speeds() -> None:
+    tagged = limits.parse_kmh([None, "fast", ""])
+    assert np.isnan(tagged).all()
+    kmh, untagged = limits.impute_kmh(["primary", "service", "primary"], tagged)
+    assert kmh.tolist() == [65, 15, 65]
+    assert untagged == {"primary", "service"}
+
+
+def test_ways_are_cut_where_the_source_lacks_their_nodes(read_osm: Reader) -> None:
+    network = read_osm(NODES, {10: ((1, 2, 99, 3, 4), ROAD)})
+    assert network.edge_id == ("1,2,0", "2,1,0", "3,4,0", "4,3,0")
+    assert "1 ways are cut where the source does not hold their nodes" in network.source.notes
+
+
+def test_two_nodes_in_one_place_make_an_edge_of_a_decimetre(read_osm: Reader) -> None:
+    network = read_osm({1: (0, 0), 2: (0, 0), 3: (1, 0)}, {10: ((1, 2), ROAD), 11: ((2, 3), ROAD)})
+    assert network.length_m[0] == 0.1
+    assert "2 edges without any length were given 0.1 m" in network.source.notes
+
+
+def test_every_form_of_file_gives_the_same_network(
+    tmp_path: Path, osm_text: Callable[..., str], read_osm: Reader
+) -> None:
+    case = (NODES, {10: ((1, 2, 3), ROAD), 11: ((2, 5), {**ROAD, "oneway": "yes", "name": "Rue d'Été"})})
+    plain = read_osm(*case)
+    text = osm_text(*case).encode()
+    (tmp_path / "z.osm.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "z.osm.bz2").write_bytes(bz2.compress(text))
+    import osmium
+
+    with osmium.SimpleWriter(str(tmp_path / "z.osm.pbf")) as writer:
+        for item in osmium.FileProcessor(str(tmp_path / "case.osm")):
+            writer.add(item)
+    assert plain.street[4] == "Rue d'Été"
+    for suffix in ("gz", "bz2", "pbf"):
+        other = osm.read(tmp_path / f"z.osm.{suffix}", "case")
+        assert other.digest == plain.digest
+        assert other.street == plain.street
+        assert len({plain.source.sha256, other.source.sha256}) == 2
+
+
+def test_negative_ids_of_unpublished_objects_are_read(read_osm: Reader) -> None:
+    network = read_osm({-1: (0, 0), -2: (1, 0)}, {-10: ((-1, -2), ROAD)})
+    assert network.edge_id == ("-1,-2,0", "-2,-1,0")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("empty.osm", b"", "not a whole OpenStreetMap file"),
+        (
+            "cut.osm",
+            b'<?xml version="1.0"?><osm version="0.6"><node id="1" lat="49" lon="6"/><way id="2',
+            "not a whole",
+        ),
+        ("other.osm", b"<net><edge/></net>", "not a whole OpenStreetMap file"),
+        ("text.osm.pbf", b"hello, world" * 20, "not a whole OpenStreetMap file"),
+        ("cut.osm.gz", gzip.compress(b"<osm version='0.6'>" + b" " * 5000)[:30], "not a whole OpenStreetMap file"),
+        ("unknown.xyz", b"<osm version='0.6'></osm>", "not a whole OpenStreetMap file"),
+        ("bare.osm", b"<osm version='0.6'></osm>", "no road in it is open to passenger cars"),
+    ],
+)
+def test_bad_files_are_told_in_one_line(tmp_path: Path, name: str, content: bytes, told: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(NetworkFormatError, match=told) as caught:
+        osm.read(tmp_path / name, "case")
+    assert str(caught.value).startswith(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_missing_package_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NetworkFormatError, match=r"cannot read .*no\.osm: No such file"):
+        osm.read(tmp_path / "no.osm", "case")
+    (tmp_path / "a.osm").write_text("<osm version='0.6'/>")
+    monkeypatch.setitem(sys.modules, "osmium", None)
+    with pytest.raises(MissingPackageError, match="osmium is not installed"):
+        osm.read(tmp_path / "a.osm", "case")
+
+
+class _Services(BaseHTTPRequestHandler):
+    """Nominatim and Overpass as one small server; ``answers`` by the last part of the path."""
+
+    answers: ClassVar[dict[str, Any]] = {}
+    queries: ClassVar[list[str]] = []
+
+    def _answer(self) -> None:
+        text = json.dumps(self.answers[self.path.split("?")[0].rsplit("/", 1)[-1]]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self.queries.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self._answer()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+SQUARE = {"type": "Polygon", "coordinates": [[[6, 49], [6.01, 49], [6.01, 49.01], [6, 49.01], [6, 49]]]}
+
+
+@pytest.fixture
+def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Services]]:
+    """Point OSMnx at a server on this machine."""
+    import osmnx
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Services)
+    Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr(osmnx.settings, "nominatim_url", address)
+    monkeypatch.setattr(osmnx.settings, "overpass_url", f"{address}/api")
+    monkeypatch.setattr(osmnx.settings, "overpass_rate_limit", False)
+    monkeypatch.setattr(osmnx.settings, "doh_url_template", None)
+    monkeypatch.setattr(osmnx.settings, "use_cache", True)
+    monkeypatch.setattr(osmnx.settings, "cache_folder", "cache")
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    _Services.answers = {"search": [_found(SQUARE)], "interpreter": {"elements": []}}
+    _Services.queries = []
+    yield _Services
+    server.shutdown()
+    server.server_close()
+
+
+def _found(geometry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "place_id": 1,
+        "licence": "",
+        "osm_type": "relation",
+        "osm_id": 7,
+        "lat": "49.005",
+        "lon": "6.005",
+        "display_name": "Squareville",
+        "class": "boundary",
+        "type": "administrative",
+        "importance": 0.5,
+        "boundingbox": ["49", "49.01", "6", "6.01"],
+        "geojson": geometry,
+    }
+
+
+def test_a_place_comes_with_its_turn_restrictions(services: type[_Services], tmp_path: Path) -> None:
+    nodes = [{"type": "node", "id": n, "lon": 6 + x / 1000, "lat": 49 + y / 1000} for n, (x, y) in NODES.items()]
+    ways = [
+        {"type": "way", "id": w, "nodes": r, "tags": ROAD} for w, r in {10: [1, 2], 11: [2, 3], 12: [2, 5]}.items()
+    ]
+    roles = [("way", 10, "from"), ("node", 2, "via"), ("way", 12, "to")]
+    restriction = {
+        "type": "relation",
+        "id": 20,
+        "tags": {"type": "restriction", "restriction": "no_left_turn"},
+        "members": [{"type": t, "ref": r, "role": role} for t, r, role in roles],
+    }
+    services.answers["interpreter"] = {"elements": [*nodes, *ways, restriction, restriction]}
+    network = osm.read_place("Squareville", "case", tmp_path / "answers")
+    assert set(network.edge_id) == {"1,2,0", "2,1,0", "2,3,0", "3,2,0", "2,5,0", "5,2,0"}
+    assert ("1,2,0", "2,5,0") not in turns(network)
+    assert ("1,2,0", "2,3,0") in turns(network)
+    assert "1 of 1 turn restrictions applied" in network.source.notes
+    assert network.source.files == ("Squareville",)
+    assert "restriction" in services.queries[0]
+
+    services.answers.clear()  # a second time without the services
+    assert osm.read_place("Squareville", "case", tmp_path / "answers").digest == network.digest
+
+
+def test_a_place_that_cannot_be_had_is_told_in_one_line(
+    services: type[_Services], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(NetworkFormatError, match="open to passenger cars"):
+        osm.read_place("Squareville", "case", tmp_path)
+    services.answers["search"] = []
+    with pytest.raises(EvrouteError, match="no answer for 'Atlantis'"):
+        osm.read_place("Atlantis", "case", tmp_path)
+    services.answers["search"] = [_found({"type": "Point", "coordinates": [6, 49]})]
+    with pytest.raises(EvrouteError, match="'Eiffel Tower' has no boundary"):
+        osm.read_place("Eiffel Tower", "case", tmp_path)
+    monkeypatch.setattr("osmnx.settings.nominatim_url", "http://127.0.0.1:9")
+    with pytest.raises(EvrouteError, match=r"cannot be reached for 'Rome' .*internet connection") as caught:
+        osm.read_place("Rome", "case", tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("path", "edges", "turns_kept"),
+    [
+        ("monaco/monaco.osm.gz", 1023, 1545),
+        ("monaco/most.osm.gz", 3002, 5117),
+        ("luxembourg/lust.osm.gz", 5855, 11619),
+    ],
+)
+def test_the_cities_of_the_data_folder_are_read(data_dir: Path, path: str, edges: int, turns_kept: int) -> None:
+    network = osm.read(data_dir / path, "city")
+    assert network.n_edges == edges
+    assert len(network.turns) == turns_kept
+    assert network.strongest_component().n_edges > 0.7 * edges
