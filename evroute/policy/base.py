@@ -1,8 +1,8 @@
 """What an agent asks of an index, and a confidence bound of its schedule.
 
-An index says, before each trip, how costly every edge may be taken to be: Algorithm 2, line 2 of Sandberg, Åkerblom &
-Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*. It asks the model for what it needs,
-and names that need, so that a pair that cannot work is refused before the first round.
+An index says, before each trip, how costly every edge may be taken to be: Algorithm 2, line 2 of Sandberg, Åkerblom
+& Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*. It asks the model for what it
+needs, and names that need, so that a pair that cannot work is refused before the first round.
 """
 
 from typing import Protocol

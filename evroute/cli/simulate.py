@@ -1,0 +1,105 @@
+"""``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def simulate(
+    experiment: Annotated[
+        Path | None, typer.Argument(help="A TOML file (see data/experiments); or describe a grid by the options.")
+    ] = None,
+    network: Annotated[list[str] | None, typer.Option(help="Network; repeat for several.")] = None,
+    trip: Annotated[list[str] | None, typer.Option(help="Named trip of each network; repeatable. [A]")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="exact, independent; repeatable. [exact]")] = None,
+    index: Annotated[
+        list[str] | None,
+        typer.Option(help="ucb, bayes-ucb, bayes-ucb-quantile, ts, ts-joint, greedy, random; repeatable. [ts]"),
+    ] = None,
+    search: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="potential-rectified, rectified (the paper), potential, clamped; repeatable. [potential-rectified]"
+        ),
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(min=1, help="Trips per run. [500]")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")] = None,
+    vehicle: Annotated[str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")] = None,
+    closed_share: Annotated[
+        float | None, typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]")
+    ] = None,
+    variance_scale: Annotated[
+        float | None, typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less.")
+    ] = None,
+    beta_scale: Annotated[float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")] = None,
+    omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
+    xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Keep the runs finished in --out, or run all again.")
+    ] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+) -> None:
+    """Let methods learn in simulated worlds; interrupted, the same command continues."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Table
+
+    from evroute.errors import EvrouteError
+    from evroute.simulation.experiment import grid, load_experiment
+    from evroute.simulation.experiment import simulate as run
+    from evroute.simulation.methods import OPTIONS
+    from evroute.simulation.summary import summarise
+
+    options = dict(zip(OPTIONS, (variance_scale, beta_scale, omega, xi), strict=True))
+    choices = {"network": network, "trip": trip, "model": model, "index": index, "search": search} | options
+    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share, "search": search}
+    given = {name: value for name, value in fields.items() if value is not None}
+    if experiment is not None:
+        if clash := [name for name, value in choices.items() if value is not None]:
+            raise EvrouteError(f"--{clash[0].replace('_', '-')} cannot change an experiment file; edit {experiment}")
+        wanted = load_experiment(experiment, **given)
+    elif not network:
+        raise EvrouteError("name an experiment file, or a network with --network")
+    else:
+        wanted = grid(
+            networks=network,
+            trips=trip or ["A"],
+            models=model or ["exact"],
+            indices=index or ["ts"],
+            options={name: value for name, value in options.items() if value is not None},
+            **given,
+        )
+    if out is None:
+        if experiment is None:
+            raise EvrouteError("say where the runs go with --out")
+        out = Path("runs", experiment.stem)
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), disable=quiet) as progress:
+        task = progress.add_task("preparing", total=None)
+        folder = run(
+            wanted,
+            out,
+            jobs=jobs,
+            resume=resume,
+            on_progress=lambda done, total: progress.update(task, description="trips", completed=done, total=total),
+        )
+
+    table = Table("network", "trip", "search", "method", "worlds", "regret Wh", "geometric mean", "Wh against eq. 8")
+    for row in summarise(folder.rounds()):
+        table.add_row(
+            row.network,
+            row.trip,
+            row.search,
+            row.method,
+            str(row.worlds),
+            f"{row.regret_wh:,.0f} ± {row.regret_se_wh:,.0f}" if row.worlds > 1 else f"{row.regret_wh:,.0f}",
+            f"{row.regret_geometric_wh:,.0f}",
+            f"{row.against_eq8_wh:+.1f}",
+        )
+    Console().print(table)
+    typer.echo(f"{folder.path}/rounds.parquet")

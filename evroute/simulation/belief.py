@@ -1,0 +1,78 @@
+"""What a run had learned, kept to plan with: the state of its model, and what it is a belief about."""
+
+import json
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from evroute.energy.vehicle import Vehicle
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.files import replacing
+from evroute.model.base import EnergyModel
+from evroute.network.road_network import RoadNetwork
+from evroute.simulation.methods import MODELS, call, named
+from evroute.simulation.runs import RunFolder
+from evroute.simulation.setting import Setting
+
+_ABOUT = "about"
+
+
+def save(path: Path, learned: EnergyModel, *, model: str, setting: Setting) -> None:
+    """Write the state of a model with the names of model, network and vehicle; no pickle."""
+    about = {
+        "model": model,
+        "network": setting.network.name,
+        "digest": setting.network.digest,
+        "vehicle": setting.vehicle_numbers,
+    }
+    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state()}
+    with replacing(path) as temporary:
+        np.savez(temporary, **arrays)
+
+
+def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Vehicle) -> EnergyModel:
+    """Return the model of a run as it was at its end; ``run`` may be None where the folder holds one run alone.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such run, or several and none is named; the message lists them.
+    EvrouteError
+        If the belief is of another network or vehicle, or unreadable.
+    """
+    path = RunFolder(folder).belief_path(_choose(folder, run))
+    setting = Setting(network, vehicle)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            state = {name: stored[name] for name in stored.files}
+            about = json.loads(str(state.pop(_ABOUT)))
+    except (OSError, BadZipFile, KeyError, ValueError):
+        raise EvrouteError(f"{path} is unreadable; run the simulation again") from None
+    if about["digest"] != network.digest:
+        raise EvrouteError(
+            f"{path} is a belief about network '{about['network']}' ({about['digest'][:12]}), "
+            f"not about '{network.name}' ({network.digest[:12]})"
+        )
+    if about["vehicle"] != setting.vehicle_numbers:
+        raise EvrouteError(
+            f"{path} is a belief about vehicle '{about['vehicle']['name']}', not about '{vehicle.name}'"
+            + (" with these numbers" if about["vehicle"]["name"] == vehicle.name else "")
+        )
+    options = {"prior_factor": None}  # a plan draws few edges at once and can do without
+    model: EnergyModel = call(named(MODELS, "model", about["model"]), options, setting)
+    model.restore(state)
+    return model
+
+
+def _choose(folder: Path, run: str | None) -> str:
+    there = RunFolder(folder).finished_runs()
+    if not there:
+        raise EvrouteError(f"{folder} holds no finished run")
+    if run is None and len(there) == 1:
+        return there[0]
+    if run not in there:
+        wrong = "holds several runs" if run is None else f"has no run '{run}'"
+        raise UnknownNameError(f"{folder} {wrong}; name one with --run: {', '.join(there)}")
+    return run

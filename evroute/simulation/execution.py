@@ -1,0 +1,136 @@
+"""Carrying out runs: each alone with one BLAS thread, in this process or in several, with the same result.
+
+Worker processes are started afresh ("spawn"), so that no lock or thread of the caller is inherited. They stop at the
+next round once the caller is interrupted; files of unfinished runs are never left behind.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from multiprocessing.sharedctypes import Synchronized
+from multiprocessing.synchronize import Event
+from signal import SIG_IGN, SIGINT, signal
+from zlib import crc32
+
+import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
+from numpy.random import SeedSequence, default_rng
+from threadpoolctl import threadpool_limits
+
+from evroute.errors import EvrouteError
+from evroute.planning.search import Search
+from evroute.planning.weights import WEIGHT_RULES
+from evroute.policy.agent import Agent
+from evroute.simulation import belief
+from evroute.simulation.loop import run as run_loop
+from evroute.simulation.methods import INDICES, MODELS, WORLDS, call, named
+from evroute.simulation.regret import Judge
+from evroute.simulation.runs import Run, RunFolder
+from evroute.simulation.setting import load_setting
+
+POLL_S = 0.1
+
+
+def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]) -> None:
+    """Carry out runs in up to ``jobs`` processes; ``on_progress`` hears the number of rounds done so far.
+
+    Raises
+    ------
+    EvrouteError
+        If a run cannot be carried out, or a process died; the runs finished so far are kept.
+    """
+    if min(jobs, len(runs)) <= 1:
+        done = _Counter(on_progress)
+        for run in runs:
+            play(run, folder, done.add)
+        return
+    context = get_context("spawn")
+    rounds, stop = context.Value("q", 0), context.Event()
+    with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, (rounds, stop)) as pool:
+        pending = {pool.submit(_play_in_worker, run, folder) for run in runs}
+        try:
+            while pending:
+                finished, pending = wait(pending, POLL_S, FIRST_COMPLETED)
+                on_progress(rounds.value)
+                for future in finished:
+                    future.result()
+        except BrokenProcessPool:
+            raise EvrouteError(
+                "a worker process died (out of memory?); the runs finished so far are kept: run again to continue"
+            ) from None
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
+    """Carry out one run and write its files.
+
+    The streams of random numbers depend on the network, the trip and the seed alone: methods are compared in the same
+    worlds, and no method's draws depend on another's.
+    """
+    with threadpool_limits(1):
+        setting = load_setting(run.network, run.vehicle)
+        origin, destination = setting.ends(run.trip)
+        names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
+        world_seeds, policy_seeds = SeedSequence(run.seed, spawn_key=names).spawn(2)
+        options = {
+            "origin": origin,
+            "destination": destination,
+            "closed_share": run.closed_share,
+            "seeds": world_seeds,
+        }
+        world = call(named(WORLDS, "world", run.world), options, setting)
+        rule = WEIGHT_RULES[run.search]
+        agent = Agent(
+            model=call(named(MODELS, "model", run.method.model), {}, setting),
+            index=call(named(INDICES, "index", run.method.index), run.method.options, setting),
+            weight_rule=rule,
+            search=Search(setting.line_graph),
+            potential_wh=setting.potential_wh,
+            rng=default_rng(policy_seeds),
+        )
+        judge = Judge(
+            search=setting.search,
+            weight_rule=rule,
+            noise_std_wh=setting.noise_std_wh,
+            potential_wh=setting.potential_wh,
+        )
+        log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round)
+        belief.save(folder.belief_path(run.name), agent.model, model=run.method.model, setting=setting)
+        folder.write(run, log)
+
+
+class _Counter:
+    def __init__(self, on_progress: Callable[[int], None]) -> None:
+        self.on_progress = on_progress
+        self.rounds = 0
+
+    def add(self, t: int) -> None:
+        self.rounds += 1
+        self.on_progress(self.rounds)
+
+
+class _StoppedError(Exception):
+    """The caller wants no more rounds."""
+
+
+_shared: "tuple[Synchronized[int], Event]"
+
+
+def _start_worker(rounds: "Synchronized[int]", stop: Event) -> None:
+    global _shared
+    _shared = rounds, stop
+    signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, who tells through `stop`
+
+
+def _play_in_worker(run: Run, folder: RunFolder) -> None:
+    rounds, stop = _shared
+
+    def on_round(t: int) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        with rounds.get_lock():
+            rounds.value += 1
+
+    play(run, folder, on_round)

@@ -1,0 +1,203 @@
+"""Experiments: a grid of networks, trips, methods, searches and seeds, from a TOML file or the command line.
+
+A file looks like this::
+
+horizon = 500
+seeds = 5
+search = ["rectified"]
+methods = [{ model = "exact", index = "ts", variance_scale = 1 }, { model = "independent", index = "ucb" }]
+
+[trips]
+monaco = ["A", "B"]
+"""
+
+import platform
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from evroute import __version__
+from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
+from evroute.errors import EvrouteError
+from evroute.simulation.execution import execute
+from evroute.simulation.methods import WORLDS, Method, check_search, named, options_of
+from evroute.simulation.regret import DEFINITION
+from evroute.simulation.runs import Run, RunFolder
+from evroute.simulation.setting import load_setting
+
+
+class Experiment(BaseModel):
+    """Every method on every trip under every search, in ``seeds`` worlds each.
+
+    trips: names by network (a name or a stored ``.npz``).  closed_share: of the edges, closed anew in each round.
+
+    Raises
+    ------
+    UnknownNameError, EvrouteError
+        If there is no such method, search or world, or a pair of model and index cannot work.
+    pydantic.ValidationError
+        If a field is missing, unknown, of the wrong type or out of its range.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    trips: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(min_length=1)
+    methods: tuple[Method, ...] = Field(min_length=1)
+    search: tuple[Annotated[str, AfterValidator(check_search)], ...] = Field(("potential-rectified",), min_length=1)
+    horizon: int = Field(500, gt=0)
+    seeds: int = Field(5, gt=0)
+    vehicle: str = DEFAULT_VEHICLE
+    world: str = "sampled-gp"
+    closed_share: float = Field(0.0, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Experiment":
+        named(WORLDS, "world", self.world)
+        names = [run.name for run in self.runs()]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"the same run is asked for twice: {twice[0]}")
+        return self
+
+    def runs(self) -> Iterator[Run]:
+        """Yield every run of the grid; paired ones differ in the method alone."""
+        trips = [(network, trip) for network, names in self.trips.items() for trip in names]
+        for (network, trip), search, method, seed in product(trips, self.search, self.methods, range(self.seeds)):
+            yield Run(
+                network=network,
+                trip=trip,
+                method=method,
+                search=search,
+                seed=seed,
+                horizon=self.horizon,
+                vehicle=self.vehicle,
+                world=self.world,
+                closed_share=self.closed_share,
+            )
+
+
+def load_experiment(path: Path, **changes: Any) -> Experiment:
+    """Read an experiment from a TOML file; keyword arguments replace fields of it.
+
+    Raises
+    ------
+    EvrouteError
+        If the file is missing or not TOML, or a field is missing, unknown or out of its range.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise EvrouteError(f"experiment file {path} does not exist") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvrouteError(f"experiment file {path} is not TOML: {error}") from None
+    return _validated(table | changes, f"experiment file {path}")
+
+
+def grid(
+    *,
+    networks: Sequence[str],
+    trips: Sequence[str],
+    models: Sequence[str],
+    indices: Sequence[str],
+    options: Mapping[str, float],
+    **fields: Any,
+) -> Experiment:
+    """Combine every model with every index on every trip of every network; ``fields`` are those of `Experiment`.
+
+    An option goes to the indices that take it.
+
+    Raises
+    ------
+    EvrouteError
+        If no index takes an option, or the experiment is not valid.
+    """
+    taken = {index: options.keys() & options_of(index) for index in indices}
+    if idle := sorted(options.keys() - set().union(*taken.values())):
+        raise EvrouteError(f"none of the indices {', '.join(indices)} takes {', '.join(idle)}")
+    methods = [
+        {"model": model, "index": index} | {name: options[name] for name in taken[index]}
+        for model, index in product(models, indices)
+    ]
+    return _validated({"trips": dict.fromkeys(networks, trips), "methods": methods} | fields, "simulation")
+
+
+def _validated(table: Mapping[str, Any], what: str) -> Experiment:
+    try:
+        return Experiment.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise EvrouteError(f"{what}: {field + ': ' if field else ''}{problem['msg']}") from None
+
+
+def simulate(
+    experiment: Experiment | str | Path,
+    out: str | Path,
+    *,
+    jobs: int = 1,
+    resume: bool = True,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> RunFolder:
+    """Carry out an experiment, or what is left of it, and return its folder.
+
+    Results are the same whatever ``jobs`` is. With ``jobs`` above 1 a script has to call this under
+    ``if __name__ == "__main__":``, for its processes start afresh.
+
+    Parameters
+    ----------
+    experiment
+        An experiment, or a TOML file.
+    out
+        The folder: new, empty, or begun by the same experiment.
+    jobs
+        Processes, at least 1.
+    resume
+        Keep the runs already finished in the folder; else run all again, to the same result.
+    on_progress
+        Hears the rounds done and the rounds to do, those of finished runs included.
+
+    Raises
+    ------
+    ValueError
+        If ``jobs`` is not positive.
+    EvrouteError
+        If a network, trip or vehicle is unknown, the folder belongs to another experiment, or a run fails.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs is {jobs}; it must be at least 1")
+    if not isinstance(experiment, Experiment):
+        experiment = load_experiment(Path(experiment))
+    folder = RunFolder(Path(out))
+    runs = list(experiment.runs())
+    folder.open(_manifest(experiment))
+    left = [run for run in runs if not (resume and folder.is_finished(run))]
+    total = experiment.horizon * len(runs)
+    kept = experiment.horizon * (len(runs) - len(left))
+    on_progress(kept, total)
+    execute(left, folder, jobs=jobs, on_progress=lambda done: on_progress(kept + done, total))
+    folder.merge(runs)
+    return folder
+
+
+def _manifest(experiment: Experiment) -> dict[str, Any]:
+    """Return all that results depend on, and check that every network, trip and vehicle is there."""
+    settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
+    for name, setting in settings.items():
+        for trip in experiment.trips[name]:
+            setting.ends(trip)
+    return {
+        "configuration": experiment.model_dump(mode="json", exclude_none=True),
+        "networks": {name: setting.network.digest for name, setting in settings.items()},
+        "vehicle": next(iter(settings.values())).vehicle_numbers,
+        "regret": DEFINITION,
+        "versions": {
+            "evroute": __version__,
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("numpy", "scipy")},
+            "platform": f"{platform.system()} {platform.machine()}",
+        },
+    }

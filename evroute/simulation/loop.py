@@ -1,0 +1,123 @@
+"""Algorithm 1: observe, choose, drive, learn, for as many rounds as wanted.
+
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.policy.agent import Agent
+from evroute.simulation.environment import Environment
+from evroute.simulation.regret import Judge
+
+Columns = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Log:
+    """What happened: columns of equal length in each table.
+
+    rounds: one row per round: t, regret_wh, cumulative_regret_wh, energy_wh (measured), true_wh, eq8_wh,
+    rule_best_wh, best_wh, route_edges, distinct_edges (driven so far), beta.
+    routes: one row per edge driven: t, edge (network row), observed_wh.
+    timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
+    """
+
+    rounds: Columns
+    routes: Columns
+    timings: Columns
+
+
+def run(
+    agent: Agent, environment: Environment, judge: Judge, *, horizon: int, on_round: Callable[[int], None]
+) -> Log:
+    """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
+
+    Raises
+    ------
+    NoRouteError
+        If a round has no way from origin to destination.
+    """
+    rounds: defaultdict[str, list[float]] = defaultdict(list)
+    timings: defaultdict[str, list[float]] = defaultdict(list)
+    edges, observed_wh = [], []
+    driven: set[int] = set()
+    stopwatch = _Stopwatch()
+    stopwatch.attach(agent.model, "posterior", "posterior_s")
+    stopwatch.attach(agent.search, "route", "search_s")
+    for t in range(1, horizon + 1):
+        request = environment.observe(t)
+        started = perf_counter()
+        route = agent.ask(request)
+        asked = perf_counter()
+        feedback = environment.drive(request, route)
+        drove = perf_counter()
+        agent.tell(feedback)
+        update_s = perf_counter() - drove
+        laps = stopwatch.lap()
+        score = judge.score(request, environment.expected_wh(request), route)
+        driven.update(route.edges)
+        edges.append(feedback.edge)
+        observed_wh.append(feedback.energy_wh)
+        row = {
+            "regret_wh": score.regret_wh,
+            "energy_wh": float(feedback.energy_wh.sum()),
+            "true_wh": score.true_wh,
+            "eq8_wh": score.eq8_wh,
+            "rule_best_wh": score.rule_best_wh,
+            "best_wh": score.best_wh,
+            "route_edges": len(route),
+            "distinct_edges": len(driven),
+            "beta": agent.index.beta,
+        }
+        for name, value in row.items():
+            rounds[name].append(value)
+        laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
+        laps["update_s"] = update_s
+        for name, seconds in laps.items():
+            timings[name].append(seconds)
+        on_round(t)
+    t_column = np.arange(1, horizon + 1)
+    columns = {name: np.array(values) for name, values in rounds.items()}
+    columns["cumulative_regret_wh"] = np.cumsum(columns["regret_wh"])
+    return Log(
+        rounds={"t": t_column, **columns},
+        routes={
+            "t": np.repeat(t_column, [len(each) for each in edges]),
+            "edge": np.concatenate(edges),
+            "observed_wh": np.concatenate(observed_wh),
+        },
+        timings={"t": t_column, **{name: np.array(seconds) for name, seconds in timings.items()}},
+    )
+
+
+class _Stopwatch:
+    """Seconds spent in chosen methods of chosen objects, so that agents, models and searches need no clocks."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def attach(self, owner: object, method: str, label: str) -> None:
+        """Count the time of every call of a method of one object under a label."""
+        untimed = getattr(owner, method)
+        self._seconds[label] = 0.0
+
+        def timed(*args: Any) -> Any:
+            started = perf_counter()
+            try:
+                return untimed(*args)
+            finally:
+                self._seconds[label] += perf_counter() - started
+
+        setattr(owner, method, timed)
+
+    def lap(self) -> dict[str, float]:
+        """Return the seconds by label since the last lap and start anew."""
+        seconds, self._seconds = self._seconds, dict.fromkeys(self._seconds, 0.0)
+        return seconds

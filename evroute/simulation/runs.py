@@ -1,0 +1,174 @@
+"""The folder of an experiment: one run after the other lands in it whole, so that it can be continued at any time.
+
+``manifest.json``        configuration, versions, networks, vehicle, the definition of regret
+``parts/RUN.parquet``    one row per round; written last of a run's files: a run with a readable part is finished
+``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh
+``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
+``timings/RUN.parquet``  seconds per round, which no two machines share
+``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evroute.errors import EvrouteError
+from evroute.files import replacing
+from evroute.simulation.loop import Log
+from evroute.simulation.methods import Method
+
+SHOWN_DIFFERENCES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One method on one trip in one world."""
+
+    network: str
+    trip: str
+    method: Method
+    search: str
+    seed: int
+    horizon: int
+    vehicle: str
+    world: str
+    closed_share: float
+
+    @property
+    def name(self) -> str:
+        """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
+        network = Path(self.network).stem if self.network.endswith(".npz") else self.network
+        return f"{network}-{self.trip}-{self.method.model}-{self.method.index_name}-{self.search}-s{self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Reads and writes the folder of an experiment."""
+
+    path: Path
+
+    def open(self, manifest: dict[str, Any]) -> None:
+        """Make the folder, or continue one that has the same manifest.
+
+        Raises
+        ------
+        EvrouteError
+            If the folder holds something else; the message shows the difference.
+        """
+        target = self.path / "manifest.json"
+        if not target.exists():
+            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+                raise EvrouteError(f"{self.path} exists and is no folder of runs; choose another --out")
+            with replacing(target) as temporary:
+                temporary.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            return
+        there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
+        different = [key for key in sorted(there.keys() | here.keys()) if there.get(key) != here.get(key)]
+        if different:
+            shown = "; ".join(
+                f"{key}: {there.get(key, 'nothing')} there, {here.get(key, 'nothing')} now"
+                for key in different[:SHOWN_DIFFERENCES]
+            )
+            more = f"; and {len(different) - SHOWN_DIFFERENCES} more" if len(different) > SHOWN_DIFFERENCES else ""
+            raise EvrouteError(
+                f"{self.path} holds runs of another configuration ({shown}{more}); choose another --out"
+            )
+
+    def manifest(self) -> dict[str, Any]:
+        """Read the manifest.
+
+        Raises
+        ------
+        EvrouteError
+            If it is missing or unreadable.
+        """
+        target = self.path / "manifest.json"
+        try:
+            manifest: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise EvrouteError(f"{self.path} is no folder of runs: it has no manifest.json") from None
+        except ValueError:
+            raise EvrouteError(f"{target} is unreadable; remove {self.path} or choose another --out") from None
+        return manifest
+
+    def belief_path(self, run_name: str) -> Path:
+        """Return where a run's belief lies."""
+        return self.path / "beliefs" / f"{run_name}.npz"
+
+    def finished_runs(self) -> list[str]:
+        """List the names of the runs that are finished, sorted."""
+        return sorted(path.stem for path in (self.path / "parts").glob("*.parquet"))
+
+    def is_finished(self, run: Run) -> bool:
+        """Tell whether every file of a run is there and its tables are readable from end to end."""
+        if not self.belief_path(run.name).is_file():
+            return False
+        try:
+            tables = [_read(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")]
+        except (OSError, pa.ArrowException):
+            return False
+        return int(tables[0].num_rows) == run.horizon
+
+    def write(self, run: Run, log: Log) -> None:
+        """Write the tables of a run, the part last; its belief has to be there already."""
+        n = run.horizon
+        labels: dict[str, Any] = {
+            "run": [run.name] * n,
+            "method": [run.method.label] * n,
+            "model": [run.method.model] * n,
+            "index": [run.method.index] * n,
+            "search": [run.search] * n,
+            "network": [run.network] * n,
+            "trip": [run.trip] * n,
+            "seed": [run.seed] * n,
+        }
+        _write(self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes)
+        _write(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
+        _write(self._table("parts", run.name), labels | log.rounds)
+
+    def merge(self, runs: Iterable[Run]) -> None:
+        """Write the unions over all runs, in the order of the experiment."""
+        names = [run.name for run in runs]
+        for kind, target in (("parts", "rounds"), ("timings", "timings")):
+            union = pa.concat_tables([_read(self._table(kind, name)) for name in names])
+            with replacing(self.path / f"{target}.parquet") as temporary:
+                pq.write_table(union, temporary)
+
+    def rounds(self) -> pa.Table:
+        """Read ``rounds.parquet``.
+
+        Raises
+        ------
+        EvrouteError
+            If the experiment is not finished.
+        """
+        target = self.path / "rounds.parquet"
+        if not target.is_file():
+            raise EvrouteError(f"{self.path} has no rounds.parquet: the simulation is not finished; run it again")
+        return pq.read_table(target)
+
+    def _table(self, kind: str, run_name: str) -> Path:
+        return self.path / kind / f"{run_name}.parquet"
+
+
+def _write(path: Path, columns: Mapping[str, Any]) -> None:
+    with replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary, write_page_checksum=True)
+
+
+def _read(path: Path) -> pa.Table:
+    return pq.read_table(path, page_checksum_verification=True)
+
+
+def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every leaf of nested JSON with its dotted key."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _flat(inner, f"{key}.{name}" if key else name)
+    else:
+        yield key, json.dumps(value, ensure_ascii=False)

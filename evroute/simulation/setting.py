@@ -1,0 +1,109 @@
+"""Setting: what every run on one network with one vehicle shares, computed once for each process.
+
+Its attributes are the values that models, indices and worlds may ask for by name (``methods.call``).
+"""
+
+from dataclasses import asdict
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.energy.prior import EnergyPrior, all_arms, fit
+from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.errors import UnknownNameError
+from evroute.model import build
+from evroute.model.kernels import EdgeContextKernel
+from evroute.network.catalog import cache_dir, load_network
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+from evroute.network.trips import load_trips
+from evroute.planning.search import Search
+
+
+class Setting:
+    """One network and one vehicle, and all that follows from the two."""
+
+    def __init__(self, network: RoadNetwork, vehicle: Vehicle) -> None:
+        self.network = network
+        self.vehicle = vehicle
+
+    @cached_property
+    def vehicle_numbers(self) -> dict[str, Any]:
+        """The vehicle without the sources of its numbers: what a belief depends on."""
+        numbers = asdict(self.vehicle)
+        del numbers["sources"]
+        return numbers
+
+    @cached_property
+    def line_graph(self) -> LineGraph:
+        """Legal turns."""
+        return LineGraph.from_network(self.network)
+
+    @cached_property
+    def search(self) -> Search:
+        """A search over all edges."""
+        return Search(self.line_graph)
+
+    @cached_property
+    def prior(self) -> EnergyPrior:
+        """Eq. 8 and the spreads around it."""
+        return fit(self.network, self.vehicle)
+
+    @cached_property
+    def arms(self) -> Arms:
+        """Every edge in its free-flow context."""
+        return all_arms(self.network, self.prior)
+
+    @cached_property
+    def potential_wh(self) -> FloatArray:
+        """(n,) ``m g dz``, Wh."""
+        return self.prior.potential_wh
+
+    @cached_property
+    def noise_std_wh(self) -> FloatArray:
+        """(n,) standard deviation of one measurement, Wh."""
+        return self.prior.noise_std_wh
+
+    @cached_property
+    def kernel(self) -> EdgeContextKernel:
+        """The prior covariance of arms; its rows are kept for all runs of the process."""
+        return build.standard_kernel(self.network, self.prior, cache_dir())
+
+    @cached_property
+    def prior_variance_wh2(self) -> FloatArray:
+        """(n,) diagonal of the kernel, Wh²."""
+        return self.kernel.diagonal(self.arms.edge, self.arms.features)
+
+    @cached_property
+    def prior_factor(self) -> FloatArray:
+        """(n, n) factor of the prior covariance, mapped from the cache, Wh."""
+        return build.prior_factor(self.kernel, self.arms, cache_dir())
+
+    def ends(self, trip: str) -> tuple[int, int]:
+        """Return origin and destination (network rows) of a named trip.
+
+        Raises
+        ------
+        UnknownNameError
+            If the network has no such trip; the message lists those it has.
+        """
+        trips = load_trips(self.network.name)
+        if trip not in trips:
+            there = ", ".join(trips) or "none"
+            raise UnknownNameError(f"network '{self.network.name}' has no trip '{trip}'; there are: {there}")
+        row_of = self.network.row_of
+        return row_of[trips[trip].origin], row_of[trips[trip].destination]
+
+
+@cache
+def load_setting(network: str, vehicle: str) -> Setting:
+    """Return the setting of a network and a vehicle, each a name or a file.
+
+    Raises
+    ------
+    EvrouteError
+        If there is no such network or vehicle, or it cannot be read.
+    """
+    return Setting(load_network(Path(network) if network.endswith(".npz") else network), load_vehicle(vehicle))

@@ -1,0 +1,57 @@
+"""The end of a simulation in a few numbers: final regret and energy of each method on each trip, over its worlds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One method on one trip under one search, over ``worlds`` seeds; Wh.
+
+    regret_wh, regret_se_wh: mean of the final cumulative regret and its standard error (NaN for one world).
+    regret_geometric_wh: its geometric mean (0 if any is 0), which heavy tails move less.
+    against_eq8_wh: mean over all rounds of the true expected energy of the route driven minus the eq. 8 route's.
+    """
+
+    network: str
+    trip: str
+    search: str
+    method: str
+    worlds: int
+    regret_wh: float
+    regret_se_wh: float
+    regret_geometric_wh: float
+    against_eq8_wh: float
+
+
+def summarise(rounds: pa.Table) -> list[Summary]:
+    """Summarise ``rounds.parquet``, in the order of the experiment."""
+    keys = ("network", "trip", "search", "method")
+    names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
+    run, regret_wh, saved_wh = (np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh"))
+    saved_wh = saved_wh - rounds["eq8_wh"].to_numpy()
+    summaries = []
+    for group in dict.fromkeys(names):
+        network, trip, search, method = group
+        rows = np.array([name == group for name in names])
+        _, world = np.unique(run[rows], return_inverse=True)
+        final_wh = np.bincount(world, weights=regret_wh[rows])
+        n = len(final_wh)
+        with np.errstate(divide="ignore"):
+            geometric_wh = float(np.exp(np.log(final_wh).mean()))
+        summaries.append(
+            Summary(
+                network=network,
+                trip=trip,
+                search=search,
+                method=method,
+                worlds=n,
+                regret_wh=float(final_wh.mean()),
+                regret_se_wh=float(final_wh.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan"),
+                regret_geometric_wh=geometric_wh,
+                against_eq8_wh=float(saved_wh[rows].mean()),
+            )
+        )
+    return summaries
