@@ -4,6 +4,7 @@ The numeric columns are arrays under their own names; names, ids and the source 
 """
 
 import json
+import struct
 import zipfile
 import zlib
 from dataclasses import asdict
@@ -30,6 +31,21 @@ _ARRAYS = (
     "shape_start",
     "shape_x_m",
     "shape_y_m",
+)
+# What numpy, zipfile, zlib and json raise on damaged bytes.
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
 )
 _STRINGS = ("edge_id", "street", "road_class", "junction_id")
 
@@ -61,7 +77,7 @@ def load(path: Path) -> RoadNetwork:
     if not path.is_file():
         raise NetworkFormatError(f"there is no stored network at {path}")
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
             document = json.loads(stored["document"].tobytes())
             if document["format"] != FORMAT:
                 raise NetworkFormatError(
@@ -73,7 +89,7 @@ def load(path: Path) -> RoadNetwork:
             columns: dict[str, Any] = {column: tuple(document[column]) for column in _STRINGS}
             columns |= {column: stored[column] for column in _ARRAYS}
             return RoadNetwork(name=document["name"], crs=document["crs"], source=Source(**source), **columns)
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         raise NetworkFormatError(
             f"{path} is not a stored network, or is damaged ({error}); build it again"
         ) from error

@@ -1,0 +1,156 @@
+import errno
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
+from evroute.network import catalog, store
+from evroute.network.road_network import RoadNetwork
+
+NET = """<net><location netOffset="0,0" projParameter="+proj=utm +zone=32 +units=m"/>
+<edge id="out" from="A" to="B"><lane index="0" speed="10" length="{length}" shape="0,0 100,0"/></edge>
+<edge id="back" from="B" to="A"><lane index="0" speed="10" length="100" shape="100,0 0,0"/></edge>
+<edge id="exit" from="B" to="C"><lane index="0" speed="10" length="100" shape="100,0 200,0"/></edge>
+<junction id="A" x="0" y="0" z="0"/><junction id="B" x="100" y="0" z="10"/><junction id="C" x="200" y="0" z="0"/>
+<connection from="out" to="back" fromLane="0" toLane="0"/><connection from="back" to="out" fromLane="0" toLane="0"/>
+<connection from="out" to="exit" fromLane="0" toLane="0"/></net>"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and no data folder."""
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("EVROUTE_DATA_DIR", raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder whose "monaco" is a toy."""
+    path = tmp_path / "data" / "monaco" / "most.net.xml.gz"
+    path.parent.mkdir(parents=True)
+    path.write_text(NET.format(length=120))
+    monkeypatch.setenv("EVROUTE_DATA_DIR", str(tmp_path / "data"))
+    return path
+
+
+def test_a_network_of_the_data_folder_is_built_once_and_then_loaded(
+    source: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = catalog.load_network("monaco")
+    assert built.edge_id == ("out", "back")
+    assert built.length_m.tolist() == pytest.approx([120.0, np.hypot(100, built.climb_m[0])])
+    assert built.source.smoothing_m == 30.0
+    assert built.source.notes == ("kept the largest strongly connected component: 2 of 3 edges",)
+    assert "MoST scenario" in built.source.attribution
+    assert len(list(cache.rglob("*.npz"))) == 1
+    monkeypatch.setattr(catalog, "build", None)
+    assert catalog.load_network("monaco").equals(built)
+
+
+def test_a_changed_source_is_built_again(source: Path) -> None:
+    before = catalog.load_network("monaco")
+    source.write_text(NET.format(length=150))
+    after = catalog.load_network("monaco")
+    assert after.length_m[0] == 150.0
+    assert after.source.sha256 != before.source.sha256
+
+
+def test_a_build_of_the_users_own_comes_before_the_data_folder_and_the_embedded(
+    source: Path, hill: RoadNetwork
+) -> None:
+    for name in ("monaco", "denver"):
+        mine = replace(hill, name=name)
+        catalog.keep(mine)
+        assert catalog.load_network(name).equals(mine)
+
+
+def test_the_embedded_network_needs_neither_cache_nor_data_folder(cache: Path) -> None:
+    assert catalog.load_network("denver").n_edges == 1330
+    assert not cache.exists()
+
+
+def test_a_stored_file_is_loaded_by_its_path(hill: RoadNetwork, tmp_path: Path) -> None:
+    store.save(hill, tmp_path / "mine.npz")
+    assert catalog.load_network(tmp_path / "mine.npz").equals(hill)
+    assert catalog.load_network(str(tmp_path / "mine.npz")).equals(hill)
+
+
+def test_names_are_listed_with_where_they_are(source: Path, hill: RoadNetwork) -> None:
+    kept = catalog.keep(replace(hill, name="valley"))
+    names = catalog.network_names()
+    assert names == {
+        "denver": "embedded",
+        "monaco": "data folder (most.net.xml.gz)",
+        "valley": f"built ({kept})",
+    }
+
+
+def test_an_unknown_name_lists_what_there_is_and_how_to_get_more(source: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"no network 'atlantis'; there are: denver, monaco\. Build one with"):
+        catalog.load_network("atlantis")
+
+
+@pytest.mark.parametrize("name", ["", "../denver", "a/b", "a\\b", ".hidden", "a b", "a\n", "x.npz"])
+def test_a_name_that_could_be_a_path_is_refused(hill: RoadNetwork, name: str) -> None:
+    with pytest.raises(EvrouteError, match="cannot name a network"):
+        catalog.keep(replace(hill, name=name))
+
+
+def test_a_damaged_stored_network_is_refused_with_what_to_do(hill: RoadNetwork) -> None:
+    catalog.keep(hill).write_bytes(b"damaged")
+    with pytest.raises(
+        NetworkFormatError, match=r"hill\.npz is not a stored network, or is damaged .* build it again"
+    ):
+        catalog.load_network("hill")
+
+
+def test_an_unwritable_cache_is_told_in_one_line(source: Path, cache: Path) -> None:
+    cache.write_text("a file where the folder should be")
+    with pytest.raises(EvrouteError, match=r"cannot write .*monaco.*; set EVROUTE_CACHE_DIR"):
+        catalog.load_network("monaco")
+
+
+def test_a_full_disk_is_told_in_one_line(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(EvrouteError, match="No space left on device; set EVROUTE_CACHE_DIR"):
+        catalog.keep(hill)
+
+
+def test_an_interrupted_build_leaves_the_old_one_usable(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = catalog.keep(hill)
+
+    def interrupted(handle: object, **_: object) -> None:
+        handle.write(b"half")  # type: ignore[attr-defined]
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez_compressed", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            catalog.keep(replace(hill, speed_mps=hill.speed_mps * 2))
+    assert catalog.load_network("hill").equals(hill)
+    assert list(kept.parent.iterdir()) == [kept]
+
+
+def test_build_takes_the_strongest_component_before_it_asks_for_heights(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    edges = [("a", 0, 1), ("b", 1, 2), ("c", 2, 0), ("spur", 2, 3)]
+    network = make_network(edges, [(0, 0, 0), (100, 0, 9), (0, 100, 0), (0, 900, 500)])
+    built = catalog.build(network, smoothing_m=0.0)
+    assert built.edge_id == ("a", "b", "c")
+    assert built.elevation_m.tolist() == [0, 9, 0]
+
+
+@pytest.mark.data
+def test_the_cities_name_their_source_by_its_hash(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVROUTE_DATA_DIR", str(data_dir))
+    city = catalog.load_network("luxembourg")
+    assert city.source.sha256 == "bcf0d9f57849091d9ab34b751ae86cbb7b6ba660a3a1da5f6bf536a79b64db0a"
+    assert city.source.elevation == "bilinear from dem_luxembourg_30arcsec.tif"

@@ -1,0 +1,81 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import shapely
+from pyproj import Transformer
+
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.network.locate import locate
+from evroute.network.road_network import RoadNetwork
+
+
+@pytest.fixture
+def cross(make_network: Callable[..., RoadNetwork]) -> RoadNetwork:
+    """A street both ways to the east, and one way to the north, from (500000, 4800000) in UTM zone 32."""
+    x, y = 500_000.0, 4_800_000.0
+    return make_network(
+        [("there", 0, 1), ("back", 1, 0), ("north#1", 0, 2)], [(x, y, 0), (x + 1000, y, 0), (x, y + 1000, 0)]
+    )
+
+
+def place(east_m: float, north_m: float) -> str:
+    to_degrees = Transformer.from_crs("EPSG:32632", "EPSG:4326", always_xy=True)
+    lon, lat = to_degrees.transform(500_000 + east_m, 4_800_000 + north_m)
+    return f"{lat:.9f}, {lon:.9f}"
+
+
+def test_an_edge_id_is_found_exactly(cross: RoadNetwork) -> None:
+    assert [locate(cross, edge_id) for edge_id in cross.edge_id] == [0, 1, 2]
+
+
+def test_ids_with_commas_are_ids_and_not_places(denver: RoadNetwork) -> None:
+    assert denver.edge_id[7].count(",") == 2
+    assert locate(denver, denver.edge_id[7]) == 7
+
+
+def test_a_place_takes_the_nearest_edge(cross: RoadNetwork) -> None:
+    assert locate(cross, place(3, 400)) == cross.row_of["north#1"]
+    assert locate(cross, place(-499, 700)) == cross.row_of["north#1"]
+
+
+def test_of_two_directions_equally_near_the_first_of_the_network_is_taken(cross: RoadNetwork) -> None:
+    assert locate(cross, place(700, 20)) == locate(cross, place(700, -20)) == cross.row_of["there"]
+
+
+def test_places_on_denver_agree_with_the_distance_to_every_edge(denver: RoadNetwork) -> None:
+    points = np.column_stack([denver.shape_x_m, denver.shape_y_m])
+    lines = [shapely.LineString(part) for part in np.split(points, denver.shape_start[1:-1])]
+    to_degrees = Transformer.from_crs(denver.crs, "EPSG:4326", always_xy=True)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        x, y = points[rng.integers(len(points))] + rng.normal(0, 30, 2)
+        lon, lat = to_degrees.transform(x, y)
+        distances = shapely.distance(lines, shapely.Point(x, y))
+        assert distances[locate(denver, f"{lat:.9f},{lon:.9f}")] <= distances.min() + 0.01
+
+
+def test_an_unknown_id_suggests_near_ones(cross: RoadNetwork) -> None:
+    with pytest.raises(UnknownNameError, match=r"has no edge 'north#2'; similar ids: north#1"):
+        locate(cross, "north#2")
+
+
+def test_text_unlike_any_id_says_what_to_give(cross: RoadNetwork) -> None:
+    with pytest.raises(UnknownNameError, match="give an edge id or 'lat,lon'"):
+        locate(cross, "?")
+
+
+def test_a_place_far_from_any_road_says_how_far(cross: RoadNetwork) -> None:
+    with pytest.raises(EvrouteError, match=r"lies 2\.0 km from the nearest road of network 'toy' \(at most 500 m\)"):
+        locate(cross, place(-2000, 0))
+
+
+@pytest.mark.parametrize("text", ["91,9", "43,181", "-90.5,0"])
+def test_a_place_that_is_not_on_the_earth_is_refused(cross: RoadNetwork, text: str) -> None:
+    with pytest.raises(EvrouteError, match="no place on the earth"):
+        locate(cross, text)
+
+
+def test_a_place_beyond_the_projection_is_refused_or_far(cross: RoadNetwork) -> None:
+    with pytest.raises(EvrouteError):
+        locate(cross, "0,-81")
