@@ -1,0 +1,33 @@
+import numpy as np
+
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+
+
+def test_entries_of_the_csr_are_the_turns_in_their_order(denver: RoadNetwork) -> None:
+    graph = LineGraph.from_network(denver)
+    assert graph.n_edges == denver.n_edges
+    assert np.array_equal(np.column_stack([graph.source, graph.indices]), denver.turns)
+    rows = [graph.indices[graph.indptr[e] : graph.indptr[e + 1]].tolist() for e in range(denver.n_edges)]
+    assert [[a, b] for a, targets in enumerate(rows) for b in targets] == denver.turns.tolist()
+
+
+def test_an_edge_that_leads_nowhere_has_an_empty_row(hill: RoadNetwork) -> None:
+    part = hill.subset(np.array([edge in ("in", "up") for edge in hill.edge_id]))
+    graph = LineGraph.from_network(part)
+    assert graph.indptr.tolist() == [0, 1, 1]
+    assert graph.indices.tolist() == [1]
+
+
+def test_a_turn_costs_what_the_edge_entered_costs(hill: RoadNetwork) -> None:
+    graph = LineGraph.from_network(hill)
+    costs = 10.0 ** np.arange(hill.n_edges)
+    assert graph.turn_costs(costs).tolist() == [costs[b] for _, b in hill.turns.tolist()]
+
+
+def test_the_graph_for_people_speaks_in_ids(hill: RoadNetwork) -> None:
+    graph = LineGraph.from_network(hill).to_networkx(hill)
+    assert sorted(graph.successors("in")) == ["east", "up"]
+    assert graph.nodes["up"]["length_m"] == 1001.0
+    assert graph.nodes["up"]["incline_rad"] == np.arcsin(40 / 1001)
+    assert graph.number_of_edges() == len(hill.turns)
