@@ -159,12 +159,12 @@ def _parse(path: Path) -> tuple[_Collector, str]:
             parser.ParseFile(gzip.GzipFile(fileobj=handle) if zipped else handle)
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
-    except expat.ExpatError as error:
-        raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise NetworkFormatError(f"{path.name} is a cut-off or damaged gzip file: {error}") from error
     except KeyError as error:
         _refuse(path, parser, f"the attribute {error} is missing")
+    except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
+        raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
     except ValueError as error:
         _refuse(path, parser, str(error))
     except OSError as error:

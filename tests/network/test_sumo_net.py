@@ -161,6 +161,7 @@ BAD = {
     "empty": ("", "cut off or not XML"),
     "not XML": ("roads, roads, roads", "cut off or not XML"),
     "cut off": (document()[:700], "cut off or not XML"),
+    "odd encoding": (document().replace("UTF-8", "runes"), "unknown encoding: runes"),
     "another XML": ("<osm><node/></osm>", "root is <osm>"),
     "no road": (document(edges=""), "no road in it is open to passenger cars"),
     "no car road": (lane('allow="bicycle" speed="1" length="1"'), "no road in it is open"),
