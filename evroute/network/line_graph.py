@@ -56,6 +56,13 @@ class LineGraph:
         costs: FloatArray = edge_costs[self.indices]
         return costs
 
+    def reversed(self) -> "LineGraph":
+        """Return the line graph with every turn turned round, for searches from the destination."""
+        order = np.lexsort((self.source, self.indices))
+        counts = np.bincount(self.indices, minlength=self.n_edges)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return LineGraph(indptr.astype(np.int32), self.source[order], self.indices[order])
+
     def laplacian(self, length_m: FloatArray) -> csc_matrix:
         """Return the incidence Laplacian ``L = B B'`` (n, n) of the turns.
 

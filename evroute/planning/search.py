@@ -68,4 +68,5 @@ class Search:
             raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
         self._arcs.data = turn_weights
         cost, predecessor = dijkstra(self._arcs, indices=origin, return_predecessors=True)
-        return cost + origin_weight, predecessor
+        cost += origin_weight
+        return cost, predecessor

@@ -1,0 +1,164 @@
+"""Least energy among the routes that are fast enough: a constrained shortest path, answered exactly.
+
+First the hull: ``energy + lambda * time`` stays non-negative under the potential, so each lambda is one ordinary
+search, and the Lagrangian dual closes in on the best lambda (LARAC; Jüttner, Szviatovszki, Mécs & Rajkó 2001). Its
+routes lie on the convex hull of (time, energy), and its dual value bounds from below what any fast-enough route
+costs. Where that leaves a gap, a label search closes it: labels of (cost, time) per edge, cut off by lower bounds of
+what remains, which two searches from the destination give. With a battery the label carries the charge instead, and
+the bounds still hold, since a bounded battery only ever costs more.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.errors import NoRouteError
+from evroute.network.line_graph import LineGraph
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.search import Search
+
+GREATEST_EFFORT = 200_000
+"""Labels looked at before the label search gives up and the hull's answer stands."""
+TOLERANCE_S = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Hull:
+    """The best route on the convex hull within a time limit, and how much better any other could be.
+
+    bound: no route within the limit costs less than this in the weights searched, Wh.
+    """
+
+    route: Route
+    bound: float
+
+
+def hull(
+    search: Search, weights: FloatArray, time_s: FloatArray, limit_s: float, origin: int, destination: int
+) -> Hull:
+    """Search the convex hull for the cheapest route that takes at most ``limit_s``.
+
+    Parameters
+    ----------
+    weights, time_s
+        (n,) non-negative weight, Wh above the potential, and travel time, s, of every edge.
+
+    Raises
+    ------
+    NoRouteError
+        If the destination cannot be reached, or the fastest route takes longer than the limit.
+    """
+
+    def best(slope_whps: float) -> tuple[Route, float, float]:
+        route = search.route(weights + slope_whps * time_s, origin, destination)
+        return route, float(weights[route.rows].sum()), float(time_s[route.rows].sum())
+
+    cheap, cheap_wh, cheap_s = best(0.0)
+    if cheap_s <= limit_s + TOLERANCE_S:
+        return Hull(cheap, cheap_wh)
+    fast = search.route(time_s, origin, destination)
+    fast_wh, fast_s = float(weights[fast.rows].sum()), float(time_s[fast.rows].sum())
+    if fast_s > limit_s + TOLERANCE_S:
+        raise NoRouteError(
+            f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min wanted"
+        )
+    while True:
+        slope = max(0.0, (fast_wh - cheap_wh) / (cheap_s - fast_s))
+        route, route_wh, route_s = best(slope)
+        level = route_wh + slope * route_s
+        if level >= fast_wh + slope * fast_s - 1e-9 * max(1.0, abs(level)):
+            return Hull(fast, level - slope * limit_s)
+        if route_s <= limit_s + TOLERANCE_S:
+            fast, fast_wh, fast_s = route, route_wh, route_s
+        else:
+            cheap_wh, cheap_s = route_wh, route_s
+
+
+class LabelSearch:
+    """The exact search behind the hull, on one line graph.
+
+    tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
+    """
+
+    def __init__(self, line_graph: LineGraph, tail_wh: FloatArray, head_wh: FloatArray) -> None:
+        self._start: list[int] = line_graph.indptr.tolist()
+        self._successors: list[int] = line_graph.indices.tolist()
+        self._potential_wh = head_wh - tail_wh
+        self._head_wh = head_wh
+        self._reverse = Search(line_graph.reversed())
+
+    def route(
+        self,
+        battery: Battery | None,
+        energy_wh: FloatArray,
+        time_s: FloatArray,
+        limit_s: float,
+        origin: int,
+        destination: int,
+        *,
+        better_than_wh: float = np.inf,
+    ) -> tuple[Route | None, bool]:
+        """Find the route of least energy from the battery that takes at most ``limit_s``.
+
+        Parameters
+        ----------
+        battery
+            Bounds the charge, or ``None``.
+        energy_wh, time_s
+            (n,) of every edge; no energy below the potential ``head_wh - tail_wh``.
+        better_than_wh
+            Energy of a route already known; only better ones are looked for.
+
+        Returns
+        -------
+        route
+            The best one, or ``None`` if none is better than the one known.
+        complete
+            Whether that is proven; else the effort ran out.
+        """
+        shifted = energy_wh - self._potential_wh
+        # the least that remains after an edge: shifted energy, then with the climb still to come, and time
+        rest_wh = self._reverse.distances(shifted, destination) - shifted
+        rest_s = self._reverse.distances(time_s, destination) - time_s
+        least_wh = (rest_wh + self._head_wh[destination] - self._head_wh).tolist()
+        least_s, energy, time = rest_s.tolist(), energy_wh.tolist(), time_s.tolist()
+        capacity, reserve = (battery.capacity_wh, battery.reserve_wh) if battery else (np.inf, -np.inf)
+        first = battery.start_wh if battery else 0.0
+        settled: dict[int, list[tuple[float, float]]] = {}
+        labels: list[tuple[int, int]] = []  # edge, previous label
+        queue: list[tuple[float, float, float, int, int]] = []
+
+        def reach(edge: int, previous: int, charge_wh: float, clock_s: float) -> None:
+            charge_wh = min(capacity, charge_wh - energy[edge])
+            clock_s += time[edge]
+            if charge_wh < reserve - TOLERANCE_WH or clock_s + least_s[edge] > limit_s + TOLERANCE_S:
+                return
+            total_wh = first - charge_wh + least_wh[edge]
+            if total_wh < better_than_wh - TOLERANCE_WH:
+                heapq.heappush(queue, (total_wh, clock_s, charge_wh, edge, previous))
+
+        reach(origin, -1, first, 0.0)
+        while queue and len(labels) < GREATEST_EFFORT:
+            _, clock_s, charge_wh, edge, previous = heapq.heappop(queue)
+            front = settled.setdefault(edge, [])
+            if any(s <= clock_s and wh >= charge_wh for s, wh in front):
+                continue
+            front.append((clock_s, charge_wh))
+            labels.append((edge, previous))
+            if edge == destination:
+                return self._path(labels), True
+            for following in self._successors[self._start[edge] : self._start[edge + 1]]:
+                reach(following, len(labels) - 1, charge_wh, clock_s)
+        return None, not queue
+
+    @staticmethod
+    def _path(labels: list[tuple[int, int]]) -> Route:
+        edges = []
+        label = len(labels) - 1
+        while label >= 0:
+            edge, label = labels[label]
+            edges.append(edge)
+        return Route(tuple(reversed(edges)))
