@@ -1,0 +1,332 @@
+"""Plans: the least-energy, the fastest and the shortest route of one request, side by side, in a user's numbers.
+
+A `Planner` keeps what the requests on one network with one vehicle share. The energies it plans on are those of
+eq. 8, or the means of a belief (``mean_wh``), which then also gives every route an interval.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evroute.arms import Arms, Route
+from evroute.arrays import FloatArray
+from evroute.energy.longitudinal import potential_wh
+from evroute.energy.prior import all_arms, fit
+from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.model.base import EnergyModel
+from evroute.network.catalog import load_network
+from evroute.network.line_graph import LineGraph
+from evroute.network.locate import locate
+from evroute.network.road_network import RoadNetwork
+from evroute.network.trips import load_trips
+from evroute.planning.battery import Battery, BatterySearch, ChargeTrace, follow
+from evroute.planning.forecast import ChargeForecast, RouteForecast, forecast, forecast_charge
+from evroute.planning.search import Search
+from evroute.planning.tradeoff import LabelSearch, hull
+from evroute.planning.weights import WEIGHT_RULES
+
+DEFAULT_SEARCH = "potential"
+FORECAST_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedRoute:
+    """One route in a user's numbers.
+
+    route: network rows.  edge_wh: (k,) energy of each edge, regeneration that a full battery lost not counted.
+    energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to ``energy_wh``.
+    length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a battery.
+    energy_forecast, charge_forecast: with a belief, and with a belief and a battery.
+    """
+
+    route: Route
+    edge_wh: FloatArray
+    energy_wh: float
+    parts_wh: dict[str, float]
+    length_m: float
+    time_s: float
+    climb_m: float
+    descent_m: float
+    charge: ChargeTrace | None = None
+    energy_forecast: RouteForecast | None = None
+    charge_forecast: ChargeForecast | None = None
+
+    @property
+    def wh_per_km(self) -> float:
+        """Energy per distance, Wh/km."""
+        return self.energy_wh / self.length_m * 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The routes of one request: ``routes`` has ``energy``, ``time`` and ``distance``.
+
+    battery: start charge, reserve and capacity, where they were given.  proof: how sure it is that no allowed route
+    takes less energy than ``routes["energy"]``, in words.
+    """
+
+    network: str
+    vehicle: str
+    search: str
+    origin: str
+    destination: str
+    routes: dict[str, PlannedRoute]
+    battery: Battery | None
+    proof: str
+
+    @property
+    def verdict(self) -> str:
+        """The price of the least-energy route against the fastest, in words."""
+        energy, fastest = self.routes["energy"], self.routes["time"]
+        saved_wh, extra_s = fastest.energy_wh - energy.energy_wh, energy.time_s - fastest.time_s
+        if energy.route == fastest.route:
+            return "the fastest route is also the one of least energy"
+        if abs(saved_wh) < 0.5:
+            return f"{_minutes(extra_s)} against the fastest, for the same energy"
+        share = f" ({saved_wh / abs(fastest.energy_wh):.1%})" if fastest.energy_wh else ""
+        if saved_wh < 0:
+            return (
+                f"{_minutes(extra_s)} against the fastest costs {-saved_wh / 1000:.2f} kWh more, to keep the reserve"
+            )
+        return f"{_minutes(extra_s)} against the fastest saves {saved_wh / 1000:.2f} kWh{share}"
+
+
+def _minutes(seconds: float) -> str:
+    if abs(seconds) < 1:
+        return "no extra time"
+    return f"{seconds:+.0f} s" if abs(seconds) < 60 else f"{seconds / 60:+.1f} min"
+
+
+class Planner:
+    """Plans on one network with one vehicle.
+
+    model: a belief to plan with, over the edges' reference contexts; eq. 8 if there is none.
+    """
+
+    def __init__(self, network: RoadNetwork, vehicle: Vehicle, model: EnergyModel | None = None) -> None:
+        self.network = network
+        self.vehicle = vehicle
+        self.model = model
+        self.prior = fit(network, vehicle)
+        self.arms: Arms = all_arms(network, self.prior)
+        self.mean_wh = self.prior.mean_wh if model is None else model.posterior(self.arms).mean_wh
+        line_graph = LineGraph.from_network(network)
+        height_wh = potential_wh(vehicle, network.elevation_m)
+        tail_wh, head_wh = height_wh[network.tail], height_wh[network.head]
+        self.search = Search(line_graph)
+        self._battery_search = BatterySearch(line_graph, head_wh)
+        self._label_search = LabelSearch(line_graph, tail_wh, head_wh)
+        # a learned mean may fall below the potential, where no search is exact: it is held there while searching
+        self._searchable_wh = np.maximum(self.mean_wh, self.prior.potential_wh)
+
+    def plan(
+        self,
+        origin: int,
+        destination: int,
+        *,
+        search: str = DEFAULT_SEARCH,
+        battery: Battery | None = None,
+        max_extra_time: float | None = None,
+    ) -> Plan:
+        """Plan one request between two edge rows.
+
+        Parameters
+        ----------
+        search
+            A weight rule; all but ``potential`` are for comparison and go with neither battery nor time limit.
+        battery
+            Bounds the charge of the least-energy route; the other two are followed with it.
+        max_extra_time
+            Share by which the least-energy route may be slower than the fastest, >= 0.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such rule.
+        EvrouteError
+            If origin and destination are one edge, or the options contradict each other.
+        NoRouteError
+            If the destination cannot be reached, or not with this charge; the message says what is missing.
+        """
+        self._check(origin, destination, search, battery, max_extra_time)
+        time_s = self.network.time_s
+        try:
+            fastest = self.search.route(time_s, origin, destination)
+        except NoRouteError:
+            raise NoRouteError(
+                f"no legal way leads from edge '{self.network.edge_id[origin]}' to "
+                f"'{self.network.edge_id[destination]}' on network '{self.network.name}'"
+            ) from None
+        shortest = self.search.route(self.network.length_m, origin, destination)
+        if max_extra_time is not None:
+            limit_s = (1 + max_extra_time) * float(time_s[fastest.rows].sum())
+            least, proof = self._within(limit_s, battery, origin, destination)
+        elif battery is not None:
+            least = self._battery_search.route(battery, self._searchable_wh, origin, destination)
+            proof = "exact: no route that keeps the reserve arrives with more charge"
+        else:
+            weights = WEIGHT_RULES[search](self.mean_wh, self.prior.noise_std_wh, self.prior.potential_wh)
+            least = self.search.route(weights, origin, destination)
+            exact = search == DEFAULT_SEARCH
+            proof = "exact: no route takes less" if exact else f"none: rule '{search}' discards energy"
+        routes = {"energy": least, "time": fastest, "distance": shortest}
+        return Plan(
+            network=self.network.name,
+            vehicle=self.vehicle.name,
+            search=search,
+            origin=self.network.edge_id[origin],
+            destination=self.network.edge_id[destination],
+            routes={name: self.describe(route, battery) for name, route in routes.items()},
+            battery=battery,
+            proof=proof,
+        )
+
+    def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
+        """Put any route into a user's numbers."""
+        rows = route.rows
+        edge_wh = self.mean_wh[rows]
+        parts = {
+            name.removesuffix("_wh"): float(getattr(self.prior.parts, name)[rows].sum())
+            for name in self.prior.parts.__slots__
+        }
+        if self.model is not None:
+            parts["learned"] = float((edge_wh - self.prior.mean_wh[rows]).sum())
+        charge = None
+        if battery is not None:
+            charge = follow(battery, edge_wh)
+            parts["lost"] = charge.lost_wh
+        climb_m = self.network.climb_m[rows]
+        described = PlannedRoute(
+            route=route,
+            edge_wh=edge_wh,
+            energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
+            parts_wh=parts,
+            length_m=float(self.network.length_m[rows].sum()),
+            time_s=float(self.network.time_s[rows].sum()),
+            climb_m=float(np.maximum(climb_m, 0).sum()),
+            descent_m=float(np.maximum(-climb_m, 0).sum()),
+            charge=charge,
+        )
+        if self.model is None:
+            return described
+        energy = forecast(self.model, self.arms, route)
+        if battery is None:
+            return replace(described, energy_forecast=energy)
+        trips = forecast_charge(
+            energy,
+            capacity_wh=battery.capacity_wh,
+            start_wh=battery.start_wh,
+            reserve_wh=battery.reserve_wh,
+            rng=np.random.default_rng(FORECAST_SEED),
+        )
+        return replace(described, energy_forecast=energy, charge_forecast=trips)
+
+    def _check(
+        self, origin: int, destination: int, search: str, battery: Battery | None, max_extra_time: float | None
+    ) -> None:
+        if search not in WEIGHT_RULES:
+            raise UnknownNameError(f"unknown search '{search}'; there are {', '.join(WEIGHT_RULES)}")
+        if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
+            raise EvrouteError(f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'")
+        if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):
+            raise EvrouteError(f"the extra time is {max_extra_time:.0%}; it must be 0 % or more")
+        if origin == destination:
+            raise EvrouteError(
+                f"origin and destination are the same edge, '{self.network.edge_id[origin]}'; choose two places"
+            )
+
+    def _within(self, limit_s: float, battery: Battery | None, origin: int, destination: int) -> tuple[Route, str]:
+        """Return the least-energy route within a time limit, and how sure that is."""
+        time_s, energy_wh = self.network.time_s, self._searchable_wh
+        weights = energy_wh - self.prior.potential_wh
+        on_hull = hull(self.search, weights, time_s, limit_s, origin, destination)
+        known: Route | None = on_hull.route
+        gap_wh = float(weights[on_hull.route.rows].sum()) - on_hull.bound
+        known_wh = float(energy_wh[on_hull.route.rows].sum())
+        if battery is not None:
+            charge = follow(battery, energy_wh[on_hull.route.rows])
+            known_wh = battery.start_wh - float(charge.charge_wh[-1])
+            gap_wh += charge.lost_wh
+            if charge.charge_wh.min() < battery.reserve_wh:
+                known, known_wh = None, np.inf
+        if known is not None and gap_wh < 1e-6:
+            return known, "exact: on the convex hull, and no gap"
+        better, complete = self._label_search.route(
+            battery, energy_wh, time_s, limit_s, origin, destination, better_than_wh=known_wh
+        )
+        found = better or known
+        if complete and found is not None:
+            return found, "exact: the gap that the convex hull leaves was searched"
+        if found is not None:
+            return found, f"convex hull: another route could take up to {gap_wh:.0f} Wh less"
+        if battery is not None and complete:
+            # raises with the charge that is missing where time plays no part in it
+            self._battery_search.route(battery, energy_wh, origin, destination)
+            raise NoRouteError(
+                "no route keeps both the reserve and the time limit; allow more time or start with more"
+            )
+        raise NoRouteError("no route found within the effort that keeps both the reserve and the time limit")
+
+
+def plan(
+    network: RoadNetwork | str | Path,
+    *,
+    trip: str | None = None,
+    waypoints: Sequence[str] = (),
+    vehicle: Vehicle | str | Path = DEFAULT,
+    search: str = DEFAULT_SEARCH,
+    soc_percent: float | None = None,
+    reserve_percent: float = 0.0,
+    max_extra_time: float | None = None,
+) -> Plan:
+    """Plan one trip: a named one, or between two places.
+
+    Parameters
+    ----------
+    network
+        A network, its name, or the path of a stored one.
+    trip, waypoints
+        A named trip of the network; or origin and destination, each an edge id or ``"lat,lon"``.
+    vehicle
+        A vehicle, its name, or a TOML file.
+    soc_percent, reserve_percent
+        Charge at the start, and the charge never to fall below, in percent of the usable battery.
+    search, max_extra_time
+        As in `Planner.plan`.
+
+    Raises
+    ------
+    EvrouteError
+        If the request cannot be met; see `Planner.plan`, ``locate`` and `endpoints`.
+    """
+    roads = network if isinstance(network, RoadNetwork) else load_network(network)
+    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
+    ends = endpoints(roads, trip, waypoints)
+    battery = None if soc_percent is None else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
+    return Planner(roads, car).plan(*ends, search=search, battery=battery, max_extra_time=max_extra_time)
+
+
+def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
+    """Return the edge rows of a named trip, or of origin and destination given as text.
+
+    Raises
+    ------
+    EvrouteError
+        Unless exactly one of the two is given, or a place is not on the network.
+    UnknownNameError
+        If the network has no trip of that name.
+    """
+    if (trip is None) == (len(waypoints) == 0):
+        raise EvrouteError("give either a named trip, or origin and destination")
+    if trip is None:
+        if len(waypoints) != 2:
+            raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
+        return locate(network, waypoints[0]), locate(network, waypoints[1])
+    trips = load_trips(network.name)
+    if trip not in trips:
+        known = f"it has {', '.join(trips)}" if trips else "none ship for it"
+        raise UnknownNameError(f"network '{network.name}' has no trip '{trip}'; {known}; or give two places")
+    return locate(network, trips[trip].origin), locate(network, trips[trip].destination)
