@@ -1,31 +1,34 @@
 """Core: the numbers of an exact Gaussian process posterior, updated trip by trip at city scale.
 
 Kept are C, the posterior covariance of the D visited arms (their *slots*, in order of first visit), and the prior
-covariance of each with n *reference* arms whose posterior is wanted every round. With Lam the diagonal of the summed
-measurement precisions, the posterior covariance of any arms a and b is (Sandberg et al., eq. 3)
+covariance of each with the *open* ones of n *reference* arms: those wanted every round and not visited yet. With Lam
+the diagonal of the summed measurement precisions, the posterior covariance of any arms a and b is (Sandberg et al.,
+eq. 3)
 
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
-and that of a slot p with anything is ``k_p* - C_pD Lam K_D*``. So observing k slots takes one product of k x D by
-D x n, and no factorisation of size D. (Downdating posterior rows C_D* looks the same and is unstable: errors grow
-exponentially.) Once every reference arm is a slot itself, its posterior is read from C and the product falls away.
+and that of a slot p with anything is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products of k x D with
+D x (n - D) and, for C, of k x D with itself: never more than downdating all n x n covariances, and no factorisation
+of size D. (Downdating posterior rows C_D* looks the same and is unstable: errors grow exponentially.)
 """
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dtrtri
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 
-_TILE = 128  # slots whose covariances are updated at once, to stay in the cache
-_FIRST_CAPACITY = 64
+_FIRST_CAPACITY = 64  # slots; arrays then grow by an eighth, so that a round seldom moves them
 
 
 class Core:
     """Posterior of slots and reference arms, in residuals: energy minus prior mean, Wh.
 
     reference_variance: (n,) prior variances of the reference arms, Wh².
+    precision, information, mean: (D,) of the slots, 1/Wh², 1/Wh (precision times mean measurement) and Wh.
+    slot_of: (n,) slot of each reference arm, -1 while it is open.
     """
 
     def __init__(self, reference_variance: FloatArray) -> None:
@@ -34,83 +37,67 @@ class Core:
         self.precision = np.empty(0)
         self.information = np.empty(0)
         self.mean = np.empty(0)
-        self._covariance = np.empty((0, 0))
-        self._rows = np.empty((0, n))
+        self.slot_of = np.full(n, -1)
+        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D, as BLAS wants it.
+        self._lower = np.zeros((0, 0), order="F")
         self._prior_variance = reference_variance
-        self._reference_mean = np.zeros(n)
-        self._reference_variance = reference_variance.copy()
-        self._reference_slots: IntArray | None = None
+        # Column i of the rows, mean i and variance i belong to reference arm open[i].
+        self._open = np.arange(n)
+        self._open_mean = np.zeros(n)
+        self._open_variance = reference_variance.copy()
+        self._rows = np.empty((0, n))
+        self._reserve(0)
         self._scratch = _Scratch()
 
-    @property
-    def covariance(self) -> FloatArray:
-        """C, (D, D) Wh², exactly symmetric; a view."""
-        return self._covariance[: self.size, : self.size]
+    def reference(self) -> tuple[FloatArray, FloatArray]:
+        """Return posterior mean and variance of the reference arms, (n,) Wh and (n,) Wh²."""
+        mean, variance = np.empty(len(self.slot_of)), np.empty(len(self.slot_of))
+        mean[self._open], variance[self._open] = self._open_mean, self._open_variance
+        visited = self._visited()
+        slots = self.slot_of[visited]
+        mean[visited], variance[visited] = self.mean[slots], self._lower[slots, slots]
+        return mean, variance
 
-    @property
-    def rows(self) -> FloatArray:
-        """Prior covariance of each slot with each reference arm, (D, n) Wh²; a view. Gone once ``covers``."""
-        return self._rows[: self.size]
-
-    @property
-    def covers(self) -> bool:
-        """Whether every reference arm is a slot."""
-        return self._reference_slots is not None
-
-    @property
-    def reference_mean(self) -> FloatArray:
-        """(n,) posterior mean of the reference arms, Wh."""
-        return self._reference_mean if self._reference_slots is None else self.mean[self._reference_slots]
-
-    @property
-    def reference_variance(self) -> FloatArray:
-        """(n,) posterior variance of the reference arms, Wh²."""
-        if self._reference_slots is None:
-            return self._reference_variance
-        return self.covariance.diagonal()[self._reference_slots]
-
-    def append(self, cross: FloatArray, among: FloatArray, rows: FloatArray) -> None:
+    def append(self, cross: FloatArray, among: FloatArray, rows: FloatArray, reference: IntArray) -> None:
         """Give q unmeasured arms a slot each.
 
         cross: (q, D), among: (q, q), rows: (q, n) prior covariances with the slots so far, among themselves and with
-        the reference arms, Wh²; rows are not looked at once ``covers``.
+        the reference arms, Wh².  reference: (q,) which reference arm each is, -1 if none.
         """
         old, new = self.size, self.size + len(cross)
-        self._reserve(new)
-        with_old = cross - (cross * self.precision) @ self.covariance
+        with_old = cross - self._times((cross * self.precision).T).T
         among = among - (with_old * self.precision) @ cross.T
         self.mean = np.concatenate([self.mean, cross @ self.weights()])
         self.precision = np.pad(self.precision, (0, new - old))
         self.information = np.pad(self.information, (0, new - old))
+        self._reserve(new)
+        self._lower[old:new, :old] = with_old
+        self._lower[old:new, old:new] = 0.5 * (among + among.T)
+        of_reference = np.flatnonzero(reference >= 0)
+        self.slot_of[reference[of_reference]] = old + of_reference
+        self._close()
         self.size = new
-        self._covariance[old:new, :old] = with_old
-        self._covariance[:old, old:new] = with_old.T
-        self._covariance[old:new, old:new] = 0.5 * (among + among.T)
-        if not self.covers:
-            self._rows[old:new] = rows
-
-    def cover(self, reference_slots: IntArray) -> None:
-        """Take note that reference arm i is slot ``reference_slots[i]``; the rows are not needed any more."""
-        self._reference_slots = reference_slots
-        self._rows = np.empty((0, 0))
+        self._rows[old:new, : len(self._open)] = rows[:, self._open]
 
     def observe(self, slots: IntArray, residual_wh: FloatArray, noise_variance: FloatArray) -> None:
         """Learn one measurement (k,) Wh of each of k *distinct* slots, with independent noise (k,) Wh²."""
-        k, size = len(slots), self.size
-        posterior_p = np.take(self.covariance, slots, axis=0, out=self._scratch("C_pD", (k, size)))
+        k, size, capacity = len(slots), self.size, len(self._lower)
+        posterior_p = self._scratch("C_pD", (k, capacity))
+        for row, slot in zip(posterior_p, slots.tolist(), strict=True):
+            row[:slot] = self._lower[slot, :slot]
+            row[slot:] = self._lower[slot:, slot]
         predictive = posterior_p[:, slots]
         predictive[np.arange(k), np.arange(k)] += noise_variance
         inverse, _ = dtrtri(lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1)
-        h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, size)))
+        h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
+        weights = np.multiply(h[:, :size], -self.precision, out=self._scratch("W", (k, size)))
+        weights[:, slots] += inverse
+        g = np.matmul(weights, self._open_rows(), out=self._scratch("G", (k, len(self._open))))
         surprise = inverse @ (residual_wh - self.mean[slots])
-        if not self.covers:
-            weights = np.multiply(h, -self.precision, out=self._scratch("W", (k, size)))
-            weights[:, slots] += inverse
-            g = np.matmul(weights, self.rows, out=self._scratch("G", (k, self._rows.shape[1])))
-            self._reference_mean += surprise @ g
-            self._reference_variance -= np.einsum("ij,ij->j", g, g)
-        self.mean += surprise @ h
-        self._downdate(h)
+        self._open_mean += surprise @ g
+        self._open_variance -= np.einsum("ij,ij->j", g, g)
+        self.mean += surprise @ h[:, :size]
+        dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
         self.precision[slots] += 1.0 / noise_variance
         self.information[slots] += residual_wh / noise_variance
 
@@ -122,7 +109,7 @@ class Core:
     def solve(self, prior: FloatArray) -> FloatArray:
         """Return ``S K_D*``, (D, a), for the prior covariances (D, a) of the slots with any arms."""
         weighted = self.precision[:, np.newaxis] * prior
-        solved: FloatArray = weighted - self.precision[:, np.newaxis] * (self.covariance @ weighted)
+        solved: FloatArray = weighted - self.precision[:, np.newaxis] * self._times(weighted)
         return solved
 
     def respond(self, surprise: FloatArray) -> FloatArray:
@@ -130,92 +117,102 @@ class Core:
 
         surprise: (m, D) deviations of the measurements' means, each times its precision, 1/Wh.
         """
-        at_slots = surprise @ self.covariance
-        if self._reference_slots is not None:
-            return at_slots[:, self._reference_slots]
-        response: FloatArray = (surprise - at_slots * self.precision) @ self.rows
+        at_slots = self._times(surprise.T).T
+        response = np.empty((len(surprise), len(self.slot_of)))
+        response[:, self._open] = (surprise - at_slots * self.precision) @ self._open_rows()
+        visited = self._visited()
+        response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
 
     def drift(self, fresh: "Fresh", n_arms: int) -> float:
         """Return how far the numbers are from a fresh factorisation, in prior variances and deviations.
 
-        Compared are the means of all slots and reference arms, and the variances of ``n_arms`` of either, spread out.
+        Compared are the means of all slots and open arms, and the variances of ``n_arms`` of either, spread out.
         """
-        few = _spread(self.size, n_arms)
         scale = fresh.prior.diagonal().mean()
         mean_scale = max(np.sqrt(scale), np.abs(self.mean).max())
-        errors = [
-            np.abs(self.mean - fresh.prior @ fresh.weights).max() / mean_scale,
-            np.abs(self.covariance[few, few] - fresh.variance(fresh.prior[:, few], fresh.prior[few, few])).max()
-            / scale,
-        ]
-        if not self.covers:
-            few = _spread(len(self._prior_variance), n_arms)
-            variance = fresh.variance(self.rows[:, few], self._prior_variance[few])
-            errors.append(np.abs(self._reference_mean - fresh.weights @ self.rows).max() / mean_scale)
-            errors.append(np.abs(self._reference_variance[few] - variance).max() / scale)
-        return float(max(errors))
+        slots, columns = _spread(self.size, n_arms), _spread(len(self._open), n_arms)
+        slot_variance = fresh.variance(fresh.prior[:, slots], fresh.prior[slots, slots])
+        open_variance = fresh.variance(self._open_rows()[:, columns], self._prior_variance[self._open[columns]])
+        errors = (
+            (self.mean - fresh.prior @ fresh.weights) / mean_scale,
+            (self._open_mean - fresh.weights @ self._open_rows()) / mean_scale,
+            (self._lower[slots, slots] - slot_variance) / scale,
+            (self._open_variance[columns] - open_variance) / scale,
+        )
+        return float(np.abs(np.concatenate(errors)).max())
 
     def refresh(self, fresh: "Fresh") -> None:
         """Take every number from a fresh factorisation."""
         whitened = fresh.whiten(fresh.prior)
-        explained = whitened.T @ whitened
-        self.covariance[:] = fresh.prior - 0.5 * (explained + explained.T)
+        self._lower[: self.size, : self.size] = fresh.prior - whitened.T @ whitened
         self.mean = fresh.prior @ fresh.weights
-        if not self.covers:
-            self._reference_mean = fresh.weights @ self.rows
-            self._reference_variance = fresh.variance(self.rows, self._prior_variance)
+        self._open_mean = fresh.weights @ self._open_rows()
+        self._open_variance = fresh.variance(self._open_rows(), self._prior_variance[self._open])
 
     def state(self) -> State:
         """Return all numbers save the prior covariances, which the kernel gives again."""
         return {
             "precision": self.precision.copy(),
             "information": self.information.copy(),
-            "slot_mean": self.mean.copy(),
-            "covariance": self.covariance.copy(),
-            "reference_mean": self._reference_mean.copy(),
-            "reference_variance": self._reference_variance.copy(),
+            "mean": self.mean.copy(),
+            "covariance": np.tril(self._lower[: self.size, : self.size]),
+            "slot_of": self.slot_of.copy(),
+            "open": self._open.copy(),
+            "open_mean": self._open_mean.copy(),
+            "open_variance": self._open_variance.copy(),
         }
 
     def restore(self, state: State, rows: FloatArray) -> None:
         """Take over a state; ``rows`` (D, n) are the prior covariances of its slots with the reference arms, Wh²."""
-        self.size = len(state["precision"])
         self.precision, self.information = state["precision"].copy(), state["information"].copy()
-        self.mean = state["slot_mean"].copy()
-        self._reference_mean = state["reference_mean"].copy()
-        self._reference_variance = state["reference_variance"].copy()
-        self._reference_slots = None
-        self._covariance, self._rows = np.empty((0, 0)), np.empty((0, rows.shape[1]))
-        self._reserve(self.size)
-        self.covariance[:] = state["covariance"]
-        self.rows[:] = rows
+        self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
+        self._open = state["open"].copy()
+        self._open_mean, self._open_variance = state["open_mean"].copy(), state["open_variance"].copy()
+        self.size = 0
+        self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, rows.shape[1]))
+        self._reserve(len(rows))
+        self.size = len(rows)
+        self._lower[: self.size, : self.size] = state["covariance"]
+        self._open_rows()[:] = rows[:, self._open]
 
-    def _downdate(self, h: FloatArray) -> None:
-        """Subtract ``H'H`` from C, tile by tile, one triangle computed and the other its mirror image."""
-        covariance = self.covariance
-        for start in range(0, self.size, _TILE):
-            tile = slice(start, min(start + _TILE, self.size))
-            right = slice(tile.stop, self.size)
-            square = h[:, tile].T @ h[:, tile]
-            covariance[tile, tile] -= 0.5 * (square + square.T)
-            strip = self._scratch("strip", (tile.stop - start, self.size - tile.stop))
-            covariance[tile, right] -= np.matmul(h[:, tile].T, h[:, right], out=strip)
-            covariance[right, tile] = covariance[tile, right].T
+    def _visited(self) -> IntArray:
+        return np.flatnonzero(self.slot_of >= 0)
+
+    def _open_rows(self) -> FloatArray:
+        """Return the prior covariance of each slot with each open arm, a view (D, n - D)."""
+        return self._rows[: self.size, : len(self._open)]
+
+    def _times(self, right: FloatArray) -> FloatArray:
+        """Return ``C right`` for a right-hand side (D, m)."""
+        padded = self._scratch("right", (right.shape[1], len(self._lower))).T
+        padded[: self.size] = right
+        padded[self.size :] = 0.0
+        product: FloatArray = dsymm(1.0, self._lower, padded, lower=1)
+        return product[: self.size]
+
+    def _close(self) -> None:
+        """Drop the columns of arms that got a slot; columns from the end move into the gaps."""
+        closed = self.slot_of[self._open] >= 0
+        left = len(self._open) - np.count_nonzero(closed)
+        gaps, movers = np.flatnonzero(closed[:left]), left + np.flatnonzero(~closed[left:])
+        for columns in (self._open, self._open_mean, self._open_variance, self._open_rows().T):
+            columns[gaps] = columns[movers]
+        self._open, self._open_mean = self._open[:left].copy(), self._open_mean[:left].copy()
+        self._open_variance = self._open_variance[:left].copy()
 
     def _reserve(self, size: int) -> None:
-        """Grow the arrays by whole factors, so that a round seldom moves them."""
-        if size <= len(self._covariance):
-            return
-        capacity = _FIRST_CAPACITY
+        """Make room for so many slots."""
+        capacity = max(_FIRST_CAPACITY, len(self._lower))
         while capacity < size:
-            capacity += capacity // 2
-        covariance = np.empty((capacity, capacity))
-        covariance[: self.size, : self.size] = self.covariance
-        self._covariance = covariance
-        if not self.covers:
+            capacity += capacity // 8
+        if capacity > len(self._lower):
+            held = slice(0, self.size)
+            lower = np.zeros((capacity, capacity), order="F")
+            lower[held, held] = self._lower[held, held]
             rows = np.empty((capacity, self._rows.shape[1]))
-            rows[: self.size] = self.rows
-            self._rows = rows
+            rows[held] = self._rows[held]
+            self._lower, self._rows = lower, rows
 
 
 class Fresh:

@@ -65,13 +65,12 @@ class ExactGP:
         self._slot_of: dict[tuple[int, bytes], int] = {}
         self._edge = np.empty(0, dtype=np.int64)
         self._features = np.empty((0, self._reference.features.shape[1]))
-        self._reference_slot = np.full(len(self._reference), -1)
         self._updates = 0
         self.refreshes = 0
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm, eqs. 2-3."""
-        mean, variance = self._core.reference_mean[arms.edge], self._core.reference_variance[arms.edge]
+        mean, variance = (numbers[arms.edge] for numbers in self._core.reference())
         elsewhere = np.flatnonzero(self._elsewhere(arms.edge, arms.features))
         if len(elsewhere):
             edge, features = arms.edge[elsewhere], arms.features[elsewhere]
@@ -110,7 +109,7 @@ class ExactGP:
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw them ``size`` times, (size, a) Wh; of many arms, 64 draws take a few times as long as one."""
-        strays = len(self._edge) - np.count_nonzero(self._reference_slot >= 0)
+        strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
         if len(arms) <= DIRECT_SAMPLE_ARMS or strays or self._elsewhere(arms.edge, arms.features).any():
             factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
             draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
@@ -132,7 +131,7 @@ class ExactGP:
             If it is not the state of an exact model of as many edges and features.
         """
         n, d = self._reference.features.shape
-        size = len(state.get("edge", ()))
+        size, n_open = len(state.get("edge", ())), len(state.get("open", ()))
         expected: dict[str, tuple[int, ...]] = {
             "edge": (size,),
             "features": (size, d),
@@ -140,20 +139,19 @@ class ExactGP:
             "refreshes": (),
             "precision": (size,),
             "information": (size,),
-            "slot_mean": (size,),
+            "mean": (size,),
             "covariance": (size, size),
-            "reference_mean": (n,),
-            "reference_variance": (n,),
+            "slot_of": (n,),
+            "open": (n_open,),
+            "open_mean": (n_open,),
+            "open_variance": (n_open,),
         }
         if {name: part.shape for name, part in state.items()} != expected:
             raise ValueError(f"this is not the state of an exact model of {n} edges with {d} features")
         self._start()
-        self._name_slots(state["edge"], state["features"])
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
-        covers = bool(np.all(self._reference_slot >= 0))
-        self._core.restore(state, self._rows(self._edge, self._features) if not covers else np.empty((size, 0)))
-        if covers:
-            self._core.cover(self._reference_slot)
+        self._name_slots(state["edge"], state["features"])
+        self._core.restore(state, self._rows(self._edge, self._features))
 
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
@@ -190,29 +188,16 @@ class ExactGP:
         return np.array([self._slot_of[key] for key in keys], dtype=np.int64)
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
-        """Give new arms a slot each; and every other reference arm too once that makes updates cheaper."""
-        self._append_to_core(edge, features)
-        missing = np.flatnonzero(self._reference_slot < 0)
-        # An update costs 2 k D n + k D² with rows, k (D + missing)² without; and moving memory costs too.
-        if not self._core.covers and len(missing) ** 2 < self._core.size * (len(self._reference) - len(missing)):
-            self._reference_slot[missing] = self._core.size + np.arange(len(missing))
-            self._core.cover(self._reference_slot)
-            if len(missing):
-                self._append_to_core(missing, self._reference.features[missing])
-
-    def _append_to_core(self, edge: IntArray, features: FloatArray) -> None:
+        """Give new arms a slot each."""
         cross = self._kernel(edge, features, self._edge, self._features)
         among = self._kernel(edge, features, edge, features)
-        rows = np.empty((len(edge), 0)) if self._core.covers else self._rows(edge, features)
-        self._core.append(cross, among, rows)
+        reference = np.where(self._elsewhere(edge, features), -1, edge)
+        self._core.append(cross, among, self._rows(edge, features), reference)
         self._name_slots(edge, features)
 
     def _name_slots(self, edge: IntArray, features: FloatArray) -> None:
         """Enter arms that follow the last slot."""
-        first = len(self._edge)
-        at_home = ~self._elsewhere(edge, features)
-        self._reference_slot[edge[at_home]] = first + np.flatnonzero(at_home)
-        self._slot_of |= {key: first + i for i, key in enumerate(_keys(edge, features))}
+        self._slot_of |= {key: len(self._edge) + i for i, key in enumerate(_keys(edge, features))}
         self._edge = np.concatenate([self._edge, edge])
         self._features = np.concatenate([self._features, features])
 

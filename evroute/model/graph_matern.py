@@ -10,6 +10,7 @@ a city, so for small networks.
 """
 
 import hashlib
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -60,9 +61,7 @@ class GraphMatern:
 
     def matrix(self) -> FloatArray:
         """Return the whole of k_G, (n, n): seconds on a city. No row is kept."""
-        full = np.empty((self.n_edges, self.n_edges))
-        for edge in range(self.n_edges):
-            full[edge] = self._raw.column(edge)
+        full = self._raw.matrix()
         full *= self._scale
         return full
 
@@ -94,6 +93,8 @@ def digest(laplacian: csc_matrix, nu: float, kappa: float) -> str:
 class _RawKernel(Protocol):
     def column(self, edge: int) -> FloatArray: ...
 
+    def matrix(self) -> FloatArray: ...
+
     def diagonal(self) -> FloatArray: ...
 
 
@@ -119,24 +120,35 @@ class _SparseSolves:
         )
 
     def column(self, edge: int) -> FloatArray:
-        column: FloatArray = np.zeros(self._n)
-        column[edge] = 1.0
-        for _ in range(self._nu):
-            column = self._factor.solve(column)
-        return column
+        return self._solve(self._units(slice(edge, edge + 1))[:, 0], self._nu)
+
+    def matrix(self) -> FloatArray:
+        matrix = np.empty((self._n, self._n))
+        for block in self._blocks():
+            matrix[block] = self._solve(self._units(block), self._nu).T
+        return matrix
 
     def diagonal(self) -> FloatArray:
         """Return ``(A^-nu)_ee``: ``x'x`` with ``x = A^(-nu/2) e`` for even nu, ``x' A^-1 x`` for odd."""
         diagonal = np.empty(self._n)
-        for start in range(0, self._n, _SOLVE_BLOCK):
-            edges = np.arange(start, min(start + _SOLVE_BLOCK, self._n))
-            x = np.zeros((self._n, len(edges)), order="F")
-            x[edges, edges - start] = 1.0
-            for _ in range(self._nu // 2):
-                x = self._factor.solve(x)
-            y = self._factor.solve(x) if self._nu % 2 else x
-            diagonal[edges] = np.einsum("ij,ij->j", x, y)
+        for block in self._blocks():
+            x = self._solve(self._units(block), self._nu // 2)
+            diagonal[block] = np.einsum("ij,ij->j", x, self._solve(x, self._nu % 2))
         return diagonal
+
+    def _solve(self, right: FloatArray, times: int) -> FloatArray:
+        for _ in range(times):
+            right = self._factor.solve(right)
+        return right
+
+    def _units(self, edges: slice) -> FloatArray:
+        """Return those columns of the identity, (n, k), as SuperLU wants them."""
+        units = np.zeros((self._n, edges.stop - edges.start), order="F")
+        units[edges, :] = np.eye(edges.stop - edges.start)
+        return units
+
+    def _blocks(self) -> Iterator[slice]:
+        return (slice(i, min(i + _SOLVE_BLOCK, self._n)) for i in range(0, self._n, _SOLVE_BLOCK))
 
 
 class _Spectrum:
@@ -150,6 +162,10 @@ class _Spectrum:
     def column(self, edge: int) -> FloatArray:
         column: FloatArray = self._vectors @ (self._weights * self._vectors[edge])
         return column
+
+    def matrix(self) -> FloatArray:
+        matrix: FloatArray = (self._vectors * self._weights) @ self._vectors.T
+        return matrix
 
     def diagonal(self) -> FloatArray:
         diagonal: FloatArray = self._vectors**2 @ self._weights
