@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from evroute import __version__
-from evroute.cli import network, simulate, vehicle
+from evroute.cli import network, report, route, simulate, vehicle
 from evroute.errors import EvrouteError
 
 app = typer.Typer(
@@ -21,7 +21,9 @@ app = typer.Typer(
 )
 app.add_typer(network.app, name="network")
 app.add_typer(vehicle.app, name="vehicle")
+app.command()(route.route)
 app.command()(simulate.simulate)
+app.command()(report.report)
 
 
 def _show_version(wanted: bool) -> None:

@@ -36,13 +36,14 @@ FORECAST_SEED = 0
 class PlannedRoute:
     """One route in a user's numbers.
 
-    route: network rows.  edge_wh: (k,) energy of each edge, regeneration that a full battery lost not counted.
+    route: network rows, and edges: their ids.  edge_wh: (k,) energy of each edge, as if no regeneration were lost.
     energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to ``energy_wh``.
     length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a battery.
     energy_forecast, charge_forecast: with a belief, and with a belief and a battery.
     """
 
     route: Route
+    edges: tuple[str, ...]
     edge_wh: FloatArray
     energy_wh: float
     parts_wh: dict[str, float]
@@ -201,6 +202,7 @@ class Planner:
         climb_m = self.network.climb_m[rows]
         described = PlannedRoute(
             route=route,
+            edges=tuple(self.network.edge_id[row] for row in route.edges),
             edge_wh=edge_wh,
             energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
             parts_wh=parts,

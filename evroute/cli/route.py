@@ -1,0 +1,198 @@
+"""``evroute route``: the least-energy, the fastest and the shortest route, side by side."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from evroute.energy.vehicle import Vehicle
+    from evroute.network.road_network import RoadNetwork
+    from evroute.planning.plan import Plan, Planner
+
+TITLES = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
+
+
+def route(
+    network: Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")] = "denver",
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="PLACE", help="Where from: an edge id, or LAT,LON.")
+    ] = None,
+    goal: Annotated[str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")] = None,
+    trip: Annotated[str | None, typer.Option(help="A named trip of the network, instead of two places.")] = None,
+    vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
+    search: Annotated[
+        str, typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare.")
+    ] = "potential",
+    max_extra_time: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Least energy among routes at most so much slower: 10%.")
+    ] = None,
+    soc: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery.")
+    ] = None,
+    reserve: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]")
+    ] = None,
+    belief: Annotated[
+        Path | None, typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned.")
+    ] = None,
+    run: Annotated[str | None, typer.Option(help="Which run of --belief, if it holds several.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    geojson: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")] = None,
+    gpx: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the least-energy route as GPX.")] = None,
+    map_: Annotated[
+        Path | None, typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet.")
+    ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Answer every row (id, trip | from, to, vehicle, soc, reserve, max_extra_time) with a JSON line.",
+        ),
+    ] = None,
+) -> None:
+    """Plan a trip: the route of least energy, what it costs in time, and whether the battery carries it."""
+    from evroute.energy.vehicle import load_vehicle
+    from evroute.errors import EvrouteError
+    from evroute.network.catalog import load_network
+    from evroute.planning.answers import share_of
+    from evroute.planning.battery import Battery
+    from evroute.planning.plan import endpoints
+
+    places = [place for place in (start, goal) if place is not None]
+    if reserve is not None and soc is None:
+        raise EvrouteError("--reserve needs the charge at the start: --soc")
+    if run is not None and belief is None:
+        raise EvrouteError("--run names a run of a folder: --belief FOLDER")
+    roads = load_network(network)
+    if batch is not None:
+        if trip or places or json or geojson or gpx or map_ or max_extra_time or soc is not None:
+            raise EvrouteError("--batch takes trips, charges and limits from its file, and prints JSON lines alone")
+        _answer(batch, roads, vehicle, search, belief, run)
+        return
+    ends = endpoints(roads, trip, places)
+    car = load_vehicle(vehicle)
+    battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
+    extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
+    planner = _planner(roads, car, belief, run)
+    plan = planner.plan(*ends, search=search, battery=battery, max_extra_time=extra)
+    _write(roads, plan, geojson, gpx, map_)
+    if json:
+        from json import dumps
+
+        from evroute.planning.answers import document
+
+        typer.echo(dumps(document(plan), ensure_ascii=False))
+    else:
+        _print(roads, plan)
+
+
+def _planner(roads: "RoadNetwork", car: "Vehicle", belief: Path | None, run: str | None) -> "Planner":
+    from evroute.planning.plan import Planner
+
+    if belief is None:
+        return Planner(roads, car)
+    from evroute.simulation.belief import load_belief
+
+    return Planner(roads, car, load_belief(belief, run, roads, car))
+
+
+def _answer(
+    batch: Path, roads: "RoadNetwork", vehicle: str, search: str, belief: Path | None, run: str | None
+) -> None:
+    import csv
+    from json import dumps
+
+    from evroute.energy.vehicle import load_vehicle
+    from evroute.errors import EvrouteError
+    from evroute.planning.answers import answer_all
+
+    failed = 0
+    try:
+        with batch.open(newline="", encoding="utf-8-sig") as handle:
+            answers = answer_all(
+                csv.DictReader(handle),
+                lambda name: _planner(roads, load_vehicle(name), belief, run),
+                vehicle=vehicle,
+                search=search,
+            )
+            for answer in answers:
+                failed += "error" in answer
+                sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise EvrouteError(f"{batch} is not a CSV table in UTF-8: {error}") from None
+    if failed:
+        raise typer.Exit(1)
+
+
+def _write(roads: "RoadNetwork", plan: "Plan", geojson: Path | None, gpx: Path | None, map_: Path | None) -> None:
+    from evroute.files import replacing
+
+    if geojson:
+        from json import dumps
+
+        from evroute.report.exports import route_geojson
+
+        with replacing(geojson) as temporary:
+            temporary.write_text(dumps(route_geojson(roads, plan)), encoding="utf-8")
+    if gpx:
+        from evroute.report.exports import route_gpx
+
+        with replacing(gpx) as temporary:
+            temporary.write_text(route_gpx(roads, plan), encoding="utf-8")
+    if map_:
+        from evroute.report.maps import route_map
+
+        page = route_map(roads, plan)
+        with replacing(map_) as temporary:
+            page.save(str(temporary))
+
+
+def _print(roads: "RoadNetwork", plan: "Plan") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}")
+    table.add_column("")
+    for name in plan.routes:
+        table.add_column(TITLES[name], justify="right")
+
+    def row(title: str, *values: str) -> None:
+        table.add_row(title, *values)
+
+    routes = list(plan.routes.values())
+    row("kWh from the battery", *(f"{r.energy_wh / 1000:.3f}" for r in routes))
+    for part in routes[0].parts_wh:
+        if any(r.parts_wh[part] for r in routes):
+            row(f"  {part}", *(f"{r.parts_wh[part] / 1000:.3f}" for r in routes))
+    if all(r.energy_forecast for r in routes):
+        intervals = [r.energy_forecast.interval_wh() for r in routes if r.energy_forecast]
+        row("  90 % of trips", *(f"{low / 1000:.3f} to {high / 1000:.3f}" for low, high in intervals))
+    row("Wh/km", *(f"{r.wh_per_km:.1f}" for r in routes))
+    row("km", *(f"{r.length_m / 1000:.2f}" for r in routes))
+    row("min", *(f"{r.time_s / 60:.1f}" for r in routes))
+    row("climb m", *(f"{r.climb_m:.0f}" for r in routes))
+    row("descent m", *(f"{r.descent_m:.0f}" for r in routes))
+    battery = plan.battery
+    if battery:
+        charges = [r.charge for r in routes if r.charge]
+        row("lowest charge %", *(f"{battery.percent(float(c.charge_wh.min())):.1f}" for c in charges))
+        row("charge on arrival %", *(f"{battery.percent(float(c.charge_wh[-1])):.1f}" for c in charges))
+        forecasts = [r.charge_forecast for r in routes if r.charge_forecast]
+        if forecasts:
+            row("arrives above the reserve", *(f"{f.arrives_above_reserve:.1%}" for f in forecasts))
+            row("never below the reserve", *(f"{f.never_below_reserve:.1%}" for f in forecasts))
+    console.print(table)
+    console.print(f"{plan.verdict} ({plan.proof})", highlight=False)
+    least = plan.routes["energy"]
+    if battery and least.charge:
+        lowest = least.charge.lowest
+        if lowest == 0:
+            where = "at the start"
+        else:
+            edge = least.route.edges[lowest - 1]
+            street = f", {roads.street[edge]}" if roads.street[edge] else ""
+            where = f"after {lowest} of {len(least.route)} edges, {roads.edge_id[edge]}{street}"
+        console.print(f"lowest charge {battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}")

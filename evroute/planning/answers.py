@@ -1,0 +1,135 @@
+"""Plans as plain documents (what ``--json`` prints), and many requests from a table, one document each."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from evroute.energy.vehicle import DEFAULT
+from evroute.errors import EvrouteError
+from evroute.planning.battery import Battery
+from evroute.planning.plan import Plan, PlannedRoute, Planner, endpoints
+
+COLUMNS = ("id", "trip", "from", "to", "vehicle", "soc", "reserve", "max_extra_time")
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """Return a plan as a JSON document; energies in Wh, charges in percent of the usable battery or ``None``."""
+    battery = plan.battery
+    return {
+        "network": plan.network,
+        "vehicle": plan.vehicle,
+        "search": plan.search,
+        "origin": plan.origin,
+        "destination": plan.destination,
+        "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
+        "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
+        "verdict": plan.verdict,
+        "proof": plan.proof,
+        "routes": {name: _route(route, battery) for name, route in plan.routes.items()},
+    }
+
+
+def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "edges": list(route.edges),
+        "energy_wh": route.energy_wh,
+        "parts_wh": route.parts_wh,
+        "length_m": route.length_m,
+        "time_s": route.time_s,
+        "climb_m": route.climb_m,
+        "descent_m": route.descent_m,
+        "min_soc_percent": None,
+        "arrival_soc_percent": None,
+    }
+    if battery and route.charge:
+        charge_wh, lowest = route.charge.charge_wh, route.charge.lowest
+        told["min_soc_percent"] = battery.percent(float(charge_wh[lowest]))
+        told["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
+        told["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
+        told["lost_wh"] = route.charge.lost_wh
+    if route.energy_forecast:
+        low, high = route.energy_forecast.interval_wh()
+        told["forecast"] = {
+            "mean_wh": route.energy_forecast.mean_wh,
+            "interval_90_wh": [low, high],
+            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"],
+        }
+    if route.charge_forecast:
+        trips = route.charge_forecast
+        told["forecast"] |= {
+            "arrival_soc_percent": trips.arrival_percent,
+            "arrival_soc_interval_90_percent": list(trips.arrival_interval_percent),
+            "arrives_above_reserve": trips.arrives_above_reserve,
+            "never_below_reserve": trips.never_below_reserve,
+        }
+    return told
+
+
+def answer_all(
+    rows: Iterator[Mapping[str, str | None]],
+    planner_of: Callable[[str], Planner],
+    *,
+    vehicle: str = DEFAULT,
+    search: str,
+) -> Iterator[dict[str, Any]]:
+    """Answer requests one by one, in their order; one that cannot be met has an ``error`` in place of ``routes``.
+
+    Parameters
+    ----------
+    rows
+        Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if wanted ``id``,
+        ``vehicle``, ``soc`` and ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``.
+    planner_of
+        Gives the planner for a vehicle; it is asked once for each.
+    vehicle, search
+        What requests without a vehicle take, and the rule for all.
+    """
+    planners: dict[str, Planner] = {}
+    for number, row in enumerate(rows, start=1):
+        name = row.get("id") or str(number)
+        try:
+            car = row.get("vehicle") or vehicle
+            if car not in planners:
+                planners[car] = planner_of(car)
+            yield {"id": name, **document(_plan(planners[car], row, search))}
+        except EvrouteError as error:
+            yield {"id": name, "error": str(error)}
+
+
+def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
+    if unknown := [str(column) for column in row if column not in COLUMNS]:
+        raise EvrouteError(f"unknown column '{unknown[0]}'; there are {', '.join(COLUMNS)}")
+    places = [place for column in ("from", "to") if (place := row.get(column))]
+    ends = endpoints(planner.network, row.get("trip") or None, places)
+    battery = None
+    if soc := row.get("soc"):
+        charges = number_of("soc", soc), number_of("reserve", row.get("reserve") or "0")
+        battery = Battery.of_percent(planner.vehicle.battery_kwh, *charges)
+    elif row.get("reserve"):
+        raise EvrouteError("a reserve needs a start charge, 'soc'")
+    extra = share_of("max_extra_time", extra_text) if (extra_text := row.get("max_extra_time")) else None
+    return planner.plan(*ends, search=search, battery=battery, max_extra_time=extra)
+
+
+def share_of(what: str, text: str) -> float:
+    """Read ``10%`` or ``0.1``.
+
+    Raises
+    ------
+    EvrouteError
+        If it is neither.
+    """
+    return number_of(what, text[:-1]) / 100 if text.endswith("%") else number_of(what, text)
+
+
+def number_of(what: str, text: str) -> float:
+    """Read a number.
+
+    Raises
+    ------
+    EvrouteError
+        If it is none.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise EvrouteError(f"{what} is '{text}'; it must be a number") from None
