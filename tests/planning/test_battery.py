@@ -1,0 +1,146 @@
+"""The bounded battery: by hand, and against every route of random small hilly networks."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from evroute.arrays import FloatArray
+from evroute.energy.longitudinal import potential_wh
+from evroute.energy.prior import fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError, NoRouteError
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery, BatterySearch, follow
+
+N_NETWORKS = 500
+Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
+
+
+def searcher(network: RoadNetwork) -> BatterySearch:
+    height_wh = potential_wh(load_vehicle(), network.elevation_m)
+    return BatterySearch(LineGraph.from_network(network), height_wh[network.head])
+
+
+def physics(network: RoadNetwork) -> FloatArray:
+    return fit(network, load_vehicle()).mean_wh
+
+
+def arrival(energy_wh: FloatArray, route: list[int], battery: Battery) -> float:
+    """Return the charge at the end, or -inf where it falls below the reserve on the way."""
+    charge = battery.start_wh
+    for edge in route:
+        charge = min(battery.capacity_wh, charge - energy_wh[edge])
+        if charge < battery.reserve_wh:
+            return -np.inf
+    return charge
+
+
+def least_start(energy_wh: FloatArray, route: list[int], capacity_wh: float, reserve_wh: float) -> float:
+    """Return the least charge to drive a route with, by working back from its end."""
+    need = reserve_wh
+    for edge in reversed(route):
+        if need > capacity_wh:
+            return np.inf
+        need = max(reserve_wh, need + energy_wh[edge])
+    return need if need <= capacity_wh else np.inf
+
+
+def draw_battery(rng: np.random.Generator) -> Battery:
+    capacity = rng.uniform(250, 1200)
+    reserve = capacity * rng.uniform(0, 0.1)
+    start = capacity if rng.random() < 0.7 else rng.uniform(reserve, capacity)
+    return Battery(capacity, start, reserve)
+
+
+def test_it_follows_a_charge_by_hand() -> None:
+    # 95 of 100: +10 makes 105, so 5 are lost; -60, +20, -30
+    trace = follow(Battery(100, 95, 0), np.array([-10.0, 60.0, -20.0, 30.0]))
+    assert trace.charge_wh.tolist() == [95, 100, 40, 60, 30]
+    assert trace.lost_wh == 5
+    assert trace.lowest == 4
+
+
+def test_a_charge_is_followed_below_empty_to_tell_by_how_much() -> None:
+    trace = follow(Battery(100, 20, 5), np.array([50.0, -80.0, 10.0]))
+    assert trace.charge_wh.tolist() == [20, -30, 50, 40]
+    assert trace.lowest == 1
+
+
+@pytest.mark.parametrize(("start", "reserve"), [(101, 0), (-1, 0), (10, 20), (np.nan, 0), (50, -1), (50, np.nan)])
+def test_a_battery_that_cannot_be_is_refused(start: float, reserve: float) -> None:
+    with pytest.raises(EvrouteError, match="reserve"):
+        Battery.of_percent(50, start, reserve)
+
+
+def test_the_searches_equal_every_route_of_random_hilly_networks(
+    hilly: Callable[[int], RoadNetwork], every_route: Routes
+) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(N_NETWORKS):
+        network = hilly(seed)
+        rng = np.random.default_rng(seed)
+        energy_wh, search = physics(network), searcher(network)
+        origin, destination = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
+        routes = list(every_route(network, origin, destination))
+        if not routes:
+            continue
+        battery = draw_battery(rng)
+        arrivals = [arrival(energy_wh, route, battery) for route in routes]
+        best_wh = max(arrivals)
+        if np.isfinite(best_wh):
+            found = search.route(battery, energy_wh, origin, destination)
+            assert arrival(energy_wh, list(found.edges), battery) == pytest.approx(best_wh, abs=1e-9)
+            seen["full"] += follow(battery, energy_wh[found.rows]).lost_wh > 0
+            unbounded = min(routes, key=lambda route: energy_wh[route].sum())
+            seen["detour"] += arrival(energy_wh, unbounded, battery) < best_wh - 1e-9
+        else:
+            with pytest.raises(NoRouteError):
+                search.route(battery, energy_wh, origin, destination)
+            seen["none"] += 1
+        need_wh = min(least_start(energy_wh, r, battery.capacity_wh, battery.reserve_wh) for r in routes)
+        ends = (energy_wh, origin, destination)
+        computed = search.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
+        assert computed == pytest.approx(need_wh, abs=1e-9)
+        seen["compared"] += 1
+    assert seen["compared"] >= 200
+    assert min(seen["full"], seen["detour"], seen["none"]) >= 5, seen
+
+
+def test_the_least_start_charge_is_enough_and_a_little_less_is_not(hilly: Callable[[int], RoadNetwork]) -> None:
+    tried = 0
+    for seed in range(40):
+        network = hilly(seed)
+        energy_wh, search = physics(network), searcher(network)
+        ends = (energy_wh, 0, network.n_edges - 1)
+        need_wh = search.least_start_wh(400.0, 20.0, *ends)
+        if not 21 < need_wh < 400:
+            continue
+        search.route(Battery(400.0, need_wh, 20.0), *ends)
+        with pytest.raises(NoRouteError, match=r"needs 0\.00 kWh more"):
+            search.route(Battery(400.0, need_wh - 0.01, 20.0), *ends)
+        tried += 1
+    assert tried >= 10
+
+
+def test_a_full_battery_that_is_too_small_says_by_how_much(hill: RoadNetwork) -> None:
+    energy_wh = physics(hill)
+    need_wh = energy_wh[[hill.row_of[name] for name in ("in", "east", "west", "out")]].sum()
+    battery = Battery(need_wh - 150, need_wh - 150, 0.0)
+    with pytest.raises(NoRouteError, match=r"even a full battery .* needs 0.15 kWh more"):
+        searcher(hill).route(battery, energy_wh, hill.row_of["in"], hill.row_of["out"])
+
+
+def test_with_a_vast_half_full_battery_it_is_the_unbounded_optimum(
+    hilly: Callable[[int], RoadNetwork], every_route: Routes
+) -> None:
+    battery = Battery(1e6, 5e5, 0.0)
+    for seed in range(30):
+        network = hilly(seed)
+        energy_wh = physics(network)
+        routes = list(every_route(network, 0, network.n_edges - 1))
+        if routes:
+            route = searcher(network).route(battery, energy_wh, 0, network.n_edges - 1)
+            assert energy_wh[route.rows].sum() == pytest.approx(min(energy_wh[r].sum() for r in routes), abs=1e-9)
