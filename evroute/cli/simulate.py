@@ -1,6 +1,5 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +78,7 @@ def simulate(
         out = Path("runs", experiment.stem)
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), disable=quiet) as progress:
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("preparing", total=None)
         folder = run(
             wanted,
@@ -89,15 +88,20 @@ def simulate(
             on_progress=lambda done, total: progress.update(task, description="trips", completed=done, total=total),
         )
 
-    table = Table("network", "trip", "search", "method", "worlds", "regret Wh", "geometric mean", "Wh against eq. 8")
+    table = Table()
+    table.add_column("trip", no_wrap=True)
+    table.add_column("search")
+    table.add_column("method")
+    for title in ("worlds", "regret Wh", "geometric mean", "Wh/trip against eq. 8"):
+        table.add_column(title, justify="right")
     for row in summarise(folder.rounds()):
+        regret = f"{row.regret_wh:,.0f}"
         table.add_row(
-            row.network,
-            row.trip,
+            f"{row.network} {row.trip}",
             row.search,
             row.method,
             str(row.worlds),
-            f"{row.regret_wh:,.0f} ± {row.regret_se_wh:,.0f}" if row.worlds > 1 else f"{row.regret_wh:,.0f}",
+            f"{regret} ± {row.regret_se_wh:,.0f}" if row.worlds > 1 else regret,
             f"{row.regret_geometric_wh:,.0f}",
             f"{row.against_eq8_wh:+.1f}",
         )

@@ -45,10 +45,10 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
     path = RunFolder(folder).belief_path(_choose(folder, run))
     setting = Setting(network, vehicle)
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             state = {name: stored[name] for name in stored.files}
             about = json.loads(str(state.pop(_ABOUT)))
-    except (OSError, BadZipFile, KeyError, ValueError):
+    except (OSError, EOFError, BadZipFile, KeyError, ValueError):
         raise EvrouteError(f"{path} is unreadable; run the simulation again") from None
     if about["digest"] != network.digest:
         raise EvrouteError(

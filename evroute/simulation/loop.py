@@ -53,6 +53,7 @@ def run(
     stopwatch.attach(agent.search, "route", "search_s")
     for t in range(1, horizon + 1):
         request = environment.observe(t)
+        stopwatch.lap()
         started = perf_counter()
         route = agent.ask(request)
         asked = perf_counter()

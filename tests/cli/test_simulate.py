@@ -1,0 +1,106 @@
+"""``evroute simulate``: a grid by options, an experiment by file, and bad input in one line."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from evroute.cli import app
+from evroute.errors import EvrouteError
+
+RUNNER = CliRunner()
+SHORT = ["--network", "denver", "--horizon", "2", "--seeds", "1", "--quiet"]
+FILE = 'horizon = 2\nseeds = 1\nmethods = [{model = "independent", index = "ts"}]\n[trips]\ndenver = ["A"]\n'
+
+
+def simulate(*arguments: str):
+    return RUNNER.invoke(app, ["simulate", *arguments], env={"COLUMNS": "160"})
+
+
+def refused(*arguments: str) -> str:
+    """Return the one line that `main` would show."""
+    done = simulate(*arguments)
+    if done.exit_code == 2:  # typer's own
+        return done.stderr
+    assert isinstance(done.exception, EvrouteError), done.output
+    assert "\n" not in str(done.exception)
+    return str(done.exception)
+
+
+def test_options_repeat_to_a_grid(tmp_path) -> None:
+    out = tmp_path / "grid"
+    done = simulate(
+        *(*SHORT, "--trip", "A", "--trip", "B", "--model", "independent", "--index", "ts", "--index", "ucb"),
+        *("--variance-scale", "1", "--beta-scale", "0.5", "--search", "rectified", "--out", str(out)),
+    )
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    for text in ("denver A", "denver B", "BI-TS (variance scale 1)", "BI-UCB (beta scale 0.5)", "rounds.parquet"):
+        assert text in done.stdout
+    rounds = pq.read_table(out / "rounds.parquet")
+    assert rounds.num_rows == 2 * 2 * 2
+    assert set(rounds["search"].to_pylist()) == {"rectified"}
+
+
+def test_a_second_run_repeats_nothing(tmp_path) -> None:
+    arguments = (*SHORT, "--model", "independent", "--out", str(tmp_path))
+    assert simulate(*arguments).exit_code == 0
+    part = next((tmp_path / "parts").iterdir())
+    before = part.stat().st_mtime_ns
+    assert simulate(*arguments, "--resume").exit_code == 0
+    assert part.stat().st_mtime_ns == before
+
+
+def test_a_file_runs_into_the_folder_of_its_name(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(FILE)
+    done = simulate("small.toml", "--seeds", "2", "--quiet")
+    assert done.exit_code == 0, done.output
+    manifest = json.loads((tmp_path / "runs" / "small" / "manifest.json").read_text())
+    assert manifest["configuration"]["seeds"] == 2
+
+
+def test_progress_goes_to_stderr(tmp_path) -> None:
+    done = simulate(*SHORT[:-1], "--model", "independent", "--out", str(tmp_path))
+    assert "2/2" in done.stderr
+    assert "2/2" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--horizon", "0"], "--horizon"),
+        (["--seeds", "0"], "--seeds"),
+        (["--jobs", "0"], "--jobs"),
+        (["--index", "thompson"], "unknown index 'thompson'; there are ucb,"),
+        (["--model", "deep"], "unknown model 'deep'; there are independent, exact"),
+        (["--search", "best"], "unknown search 'best'; there are potential,"),
+        (["--trip", "Z"], "network 'denver' has no trip 'Z'; there are: A, B"),
+        (["--vehicle", "rocket"], "unknown vehicle 'rocket'"),
+        (["--network", "atlantis"], "there is no network 'atlantis'"),
+        (["--index", "ucb", "--variance-scale", "1"], "none of the indices ucb takes variance_scale"),
+        (["--variance-scale", "0"], "variance_scale: Input should be greater than 0"),
+        (["--index", "bayes-ucb", "--xi", "-1"], "xi: Input should be greater than 0"),
+    ],
+)
+def test_bad_input_is_refused(tmp_path, arguments, message) -> None:
+    assert message in refused(*SHORT, "--out", str(tmp_path / "out"), *arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_missing_is_asked_for(tmp_path) -> None:
+    assert "--network" in refused("--out", str(tmp_path))
+    assert "--out" in refused(*SHORT)
+
+
+def test_methods_of_a_file_are_not_changed_by_options(tmp_path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(FILE)
+    assert "--index cannot change an experiment file" in refused(str(path), "--index", "ucb")
+
+
+def test_another_configuration_is_refused_with_the_difference(tmp_path) -> None:
+    arguments = (*SHORT, "--model", "independent", "--out", str(tmp_path))
+    assert simulate(*arguments).exit_code == 0
+    assert "configuration.horizon: 2 there, 3 now" in refused(*arguments, "--horizon", "3")

@@ -1,0 +1,89 @@
+"""Every lawful pair of a model and an index, under every search rule, through three rounds on a toy network."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence, default_rng
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.planning.search import Search
+from evroute.planning.weights import WEIGHT_RULES
+from evroute.policy.agent import Agent
+from evroute.simulation.loop import run
+from evroute.simulation.methods import INDICES, MODELS, WORLDS, Method, call, named
+from evroute.simulation.regret import Judge
+from evroute.simulation.setting import Setting
+
+
+def lawful(model: str, index: str) -> bool:
+    try:
+        Method(model=model, index=index)
+    except EvrouteError:
+        return False
+    return True
+
+
+PAIRS = [pair for pair in product(MODELS, INDICES) if lawful(*pair)]
+
+
+@pytest.fixture
+def setting(hill) -> Setting:
+    return Setting(hill, load_vehicle())
+
+
+def play(setting: Setting, model: str, index: str, rule: str, world: str, closed_share: float = 0.0):
+    ends = {"origin": setting.network.row_of["in"], "destination": setting.network.row_of["out"]}
+    options = ends | {"closed_share": closed_share, "seeds": SeedSequence(4)}
+    agent = Agent(
+        model=call(named(MODELS, "model", model), {}, setting),
+        index=call(named(INDICES, "index", index), {}, setting),
+        weight_rule=WEIGHT_RULES[rule],
+        search=Search(setting.line_graph),
+        potential_wh=setting.potential_wh,
+        rng=default_rng(2),
+    )
+    judge = Judge(
+        search=setting.search,
+        weight_rule=WEIGHT_RULES[rule],
+        noise_std_wh=setting.noise_std_wh,
+        potential_wh=setting.potential_wh,
+    )
+    log = run(agent, call(named(WORLDS, "world", world), options, setting), judge, horizon=3, on_round=lambda t: None)
+    return log, agent
+
+
+@pytest.mark.parametrize("closed_share", [0.0, 0.3])
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("rule", WEIGHT_RULES)
+@pytest.mark.parametrize(("model", "index"), PAIRS)
+def test_three_rounds_are_driven_and_repeat_under_a_seed(setting, model, index, rule, world, closed_share) -> None:
+    log, _ = play(setting, model, index, rule, world, closed_share)
+    again, _ = play(setting, model, index, rule, world, closed_share)
+    assert len(log.rounds["t"]) == 3
+    for name, column in log.rounds.items():
+        np.testing.assert_array_equal(column, again.rounds[name])
+        assert name == "beta" or np.all(np.isfinite(column))
+    assert np.all(log.rounds["regret_wh"] >= 0)
+    row_of = setting.network.row_of
+    for t in (1, 2, 3):
+        edges = log.routes["edge"][log.routes["t"] == t].tolist()
+        assert (edges[0], edges[-1]) == (row_of["in"], row_of["out"])
+        assert all([a, b] in setting.network.turns.tolist() for a, b in pairwise(edges))
+
+
+@pytest.mark.parametrize(("model", "index"), PAIRS)
+def test_every_index_is_a_finite_energy_for_each_arm(setting, model, index) -> None:
+    _, agent = play(setting, model, index, "potential-rectified", "sampled-gp")
+    some = setting.arms.take(np.array([0, 2, 3, 5]))
+    for t in (1, 2, 1000):
+        values = agent.index(t, some, agent.model, default_rng(t))
+        assert values.shape == (4,)
+        assert values.dtype == np.float64
+        assert np.all(np.isfinite(values))
+
+
+def test_every_model_has_an_index_and_every_index_a_model() -> None:
+    assert {model for model, _ in PAIRS} == set(MODELS)
+    assert {index for _, index in PAIRS} == set(INDICES)

@@ -1,0 +1,85 @@
+"""Sandberg et al., Algorithm 1: eight rounds of BI-UCB on two parallel roads, against a loop written out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence, default_rng
+
+from evroute.arms import Arms
+from evroute.model.independent import IndependentNormal
+from evroute.network.line_graph import LineGraph
+from evroute.planning.search import Search
+from evroute.planning.weights import WEIGHT_RULES
+from evroute.policy.agent import Agent
+from evroute.policy.confidence import ucb
+from evroute.simulation.loop import run
+from evroute.simulation.regret import Judge
+from evroute.simulation.sampled_gp import SampledGP
+
+PRIOR_MEAN = np.array([15.0, 18.0, 19.0, 15.0])  # start, left, right, end
+PRIOR_STD = 3.0
+NOISE_STD = 0.5
+ROUTES = {"left": (0, 1, 3), "right": (0, 2, 3)}
+
+
+@pytest.fixture
+def search(make_network) -> Search:
+    edges = [("start", 0, 1), ("left", 1, 2), ("right", 1, 2), ("end", 2, 3)]
+    return Search(LineGraph.from_network(make_network(edges, [(1000.0 * x, 0.0, 0.0) for x in range(4)])))
+
+
+def test_algorithm_1_by_hand(search) -> None:
+    n, horizon = 4, 8
+    arms = Arms(np.arange(n), np.zeros((n, 1)), PRIOR_MEAN)
+    noise_std_wh, potential_wh = np.full(n, NOISE_STD), np.zeros(n)
+    world = SampledGP(
+        arms=arms,
+        prior_factor=PRIOR_STD * np.eye(n),
+        noise_std_wh=noise_std_wh,
+        search=search,
+        origin=0,
+        destination=3,
+        closed_share=0.0,
+        seeds=SeedSequence(11),
+    )
+    rule = WEIGHT_RULES["potential"]  # max(0, index) where all is level
+    agent = Agent(
+        model=IndependentNormal(np.full(n, PRIOR_STD**2), noise_std_wh),
+        index=ucb(),
+        weight_rule=rule,
+        search=search,
+        potential_wh=potential_wh,
+        rng=default_rng(0),
+    )
+    judge = Judge(search=search, weight_rule=rule, noise_std_wh=noise_std_wh, potential_wh=potential_wh)
+    log = run(agent, world, judge, horizon=horizon, on_round=lambda t: None)
+
+    truth = world.truth_wh.tolist()
+    assert min(truth) > 0, "the seed must give a world without free edges, where this test can count by hand"
+    counts, sums = [0] * n, [0.0] * n
+    best = min(sum(truth[e] for e in edges) for edges in ROUTES.values())
+    total = 0.0
+    for t in range(1, horizon + 1):
+        beta = 2 * math.log(n * t**2 / math.sqrt(2 * math.pi))
+        index = []
+        for e in range(n):
+            precision = 1 / PRIOR_STD**2 + counts[e] / NOISE_STD**2
+            mean = (PRIOR_MEAN[e] / PRIOR_STD**2 + sums[e] / NOISE_STD**2) / precision
+            index.append(max(0.0, mean - math.sqrt(beta / precision)))
+        chosen = min(ROUTES.values(), key=lambda edges: sum(index[e] for e in edges))
+        driven = log.routes["t"] == t
+        assert tuple(log.routes["edge"][driven]) == chosen
+        for e, energy in zip(chosen, log.routes["observed_wh"][driven], strict=True):
+            counts[e] += 1
+            sums[e] += energy
+        total += sum(truth[e] for e in chosen) - best
+        row = {name: column[t - 1] for name, column in log.rounds.items()}
+        assert row["t"] == t
+        assert row["beta"] == pytest.approx(beta)
+        assert row["true_wh"] == pytest.approx(sum(truth[e] for e in chosen))
+        assert row["energy_wh"] == pytest.approx(log.routes["observed_wh"][driven].sum())
+        assert row["cumulative_regret_wh"] == pytest.approx(total, abs=1e-9)
+        assert row["route_edges"] == 3
+        assert row["distinct_edges"] == len({e for e in range(n) if counts[e]})
+    assert {1, 2} <= set(log.routes["edge"]), "both ways are tried"

@@ -1,0 +1,89 @@
+"""The agent: what it refuses, and that closed edges stay closed."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from evroute.arms import Feedback, Round
+from evroute.energy.prior import all_arms, fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import NoRouteError
+from evroute.model.independent import IndependentNormal
+from evroute.network.line_graph import LineGraph
+from evroute.planning.search import Search
+from evroute.planning.weights import WEIGHT_RULES
+from evroute.policy.agent import Agent
+from evroute.policy.baselines import Greedy
+from evroute.policy.thompson import JointThompson
+
+
+@pytest.fixture
+def parts(hill):
+    prior = fit(hill, load_vehicle())
+    model = IndependentNormal(np.full(hill.n_edges, prior.std_wh**2), prior.noise_std_wh)
+    return {
+        "model": model,
+        "index": Greedy(),
+        "weight_rule": WEIGHT_RULES["potential"],
+        "search": Search(LineGraph.from_network(hill)),
+        "potential_wh": prior.potential_wh,
+        "rng": default_rng(0),
+    }, all_arms(hill, prior)
+
+
+def names(hill, route) -> list[str]:
+    return [hill.edge_id[e] for e in route.edges]
+
+
+def test_an_untaught_greedy_agent_drives_the_eq_8_route(hill, parts) -> None:
+    agent, arms = Agent(**parts[0]), parts[1]
+    route = agent.ask(Round(1, arms, hill.row_of["in"], hill.row_of["out"]))
+    over, round_it = (
+        sum(arms.prior_mean_wh[hill.row_of[e]] for e in way) for way in (("up", "down"), ("east", "west"))
+    )
+    assert names(hill, route) == (["in", "up", "down", "out"] if over < round_it else ["in", "east", "west", "out"])
+
+
+def test_a_closed_edge_is_driven_round(hill, parts) -> None:
+    agent, arms = Agent(**parts[0]), parts[1]
+    for closed, way in (("up", ["east", "west"]), ("west", ["up", "down"])):
+        open_arms = arms.take(np.delete(arms.edge, hill.row_of[closed]))
+        route = agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
+        assert names(hill, route) == ["in", *way, "out"]
+
+
+def test_a_trip_that_is_cut_off_is_said_to_be(hill, parts) -> None:
+    agent, arms = Agent(**parts[0]), parts[1]
+    open_arms = arms.take(np.delete(arms.edge, [hill.row_of["up"], hill.row_of["west"]]))
+    with pytest.raises(NoRouteError):
+        agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
+
+
+def test_what_a_trip_measured_turns_the_next_one(hill, parts) -> None:
+    agent, arms = Agent(**parts[0]), parts[1]
+    request = Round(1, arms, hill.row_of["in"], hill.row_of["out"])
+    route = agent.ask(request)
+    agent.tell(Feedback.of_route(arms, route, arms.prior_mean_wh[route.rows] + 1e4))
+    assert agent.ask(request).edges != route.edges
+
+
+class MarginalsOnly:
+    """A model without a joint posterior."""
+
+    def posterior(self, arms): ...
+
+    def noise_std(self, arms): ...
+
+    def update(self, feedback): ...
+
+    def state(self): ...
+
+    def restore(self, state): ...
+
+
+def test_a_pair_that_cannot_work_is_refused_when_the_agent_is_built(parts) -> None:
+    wrong = parts[0] | {"model": MarginalsOnly(), "index": JointThompson()}
+    with pytest.raises(
+        TypeError, match=r"JointThompson needs a model that is HasJoint; MarginalsOnly has no .*sample"
+    ):
+        Agent(**wrong)

@@ -1,0 +1,41 @@
+"""Schedules of beta: non-negative, monotone where the theory says so, and sound at their edges."""
+
+import numpy as np
+import pytest
+
+from evroute.model.independent import IndependentNormal
+from evroute.policy.schedule import InverseTime, Scaled, TheoremBayesUCB, TheoremUCB
+
+MODEL = IndependentNormal(np.ones(1), np.ones(1))
+SCHEDULES = [TheoremUCB(), TheoremBayesUCB(1.0, 1.0), TheoremBayesUCB(1.0, 0.5), InverseTime()]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=repr)
+@pytest.mark.parametrize("n_arms", [1, 2, 3, 5895])
+def test_beta_is_finite_never_negative_and_never_falls(schedule, n_arms) -> None:
+    betas = [schedule(t, n_arms, MODEL) for t in range(1, 600)]
+    assert np.all(np.isfinite(betas))
+    assert min(betas) >= 0
+    assert np.all(np.diff(betas) >= 0)
+
+
+def test_level_one_over_t_begins_at_the_mean() -> None:
+    assert InverseTime()(1, 100, MODEL) == 0.0
+    assert InverseTime()(2, 100, MODEL) == 0.0
+    assert InverseTime()(3, 100, MODEL) == pytest.approx(0.4307272992954576**2)  # Phi^-1(2/3)
+
+
+def test_bayes_ucb_explores_less_than_ucb_on_a_city() -> None:
+    for t in (1, 10, 500):
+        assert TheoremBayesUCB(1.0, 0.5)(t, 3475, MODEL) <= TheoremBayesUCB(1.0, 1.0)(t, 3475, MODEL)
+        assert TheoremBayesUCB(1.0, 1.0)(t, 3475, MODEL) < TheoremUCB()(t, 3475, MODEL)
+
+
+def test_scaling_multiplies_beta_not_its_root() -> None:
+    assert Scaled(TheoremUCB(), 0.5)(7, 40, MODEL) == 0.5 * TheoremUCB()(7, 40, MODEL)
+
+
+@pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+def test_a_factor_below_zero_or_not_finite_is_refused(factor) -> None:
+    with pytest.raises(ValueError, match="at least 0"):
+        Scaled(TheoremUCB(), factor)

@@ -1,0 +1,114 @@
+"""Experiments: grids, files, and what is refused before anything runs."""
+
+import re
+
+import pytest
+
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.resources import data_path
+from evroute.simulation.experiment import Experiment, grid, load_experiment, simulate
+
+SMALL = 'horizon = 3\nseeds = 2\nmethods = [{model = "exact", index = "ts"}]\n[trips]\ndenver = ["A"]\n'
+
+
+@pytest.mark.parametrize("path", sorted(data_path("experiments").glob("*.toml")), ids=lambda p: p.stem)
+def test_every_shipped_experiment_is_valid(path) -> None:
+    assert list(load_experiment(path).runs())
+
+
+def test_figure_2_is_sixty_thousand_rounds_of_six_methods_and_greedy() -> None:
+    experiment = load_experiment(data_path("experiments", "figure2.toml"))
+    runs = [run for run in experiment.runs() if run.method.index != "greedy"]
+    assert sum(run.horizon for run in runs) == 60_000
+    assert {run.method.label for run in runs} == {
+        f"{model}-{index}" for model in ("GP", "BI") for index in ("UCB", "BayesUCB", "TS (variance scale 1)")
+    }
+    assert {(run.network, run.trip) for run in runs} == {(n, t) for n in ("luxembourg", "monaco") for t in "AB"}
+
+
+def test_a_grid_is_every_combination_and_paired_runs_differ_in_the_method_alone() -> None:
+    experiment = grid(
+        networks=["denver", "monaco"],
+        trips=["A", "B"],
+        models=["exact", "independent"],
+        indices=["ts", "ucb"],
+        options={"variance_scale": 0.25},
+        search=["rectified", "potential"],
+        horizon=10,
+        seeds=3,
+    )
+    runs = list(experiment.runs())
+    assert len(runs) == 2 * 2 * 4 * 2 * 3
+    assert len({run.name for run in runs}) == len(runs)
+    assert "monaco-B-exact-ts-v0.25-rectified-s2" in {run.name for run in runs}
+    assert "denver-A-independent-ucb-potential-s0" in {run.name for run in runs}
+
+
+def test_a_default_run_has_the_readable_name() -> None:
+    experiment = grid(networks=["monaco"], trips=["A"], models=["exact"], indices=["ts"], options={})
+    assert next(experiment.runs()).name == "monaco-A-exact-ts-potential-rectified-s0"
+
+
+def test_an_option_that_no_index_takes_is_refused() -> None:
+    with pytest.raises(EvrouteError, match="none of the indices ucb, greedy takes variance_scale"):
+        grid(
+            networks=["denver"],
+            trips=["A"],
+            models=["exact"],
+            indices=["ucb", "greedy"],
+            options={"variance_scale": 1.0},
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("horizon = 3", "horizon = 0"), "horizon: Input should be greater than 0"),
+        (("seeds = 2", "seeds = -1"), "seeds: Input should be greater than 0"),
+        (("seeds = 2", 'seeds = "many"'), "seeds: Input should be a valid integer"),
+        (("horizon = 3", "horizont = 3"), "horizont: Extra inputs are not permitted"),
+        (('index = "ts"', 'index = "ts", speed = 2'), "methods.0.speed: Extra inputs are not permitted"),
+        (('["A"]', "[]"), "trips.denver: Tuple should have at least 1 item"),
+        (('["A"]', '["A", "A"]'), "asked for twice: denver-A-exact-ts-potential-rectified-s0"),
+        (("horizon = 3", "closed_share = 1.0"), "closed_share: Input should be less than 1"),
+        (("horizon = 3", "horizon = 3 ="), "is not TOML"),
+        (("horizon = 3", 'search = ["fastest"]'), "unknown search 'fastest'; there are potential,"),
+        (("horizon = 3", 'world = "real"'), "unknown world 'real'; there are sampled-gp"),
+        (('index = "ts"', 'index = "tsm"'), "unknown index 'tsm'; there are ucb,"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line(tmp_path, change, message) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(SMALL.replace(*change))
+    with pytest.raises(EvrouteError, match=re.escape(message)) as error:
+        load_experiment(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_said_to_be(tmp_path) -> None:
+    with pytest.raises(EvrouteError, match="does not exist"):
+        load_experiment(tmp_path / "none.toml")
+
+
+def test_keyword_arguments_replace_fields_of_a_file(tmp_path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    assert load_experiment(path).horizon == 3
+    assert load_experiment(path, horizon=7).horizon == 7
+
+
+@pytest.mark.parametrize(
+    ("trips", "message"),
+    [({"denver": ["Z"]}, "network 'denver' has no trip 'Z'; there are: A, B"), ({"nowhere": ["A"]}, "'nowhere'")],
+)
+def test_unknown_places_are_refused_and_leave_no_folder(tmp_path, trips, message) -> None:
+    experiment = Experiment(trips=trips, methods=[{"model": "exact", "index": "ts"}])
+    with pytest.raises(UnknownNameError, match=message):
+        simulate(experiment, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_process_is_not_enough(tmp_path) -> None:
+    experiment = Experiment(trips={"denver": ["A"]}, methods=[{"model": "exact", "index": "ts"}])
+    with pytest.raises(ValueError, match="at least 1"):
+        simulate(experiment, tmp_path, jobs=0)
