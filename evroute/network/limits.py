@@ -23,10 +23,15 @@ def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     Read are numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones ("DE:urban").
     """
     distinct = list(dict.fromkeys([*texts, "50"]))  # OSMnx refuses a graph without any limit
-    kmh = _add_edge_speeds(["road"] * len(distinct), distinct, agg=lambda _: np.nan)
-    low, high = POSSIBLE_KMH
-    found = {text: value if low <= value <= high else np.nan for text, value in zip(distinct, kmh, strict=True)}
+    kmh = plausible(_add_edge_speeds(["road"] * len(distinct), distinct, agg=lambda _: np.nan))
+    found = dict(zip(distinct, kmh.tolist(), strict=True))
     return np.array([found[text] for text in texts])
+
+
+def plausible(kmh: FloatArray) -> FloatArray:
+    """Return the limits (n,) with nan for those outside `POSSIBLE_KMH`."""
+    low, high = POSSIBLE_KMH
+    return np.where((kmh >= low) & (kmh <= high), kmh, np.nan)
 
 
 def impute_kmh(classes: Sequence[str], tagged_kmh: FloatArray) -> tuple[FloatArray, set[str]]:
@@ -36,6 +41,16 @@ def impute_kmh(classes: Sequence[str], tagged_kmh: FloatArray) -> tuple[FloatArr
     texts = [None if np.isnan(kmh) else repr(kmh) for kmh in tagged_kmh.tolist()]
     typical = {name: TYPICAL_KMH[name] for name in untagged}
     return _add_edge_speeds(classes, texts, hwy_speeds=typical), untagged
+
+
+def note(imputed_share: float, untagged: set[str]) -> str:
+    """Say in one sentence how many edges got a limit by `impute_kmh`, for ``Source.notes``."""
+    if imputed_share == 0:
+        return "every edge has a speed limit of its own"
+    mean = f"speed limits imputed on {imputed_share:.1%} of the edges, from the mean of their class"
+    return mean + (
+        f" (typical speeds for {', '.join(sorted(untagged))}, of which no road has a limit)" if untagged else ""
+    )
 
 
 def _add_edge_speeds(

@@ -13,12 +13,11 @@ from typing import Any
 
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
 from evroute.network import osm_roads
-from evroute.network.osm_roads import Extract, Way
+from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
 from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
 
-ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
 _MEMBER_TYPES = {"n": "node", "w": "way", "r": "relation"}
 
 

@@ -21,6 +21,7 @@ from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
 
+ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
 SHORTEST_EDGE_M = 0.1
 
 
@@ -204,11 +205,7 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
     kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}
     rows = [row[road] for road in driven]
-    share = np.isnan(tagged_kmh[rows]).mean()
-    note = f"speed limits imputed on {share:.1%} of the edges, from the mean of their class"
-    if untagged:
-        note += f" (typical speeds for {', '.join(sorted(untagged))}, of which no road has a limit)"
-    return kmh[rows] / 3.6, note
+    return kmh[rows] / 3.6, limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
 
 
 def _shapes(
@@ -222,11 +219,12 @@ def _shapes(
     _, _, step_m = Geod(ellps="WGS84").inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
     step_m = np.append(step_m, 0.0)
     step_m[start[1:] - 1] = 0.0
-    crs = _utm_zone(lon, lat)
+    crs = utm_zone(lon, lat)
     x_m, y_m = Transformer.from_crs("EPSG:4326", crs, always_xy=True).transform(lon, lat)
     return crs, x_m, y_m, np.add.reduceat(step_m, start[:-1]), start
 
 
-def _utm_zone(lon: FloatArray, lat: FloatArray) -> str:
+def utm_zone(lon: FloatArray, lat: FloatArray) -> str:
+    """Return the coordinate system of the UTM zone around the mean of some places, degrees."""
     zone = min(int((lon.mean() + 180) // 6) + 1, 60)
     return f"EPSG:{32600 + zone if lat.mean() >= 0 else 32700 + zone}"

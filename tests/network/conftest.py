@@ -1,7 +1,9 @@
-"""Hand-made OpenStreetMap files."""
+"""Hand-made OpenStreetMap files, and a web server on this machine."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from xml.sax.saxutils import quoteattr
 
 import pytest
@@ -52,3 +54,69 @@ def read_osm(tmp_path: Path) -> Callable[..., RoadNetwork]:
 def osm_text() -> Callable[..., str]:
     """Offer `osm_xml` to tests, which cannot import this file."""
     return osm_xml
+
+
+class FileServer(ThreadingHTTPServer):
+    """Serves bytes by path on this machine, with ranges as object stores do, and misbehaves when told to.
+
+    cut_after: bytes of a body after which the connection is dropped; None for never.  ranges: whether to honour them.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files: dict[str, bytes] = {}
+        self.cut_after: int | None = None
+        self.ranges = True
+        self.asked: list[tuple[str, str, str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FileServer
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def _answer(self, *, with_body: bool) -> None:
+        wanted = self.headers.get("Range", "")
+        self.server.asked.append((self.command, self.path, wanted))
+        body = self.server.files.get(self.path.lstrip("/"))
+        if body is None:
+            self.send_error(404)
+            return
+        first, last = 0, len(body) - 1
+        if wanted and self.server.ranges:
+            low, _, high = wanted.removeprefix("bytes=").partition("-")
+            first, last = int(low), min(int(high or last), last)
+            if first > last:
+                self.send_error(416)
+                return
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
+        else:
+            self.send_response(200)
+        self.send_header("Accept-Ranges", "bytes" if self.server.ranges else "none")
+        self.send_header("Content-Length", str(last - first + 1))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body[first : last + 1][: self.server.cut_after])
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def file_server() -> Iterator[FileServer]:
+    """Offer a `FileServer` for the length of a test."""
+    with FileServer() as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server
+        server.shutdown()

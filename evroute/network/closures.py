@@ -1,0 +1,94 @@
+"""Roadworks: a network without the edges that are closed."""
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evroute.arrays import BoolArray
+from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError, UnknownNameError
+from evroute.network.road_network import RoadNetwork
+
+if TYPE_CHECKING:
+    import shapely
+
+_NUMBER = re.compile(r"-?\d+(\.\d*)?")
+
+
+def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
+    """Return network ``name`` without the closed edges (n,), and without those that are cut off by them.
+
+    Raises
+    ------
+    EvrouteError
+        If no edge, or every edge, is closed.
+    """
+    n_closed = int(closed.sum())
+    if n_closed == 0:
+        raise EvrouteError(f"no edge of network '{network.name}' is closed")
+    if n_closed == network.n_edges:
+        raise EvrouteError(f"every edge of network '{network.name}' is closed")
+    left = network.subset(~closed).strongest_component()
+    ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
+    listed = ", ".join(ids) + (", ..." if n_closed > len(ids) else "")
+    cut_off = network.n_edges - n_closed - left.n_edges
+    note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off by that"
+    return replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
+
+
+def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:
+    """Tell (n,) which edges are named: each text is an edge id, or several with commas between.
+
+    Raises
+    ------
+    UnknownNameError
+        If an id is not in the network.
+    """
+    ids = [i for text in texts for i in ([text] if text in network.row_of else text.split(","))]
+    unknown = [edge_id for edge_id in ids if edge_id not in network.row_of]
+    if unknown:
+        raise UnknownNameError(f"network '{network.name}' has no edge {', '.join(map(repr, unknown))}")
+    return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])
+
+
+def within(network: RoadNetwork, area: str) -> BoolArray:
+    """Tell (n,) which edges touch an area: ``lat,lon,lat,lon`` of two opposite corners, or a file with polygons.
+
+    Raises
+    ------
+    MissingPackageError
+        If geopandas is not installed.
+    NetworkFormatError
+        If the area is neither.
+    """
+    import shapely
+
+    corners = area.split(",")
+    if len(corners) == 4 and all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
+        south, west, north, east = map(float, corners)
+        polygon = shapely.box(min(west, east), min(south, north), max(west, east), max(south, north))
+    else:
+        polygon = _polygons(Path(area))
+    edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
+    touched: BoolArray = shapely.intersects(shapely.linestrings(*network.lon_lat, indices=edge), polygon)
+    return touched
+
+
+def _polygons(path: Path) -> "shapely.Geometry":
+    """Return everything in a GeoJSON, GeoPackage or shape file as one geometry in WGS 84."""
+    try:
+        import geopandas as gpd
+    except ImportError as error:
+        raise MissingPackageError("geopandas", "geo") from error
+    try:
+        table = gpd.read_file(path)
+    except RuntimeError as error:
+        raise NetworkFormatError(
+            f"the area '{path}' is neither 'lat,lon,lat,lon' nor a file with polygons: {error}"
+        ) from error
+    if table.crs is None:
+        raise NetworkFormatError(f"the area '{path}' has no coordinate system")
+    return table.to_crs("EPSG:4326").union_all()

@@ -1,0 +1,137 @@
+"""Download published networks: one file each of a public repository at a fixed commit, verified by its git blob id.
+
+What is published where stands in ``data/published.toml``. Files are cached with pooch; a download that breaks off
+goes on from there the next time.
+"""
+
+import hashlib
+import logging
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.resources import data_path
+
+_TIMEOUT_S = 30
+_CHUNK_BYTES = 1 << 16
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A network file on the internet; ``git_blob`` is the id that its bytes must have."""
+
+    name: str
+    url: str
+    git_blob: str
+    attribution: str
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the address."""
+        return self.url.rsplit("/", 1)[-1]
+
+
+def published() -> dict[str, Published]:
+    """Return the networks that can be downloaded, by name."""
+    listed = tomllib.loads(data_path("published.toml").read_text(encoding="utf-8"))
+    return {name: Published(name=name, **entry) for name, entry in listed.items()}
+
+
+def find(name: str) -> Published:
+    """Return the published network of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; the message lists what there is.
+    """
+    known = published()
+    if name not in known:
+        raise UnknownNameError(f"no network '{name}' is published; there are: {', '.join(known)}")
+    return known[name]
+
+
+def download(wanted: Published, folder: Path, progress: Progress) -> Path:
+    """Return the verified file below ``folder``, downloaded unless it is there; ``progress(bytes, of bytes)``.
+
+    Raises
+    ------
+    EvrouteError
+        If the address cannot be reached or has no such file, the download breaks off, or the bytes are not the
+        published ones. What had come of a download that broke off is kept; wrong bytes are not.
+    """
+    import pooch
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    place = folder / wanted.git_blob
+    path = place / wanted.file_name
+    if path.is_file() and git_blob(path) != wanted.git_blob:
+        path.unlink()
+    pooch.retrieve(wanted.url, known_hash=None, fname=path.name, path=place, downloader=_Resuming(wanted, progress))
+    return path
+
+
+def git_blob(path: Path) -> str:
+    """Return the id that git gives to the bytes of a file: sha1 of ``blob LENGTH``, a zero byte, and the bytes."""
+    total = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as handle:
+        while chunk := handle.read(_CHUNK_BYTES):
+            total.update(chunk)
+    return total.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Resuming:
+    """A downloader for pooch that goes on where an earlier one broke off, and verifies what came."""
+
+    wanted: Published
+    progress: Progress
+
+    def __call__(self, url: str, output_file: Any, pooch: Any) -> None:
+        import requests
+
+        output = Path(output_file)
+        part = output.with_name(f"{self.wanted.file_name}.part")
+        try:
+            self._complete(url, part)
+        except requests.exceptions.HTTPError as error:
+            raise EvrouteError(f"the file cannot be had: {error}") from error
+        except requests.exceptions.RequestException as error:
+            come = part.stat().st_size if part.exists() else 0
+            if come:
+                raise EvrouteError(
+                    f"the download of {self.wanted.file_name} broke off after {come:,} bytes; the same command goes "
+                    "on from there"
+                ) from error
+            raise EvrouteError(
+                f"cannot reach {url} ({type(error).__name__}); check the internet connection"
+            ) from error
+        if (blob := git_blob(part)) != self.wanted.git_blob:
+            part.unlink()
+            raise EvrouteError(
+                f"what came from {url} is not the published file (git blob {blob}, expected {self.wanted.git_blob}); "
+                "nothing was kept"
+            )
+        part.replace(output)
+
+    def _complete(self, url: str, part: Path) -> None:
+        """Append to ``part`` what it lacks."""
+        import requests
+
+        start = part.stat().st_size if part.exists() else 0
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
+            if answer.status_code == requests.codes.requested_range_not_satisfiable:
+                return  # nothing is lacking; whether it is right is seen next
+            answer.raise_for_status()
+            if answer.status_code != requests.codes.partial_content:
+                start = 0
+            total = start + int(answer.headers.get("Content-Length", 0))
+            with part.open("ab" if start else "wb") as handle:
+                for chunk in answer.iter_content(_CHUNK_BYTES):
+                    handle.write(chunk)
+                    self.progress(handle.tell(), total)

@@ -1,0 +1,189 @@
+"""Read an OSMnx graph that was saved with ``osmnx.save_graphml``.
+
+GraphML holds no turn restrictions: whatever meets may turn, back only at dead ends. Speeds are the graph's
+``speed_kph``, else its ``maxspeed``, imputed by class where missing; heights are the nodes' ``elevation`` if every
+node has one.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.errors import MissingPackageError, NetworkFormatError
+from evroute.network import limits, osm_tags
+from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, utm_zone
+from evroute.network.osm_tags import VEHICLES
+from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.turns import meeting_turns
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Edge = tuple[str, str, int, dict[str, Any]]
+
+
+def read(path: Path, name: str) -> RoadNetwork:
+    """Read an OSMnx graph as network ``name``; edges are named ``u,v,key``.
+
+    Raises
+    ------
+    MissingPackageError
+        If OSMnx is not installed.
+    NetworkFormatError
+        If the file is missing, not GraphML, not of a street graph, or without a drivable road.
+    """
+    try:
+        import osmnx
+    except ImportError as error:
+        raise MissingPackageError("osmnx", "geo") from error
+    try:
+        with path.open("rb") as handle:
+            sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+        graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
+    except OSError as error:
+        raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
+    except ParseError as error:
+        raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
+    except Exception as error:  # networkx and OSMnx meet a graph that OSMnx did not write in many ways
+        raise NetworkFormatError(f"{path.name} is not a graph that OSMnx saved: {error!r}") from error
+    try:
+        return _network(graph, name, _source(path, sha256))
+    except NetworkFormatError as error:
+        raise NetworkFormatError(f"{path.name}: {error}") from error
+
+
+def _source(path: Path, sha256: str) -> Source:
+    return Source(kind="graphml", files=(path.name,), sha256=sha256, attribution=ATTRIBUTION)
+
+
+def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
+    if not graph.is_directed():
+        raise NetworkFormatError("its edges have no direction")
+    edges: list[Edge] = [edge for edge in graph.edges(keys=True, data=True) if _drivable(edge[3])]
+    if not edges:
+        raise NetworkFormatError("no road in it is open to passenger cars")
+    used = list(dict.fromkeys(node for u, v, _, _ in edges for node in (u, v)))
+    row = {node: k for k, node in enumerate(used)}
+    tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])
+    crs, transform = _system(graph, used)
+    x, y = transform(
+        [_number(graph.nodes[node], "x") for node in used], [_number(graph.nodes[node], "y") for node in used]
+    )
+    z, described = _heights(graph, used)
+
+    lines = [_line(edge, graph) for edge in edges]
+    shape_x, shape_y = transform(*np.concatenate(lines).T)
+    own_m = np.array([_number(e[3], "length") for e in edges])
+    least_m = np.maximum(np.hypot(x[head] - x[tail], y[head] - y[tail]), np.abs(z[head] - z[tail]))
+    length_m = np.maximum(own_m, least_m)
+    notes = ["GraphML holds no turn restrictions"]
+    if without := int((length_m == 0).sum()):
+        notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
+    speed_mps, speed_note = _speeds(edges)
+    return RoadNetwork(
+        name=name,
+        edge_id=tuple(data.get("edge_id", f"{u},{v},{key}") for u, v, key, data in edges),
+        tail=tail,
+        head=head,
+        length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
+        speed_mps=speed_mps,
+        structure=np.array([osm_tags.structure(_tags(e[3])) for e in edges]),
+        street=tuple(_first(e[3], "name") for e in edges),
+        road_class=tuple(_first(e[3], "highway") for e in edges),
+        turns=meeting_turns(tail, head),
+        junction_id=tuple(graph.nodes[node].get("junction_id", node) for node in used),
+        x_m=x,
+        y_m=y,
+        elevation_m=z,
+        shape_start=np.concatenate([[0], np.cumsum([len(line) for line in lines])]),
+        shape_x_m=shape_x,
+        shape_y_m=shape_y,
+        crs=crs,
+        source=replace(source, elevation=described, notes=(speed_note, *notes)),
+    )
+
+
+def _first(data: dict[str, Any], key: str) -> str:
+    """Return an attribute as text; of the several values that a simplified edge can have, the first."""
+    value = data.get(key, "")
+    return str(value[0] if isinstance(value, list) and value else value or "")
+
+
+def _tags(data: dict[str, Any]) -> dict[str, str]:
+    """Return the attributes of an edge as tags of a way that is driven forward."""
+    tags = {key: _first(data, key) for key in ("highway", "bridge", "tunnel", "service", "area", "access", *VEHICLES)}
+    return {key: value for key, value in tags.items() if value}
+
+
+def _drivable(data: dict[str, Any]) -> bool:
+    """Apply the rules of `osm_tags` to edges with a road class; OSMnx has dealt with the directions."""
+    tags = _tags(data)
+    return "highway" not in tags or osm_tags.directions(tags)[0]
+
+
+def _number(data: dict[str, Any], key: str) -> float:
+    try:
+        value = float(data[key])
+    except (KeyError, TypeError, ValueError) as error:
+        raise NetworkFormatError(f"a node or edge has no number '{key}'") from error
+    if not np.isfinite(value):
+        raise NetworkFormatError(f"a node or edge has the {key} {value}")
+    return value
+
+
+def _line(edge: Edge, graph: "nx.MultiDiGraph") -> FloatArray:
+    """Return the points of an edge (k, 2), in the graph's coordinate system."""
+    u, v, _, data = edge
+    if "geometry" in data:
+        points = np.array(getattr(data["geometry"], "coords", ()))
+        if points.ndim == 2 and len(points) > 1:
+            return points[:, :2]
+    return np.array([[graph.nodes[n]["x"], graph.nodes[n]["y"]] for n in (u, v)])
+
+
+def _system(
+    graph: "nx.MultiDiGraph", nodes: Sequence[str]
+) -> tuple[str, Callable[..., tuple[FloatArray, FloatArray]]]:
+    """Return the coordinate system to use, in metres, and the transformation into it."""
+    from pyproj import CRS, Transformer
+    from pyproj.exceptions import CRSError
+
+    try:
+        crs = CRS.from_user_input(graph.graph.get("crs"))
+    except CRSError as error:
+        raise NetworkFormatError(f"its coordinate system '{graph.graph.get('crs')}' is not known") from error
+    if crs.is_projected and crs.axis_info[0].unit_name == "metre":
+        target = crs.to_string()
+    else:
+        lon_lat = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+        xy = np.array([[_number(graph.nodes[node], axis) for node in nodes] for axis in ("x", "y")])
+        target = utm_zone(*lon_lat.transform(*xy))
+    transformer = Transformer.from_crs(crs, target, always_xy=True)
+
+    def transform(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+        x_m, y_m = transformer.transform(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+        return np.asarray(x_m), np.asarray(y_m)
+
+    return target, transform
+
+
+def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray, str]:
+    if all("elevation" in graph.nodes[node] for node in nodes):
+        return np.array([_number(graph.nodes[node], "elevation") for node in nodes]), "elevation of the graph's nodes"
+    return np.zeros(len(nodes)), "none: every junction at 0 m"
+
+
+def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
+    """Return the speeds (n,) in m/s, and a note on how many were imputed."""
+    own_kmh = limits.plausible(np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges]))
+    texts = ["|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges]
+    tagged_kmh = np.where(np.isnan(own_kmh), limits.parse_kmh(texts), own_kmh)
+    classes = [_first(data, "highway") or "road" for *_, data in edges]
+    kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
+    return kmh / 3.6, limits.note(float(np.isnan(tagged_kmh).mean()), untagged)

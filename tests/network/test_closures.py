@@ -1,0 +1,54 @@
+"""Roads that are closed are gone, and so is what cannot be reached without them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
+from evroute.network import closures
+from evroute.network.road_network import RoadNetwork
+
+
+def test_closed_edges_and_what_they_cut_off_are_gone(hill: RoadNetwork) -> None:
+    left = closures.close(hill, closures.named(hill, ["up"]), "roadworks")
+    assert left.name == "roadworks"
+    assert set(left.edge_id) == set(hill.edge_id) - {"up", "down"}
+    assert left.source.notes[-1] == "closed in 'hill': 1 edges (up); 1 more are cut off by that"
+    row = [hill.row_of[e] for e in left.edge_id]
+    assert left.climb_m.tolist() == hill.climb_m[row].tolist()
+
+
+def test_edges_are_named_singly_or_with_commas(hill: RoadNetwork) -> None:
+    closed = closures.named(hill, ["up,down", "east"])
+    assert [hill.edge_id[e] for e in np.flatnonzero(closed)] == ["up", "down", "east"]
+    with pytest.raises(UnknownNameError, match="has no edge 'nowhere'"):
+        closures.named(hill, ["up", "nowhere"])
+
+
+def test_ids_with_commas_of_their_own_are_whole(denver: RoadNetwork) -> None:
+    closed = closures.named(denver, [denver.edge_id[3]])
+    assert np.flatnonzero(closed).tolist() == [3]
+
+
+def test_an_area_closes_what_touches_it(hill: RoadNetwork, tmp_path: Path) -> None:
+    lon, lat = hill.junction_lon_lat
+    top = 5  # where east meets west
+    box = f"{lat[top] - 1e-4},{lon[top] - 1e-4},{lat[top] + 1e-4},{lon[top] + 1e-4}"
+    closed = closures.within(hill, box)
+    assert {hill.edge_id[e] for e in np.flatnonzero(closed)} == {"east", "west"}
+    ring = [[lon[top] + dx, lat[top] + dy] for dx, dy in ((-1e-4, -1e-4), (1e-4, -1e-4), (0, 1e-4), (-1e-4, -1e-4))]
+    area = {"type": "Feature", "properties": {}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+    (tmp_path / "area.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [area]}))
+    assert closures.within(hill, str(tmp_path / "area.geojson")).tolist() == closed.tolist()
+
+
+def test_what_closes_nothing_or_everything_is_refused(hill: RoadNetwork, tmp_path: Path) -> None:
+    with pytest.raises(EvrouteError, match="no edge of network 'hill' is closed"):
+        closures.close(hill, closures.within(hill, "-89,0,-88,1"), "x")
+    with pytest.raises(EvrouteError, match="every edge of network 'hill' is closed"):
+        closures.close(hill, np.ones(hill.n_edges, dtype=bool), "x")
+    for area in ("1,2,3", str(tmp_path / "none.geojson")):
+        with pytest.raises(NetworkFormatError, match="neither 'lat,lon,lat,lon' nor a file with polygons"):
+            closures.within(hill, area)

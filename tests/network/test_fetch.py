@@ -1,0 +1,93 @@
+"""Published networks come whole, once, resumed where they broke off, and never with wrong bytes."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.network import fetch
+from evroute.network.fetch import Published
+
+CONTENT = bytes(range(256)) * 2000
+
+
+@pytest.fixture
+def wanted(file_server: Any, tmp_path: Path) -> Published:
+    file_server.files["repo/commit/city.net.xml"] = CONTENT
+    (tmp_path / "content").write_bytes(CONTENT)
+    blob = fetch.git_blob(tmp_path / "content")
+    return Published("city", f"{file_server.url}/repo/commit/city.net.xml", blob, "nobody")
+
+
+def download(wanted: Published, folder: Path) -> Path:
+    return fetch.download(wanted, folder, lambda so_far, total: None)
+
+
+def test_a_file_is_downloaded_once(wanted: Published, file_server: Any, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    path = fetch.download(wanted, tmp_path, lambda so_far, total: seen.append((so_far, total)))
+    assert path == tmp_path / wanted.git_blob / "city.net.xml"
+    assert path.read_bytes() == CONTENT
+    assert seen[-1] == (len(CONTENT), len(CONTENT))
+    assert download(wanted, tmp_path) == path
+    assert len(file_server.asked) == 1
+
+
+def test_a_damaged_copy_is_downloaded_again(wanted: Published, tmp_path: Path) -> None:
+    path = download(wanted, tmp_path)
+    path.write_bytes(CONTENT[:-1])
+    assert download(wanted, tmp_path).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_download_that_broke_off_goes_on(wanted: Published, file_server: Any, tmp_path: Path, ranges: bool) -> None:
+    file_server.cut_after, file_server.ranges = 200_000, ranges
+    with pytest.raises(EvrouteError, match=r"city\.net\.xml broke off after 1..,... bytes; the same command goes on"):
+        download(wanted, tmp_path)
+    file_server.cut_after = None
+    assert download(wanted, tmp_path).read_bytes() == CONTENT
+    assert [asked[2] for asked in file_server.asked] == ["", "bytes=196608-"]
+    assert [p.name for p in (tmp_path / wanted.git_blob).iterdir()] == ["city.net.xml"]
+
+
+def test_a_whole_part_that_was_never_verified_is_taken_as_it_is(wanted: Published, tmp_path: Path) -> None:
+    part = tmp_path / wanted.git_blob / "city.net.xml.part"
+    part.parent.mkdir()
+    part.write_bytes(CONTENT)
+    assert download(wanted, tmp_path).read_bytes() == CONTENT
+
+
+def test_wrong_bytes_are_refused_and_not_kept(wanted: Published, file_server: Any, tmp_path: Path) -> None:
+    file_server.files["repo/commit/city.net.xml"] = CONTENT[:-1] + b"!"
+    with pytest.raises(EvrouteError, match=r"not the published file .*nothing was kept"):
+        download(wanted, tmp_path)
+    assert list((tmp_path / wanted.git_blob).iterdir()) == []
+
+
+def test_a_missing_file_and_a_missing_network_are_told_in_one_line(wanted: Published, tmp_path: Path) -> None:
+    with pytest.raises(EvrouteError, match=r"cannot be had: 404 .*gone\.xml"):
+        download(replace(wanted, url=wanted.url.replace("city.net", "gone")), tmp_path)
+    with pytest.raises(EvrouteError, match="check the internet connection") as caught:
+        download(replace(wanted, url="http://127.0.0.1:9/city.net.xml"), tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_id_is_that_of_git(tmp_path: Path) -> None:
+    (tmp_path / "hello").write_bytes(b"hello\n")
+    # git hash-object: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+    assert fetch.git_blob(tmp_path / "hello") == "ce013625030ba8dba906f756967f9e9ca394464a"
+    (tmp_path / "content").write_bytes(CONTENT)
+    told = subprocess.run(["git", "hash-object", tmp_path / "content"], capture_output=True, text=True, check=True)
+    assert fetch.git_blob(tmp_path / "content") == told.stdout.strip()
+
+
+def test_both_cities_are_published_at_a_fixed_commit() -> None:
+    assert set(fetch.published()) == {"luxembourg", "monaco"}
+    for entry in fetch.published().values():
+        assert len(entry.git_blob) == 40
+        assert any(len(part) == 40 for part in entry.url.split("/"))
+    with pytest.raises(UnknownNameError, match="'atlantis' is published; there are: luxembourg, monaco"):
+        fetch.find("atlantis")
