@@ -17,6 +17,7 @@ app = typer.Typer(
     help="Energy-efficient routes for electric cars, learned from the trips that were driven.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # importing rich would double the time of --help
     add_completion=False,
 )
 app.add_typer(network.app, name="network")
