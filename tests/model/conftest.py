@@ -1,0 +1,79 @@
+"""A small world for models: a random directed line graph, contexts, a kernel, and the textbook formulas beside them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_matrix
+
+from evroute.arms import Arms, Feedback
+from evroute.model.exact import ExactGP
+from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import EdgeContextKernel
+
+
+@dataclass
+class World:
+    """A kernel over n edges, their reference arms and noise; every single measurement handed out is remembered."""
+
+    kernel: EdgeContextKernel
+    arms: Arms
+    noise_std_wh: np.ndarray
+    rng: np.random.Generator
+    edge: list[int] = field(default_factory=list)
+    features: list[np.ndarray] = field(default_factory=list)
+    residual_wh: list[float] = field(default_factory=list)
+
+    def model(self, **options) -> ExactGP:
+        return ExactGP(self.kernel, self.arms, self.noise_std_wh, **options)
+
+    def trip(self, k: int, *, among: int | None = None, moved: bool = False) -> Feedback:
+        """Measure k of the first ``among`` edges, repeats welcome; ``moved`` puts some in one of a few new contexts."""
+        edge = self.rng.integers(0, among or len(self.arms), k)
+        features = self.arms.features[edge].copy()
+        if moved:
+            features[::2, 0] += self.rng.integers(0, 3, len(features[::2]))
+        feedback = Feedback(edge, features, self.rng.normal(size=k), self.rng.normal(0.0, 8.0, k))
+        self.edge += edge.tolist()
+        self.features += list(features)
+        self.residual_wh += (feedback.energy_wh - feedback.prior_mean_wh).tolist()
+        return feedback
+
+    def textbook(self, arms: Arms) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and covariance of eqs. 2-3 on all single measurements, repeats as they came."""
+        edge, features = np.array(self.edge, dtype=int), np.array(self.features).reshape(-1, 3)
+        cross = self.kernel(arms.edge, arms.features, edge, features)
+        gram = self.kernel(edge, features, edge, features) + np.diag(self.noise_std_wh[edge] ** 2)
+        mean = arms.prior_mean_wh + cross @ np.linalg.solve(gram, np.array(self.residual_wh))
+        prior = self.kernel(arms.edge, arms.features, arms.edge, arms.features)
+        return mean, prior - cross @ np.linalg.solve(gram, cross.T)
+
+
+@pytest.fixture
+def random_laplacian() -> Callable[[int, int], csc_matrix]:
+    """Offer the incidence Laplacian of a random line graph of n edges with two weighted turns out of each."""
+
+    def make(n: int, seed: int) -> csc_matrix:
+        rng = np.random.default_rng(seed)
+        incidence = np.zeros((n, 2 * n))
+        for turn, edge in enumerate(np.repeat(np.arange(n), 2)):
+            other = (edge + rng.integers(1, n)) % n
+            weight = rng.uniform(0.3, 5.0)
+            incidence[edge, turn], incidence[other, turn] = -weight, weight
+        return csc_matrix(incidence @ incidence.T)
+
+    return make
+
+
+@pytest.fixture
+def make_world(random_laplacian: Callable[[int, int], csc_matrix]) -> Callable[..., World]:
+    """Offer a world of n edges with three-dimensional contexts and a noise of its own for every edge."""
+
+    def make(n: int = 40, seed: int = 0) -> World:
+        rng = np.random.default_rng(seed)
+        kernel = EdgeContextKernel(GraphMatern(random_laplacian(n, seed)), 20.0, np.array([1.0, 2.0, 0.5]))
+        arms = Arms(np.arange(n), rng.normal(size=(n, 3)), rng.normal(0.0, 5.0, n))
+        return World(kernel, arms, rng.uniform(0.5, 2.0, n), rng)
+
+    return make
