@@ -1,0 +1,243 @@
+"""Plans: their numbers by hand, the best of every route, and requests that cannot be met."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evroute.arms import Arms, Belief, Feedback
+from evroute.arrays import FloatArray
+from evroute.energy.prior import fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery
+from evroute.planning.plan import Planner, plan
+from evroute.planning.weights import WEIGHT_RULES
+
+ENDS = ("in", "out")
+LEVEL = ("in", "east", "west", "out")
+
+
+class Learned:
+    """A belief whose means are given."""
+
+    def __init__(self, mean_wh: FloatArray) -> None:
+        self.mean_wh = mean_wh
+
+    def posterior(self, arms: Arms) -> Belief:
+        return Belief(self.mean_wh[arms.edge], np.ones(len(arms)))
+
+    def noise_std(self, arms: Arms) -> FloatArray:
+        return np.full(len(arms), 2.0)
+
+    def covariance(self, arms: Arms) -> FloatArray:
+        return np.eye(len(arms))
+
+    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
+        raise AssertionError("a plan draws no sample")
+
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
+        raise AssertionError("a plan draws no sample")
+
+    def update(self, feedback: Feedback) -> None:
+        raise AssertionError("a plan never learns")
+
+    def state(self) -> dict[str, np.ndarray]:
+        raise AssertionError
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        raise AssertionError
+
+
+def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork) -> None:
+    planned = plan(hill, waypoints=ENDS)
+    shortest = planned.routes["distance"]
+    assert shortest.edges == ("in", "up", "down", "out")
+    assert shortest.length_m == 4002
+    assert shortest.time_s == pytest.approx(400.2)
+    assert (shortest.climb_m, shortest.descent_m) == (40, 40)
+    assert (planned.network, planned.origin, planned.destination) == ("hill", "in", "out")
+
+
+def test_the_energy_of_a_level_route_is_eq_8_by_hand(hill: RoadNetwork) -> None:
+    level = Planner(hill, load_vehicle()).plan(0, hill.row_of["east"]).routes["energy"]
+    # 2,200 m at 10 m/s: (0.01 * 1830 * 9.82 + 0.6 * 0.35 * 2.6 * 100) N * 2,200 m / 3,600 / 0.98
+    rolling_wh, drag_wh = (force_n * 2200 / 3600 / 0.98 for force_n in (0.01 * 1830 * 9.82, 0.6 * 0.35 * 2.6 * 100))
+    assert level.energy_wh == pytest.approx(rolling_wh + drag_wh, rel=1e-12)
+    parts = {"climb": 0.0, "rolling": rolling_wh, "drag": drag_wh, "auxiliary": 0.0}
+    assert level.parts_wh == pytest.approx(parts, rel=1e-12)
+    assert level.wh_per_km == pytest.approx((rolling_wh + drag_wh) / 2.2)
+
+
+def test_each_route_is_the_best_of_all_in_its_own_way(
+    hilly: Callable[[int], RoadNetwork], every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]]
+) -> None:
+    vehicle = replace(load_vehicle(), auxiliary_w=800.0)
+    compared = 0
+    for seed in range(60):
+        network = hilly(seed)
+        origin, destination = 0, network.n_edges - 1
+        routes = list(every_route(network, origin, destination))
+        if not routes:
+            continue
+        planned = Planner(network, vehicle).plan(origin, destination).routes
+        energy_wh = fit(network, vehicle).mean_wh
+        for name, told, costs in (
+            ("energy", "energy_wh", energy_wh),
+            ("time", "time_s", network.time_s),
+            ("distance", "length_m", network.length_m),
+        ):
+            assert getattr(planned[name], told) == pytest.approx(min(costs[r].sum() for r in routes), abs=1e-9)
+        for route in planned.values():
+            assert sum(route.parts_wh.values()) == pytest.approx(route.energy_wh, abs=1e-9)
+            assert route.edge_wh.sum() == pytest.approx(route.energy_wh, abs=1e-9)
+        compared += 1
+    assert compared >= 30
+
+
+def test_no_rule_beats_the_potential(hilly: Callable[[int], RoadNetwork]) -> None:
+    worse = 0
+    for seed in range(60):
+        network = hilly(seed)
+        planner = Planner(network, load_vehicle())
+        try:
+            least = {rule: planner.plan(0, network.n_edges - 1, search=rule) for rule in WEIGHT_RULES}
+        except NoRouteError:
+            continue
+        energy_wh = {rule: planned.routes["energy"].energy_wh for rule, planned in least.items()}
+        assert min(energy_wh.values()) == pytest.approx(energy_wh["potential"], abs=1e-9)
+        assert least["clamped"].proof != least["potential"].proof
+        worse += energy_wh["clamped"] > energy_wh["potential"] + 1e-6
+    assert worse >= 5
+
+
+def test_lost_regeneration_is_part_of_what_the_battery_gave(hill: RoadNetwork) -> None:
+    vehicle = load_vehicle()
+    energy_wh = fit(hill, vehicle).mean_wh
+    down = hill.row_of["down"]
+    assert energy_wh[down] < 0
+    # a battery so small that what "up" takes does not make room for what "down" returns
+    small = replace(vehicle, battery_kwh=1.5)
+    planned = plan(hill, waypoints=("down", "out"), vehicle=small, soc_percent=100)
+    route = planned.routes["energy"]
+    assert route.charge is not None
+    assert route.parts_wh["lost"] == pytest.approx(-energy_wh[down])
+    assert route.energy_wh == pytest.approx(energy_wh[hill.row_of["out"]])
+    assert sum(route.parts_wh.values()) == pytest.approx(route.energy_wh)
+    assert route.charge.charge_wh.tolist() == pytest.approx([1500, 1500, 1500 - route.energy_wh])
+    assert route.charge.lowest == 2
+
+
+def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) -> None:
+    vehicle = replace(load_vehicle(), battery_kwh=1.0)
+    energy_wh = fit(hill, vehicle).mean_wh
+    over, level = (energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL))
+    # the top of the hill asks for more than the whole of it
+    needed_wh = 100 + min(np.cumsum(over).max(), level.sum())
+    with pytest.raises(NoRouteError, match=f"needs {(needed_wh - 150) / 1000:.2f} kWh more"):
+        plan(hill, waypoints=ENDS, vehicle=vehicle, soc_percent=15, reserve_percent=10)
+
+
+def test_a_reserve_on_the_way_sends_it_round_the_hill(hill: RoadNetwork) -> None:
+    vehicle = load_vehicle()
+    energy_wh = fit(hill, vehicle).mean_wh
+    over, level = (energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL))
+    assert over.sum() < level.sum() < np.cumsum(over).max()
+    planner = Planner(hill, vehicle)
+    for start_wh, way in ((np.cumsum(over).max() + 1, "up"), (level.sum() + 1, "east")):
+        planned = planner.plan(0, hill.row_of["out"], battery=Battery(1000, start_wh, 0))
+        assert planned.routes["energy"].edges[1] == way
+
+
+def test_a_time_limit_trades_energy_for_time(make_network: Callable[..., RoadNetwork]) -> None:
+    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -100, 0), (3000, 0, 0), (4000, 0, 0)]
+    edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
+    network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
+    free = plan(network, waypoints=ENDS)
+    assert "s1" in free.routes["energy"].edges
+    fast, slow = free.routes["time"], free.routes["energy"]
+    needed = slow.time_s / fast.time_s - 1
+    assert plan(network, waypoints=ENDS, max_extra_time=needed + 1e-6).routes["energy"].edges == slow.edges
+    assert plan(network, waypoints=ENDS, max_extra_time=needed - 1e-6).routes["energy"].edges == fast.edges
+    saved_wh = fast.energy_wh - slow.energy_wh
+    assert f"+{(slow.time_s - fast.time_s) / 60:.1f} min" in free.verdict
+    assert f"saves {saved_wh / 1000:.2f} kWh ({saved_wh / fast.energy_wh:.1%})" in free.verdict
+
+
+def test_a_time_limit_and_a_battery_that_no_route_meets_together(make_network: Callable[..., RoadNetwork]) -> None:
+    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -100, 0), (3000, 0, 0), (4000, 0, 0)]
+    edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
+    network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
+    free = plan(network, waypoints=ENDS).routes
+    between_wh = (free["energy"].energy_wh + free["time"].energy_wh) / 2
+    vehicle = replace(load_vehicle(), battery_kwh=between_wh / 1000)
+    assert plan(network, waypoints=ENDS, vehicle=vehicle, soc_percent=100).routes["energy"].edges[1] == "s1"
+    with pytest.raises(NoRouteError, match="time limit"):
+        plan(network, waypoints=ENDS, vehicle=vehicle, soc_percent=100, max_extra_time=0.0)
+
+
+def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -> None:
+    vehicle = load_vehicle()
+    prior = fit(hill, vehicle)
+    by_physics = plan(hill, waypoints=ENDS).routes["energy"]
+    assert "up" in by_physics.edges
+    learned_wh = prior.mean_wh.copy()
+    learned_wh[hill.row_of["up"]] += 300
+    planned = Planner(hill, vehicle, Learned(learned_wh)).plan(0, hill.row_of["out"])
+    least, shortest = planned.routes["energy"], planned.routes["distance"]
+    assert "east" in least.edges
+    assert least.parts_wh["learned"] == pytest.approx(0)
+    assert shortest.parts_wh["learned"] == pytest.approx(300)
+    assert sum(shortest.parts_wh.values()) == pytest.approx(shortest.energy_wh)
+    assert shortest.energy_forecast is not None
+    assert shortest.energy_forecast.std_wh == pytest.approx(np.sqrt(4 * (1 + 4)))
+
+
+def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> None:
+    vehicle = load_vehicle()
+    learned_wh = fit(hill, vehicle).potential_wh - 50
+    planner = Planner(hill, vehicle, Learned(learned_wh))
+    battery = Battery(1000, 1000, 0)
+    for options in ({}, {"battery": battery}, {"max_extra_time": 0.5}):
+        route = planner.plan(0, hill.row_of["out"], **options).routes["energy"]
+        assert route.edge_wh.sum() == pytest.approx(learned_wh[route.route.rows].sum())
+
+
+def test_a_network_by_name_and_its_trips() -> None:
+    by_name = plan("denver", trip="A")
+    assert by_name.network == "denver"
+    assert by_name.routes["energy"].edges[0] == by_name.origin
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"waypoints": ("in", "in")}, EvrouteError, "same edge"),
+        ({"waypoints": ("in",)}, EvrouteError, "origin and destination"),
+        ({}, EvrouteError, "named trip"),
+        ({"trip": "A", "waypoints": ENDS}, EvrouteError, "either"),
+        ({"trip": "A"}, UnknownNameError, "no trip 'A'"),
+        ({"waypoints": ("in", "ouf")}, UnknownNameError, "similar ids: out"),
+        ({"waypoints": ENDS, "search": "magic"}, UnknownNameError, "potential"),
+        ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "reference"),
+        ({"waypoints": ENDS, "max_extra_time": -0.1}, EvrouteError, "0 % or more"),
+        ({"waypoints": ENDS, "max_extra_time": np.nan}, EvrouteError, "0 % or more"),
+        ({"waypoints": ENDS, "soc_percent": 101.0}, EvrouteError, "reserve"),
+        ({"waypoints": ENDS, "soc_percent": np.nan}, EvrouteError, "reserve"),
+        ({"waypoints": ENDS, "soc_percent": 20.0, "reserve_percent": 30.0}, EvrouteError, "reserve"),
+        ({"waypoints": ENDS, "soc_percent": 50.0, "search": "clamped"}, EvrouteError, "goes with search"),
+    ],
+)
+def test_a_request_that_cannot_be_met_says_why(
+    hill: RoadNetwork, options: dict[str, object], error: type[EvrouteError], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        plan(hill, **options)  # type: ignore[arg-type]
+
+
+def test_an_unreachable_destination_is_named(make_network: Callable[..., RoadNetwork]) -> None:
+    network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (1, 0, 0), (2, 0, 0)])
+    with pytest.raises(NoRouteError, match="edge 'b' to 'a'"):
+        plan(network, waypoints=("b", "a"))
