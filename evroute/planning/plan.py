@@ -120,8 +120,10 @@ class Planner:
         self.search = Search(line_graph)
         self._battery_search = BatterySearch(line_graph, head_wh)
         self._label_search = LabelSearch(line_graph, tail_wh, head_wh)
-        # a learned mean may fall below the potential, where no search is exact: it is held there while searching
+        # a learned mean may fall below the potential, where no search is exact: it is held there in searches
         self._searchable_wh = np.maximum(self.mean_wh, self.prior.potential_wh)
+        held = int((self._searchable_wh > self.mean_wh).sum())
+        self._caveat = f"; but {held} edges are believed to take less than their climb alone" if held else ""
 
     def plan(
         self,
@@ -182,7 +184,7 @@ class Planner:
             destination=self.network.edge_id[destination],
             routes={name: self.describe(route, battery) for name, route in routes.items()},
             battery=battery,
-            proof=proof,
+            proof=proof + self._caveat,
         )
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
