@@ -1,0 +1,158 @@
+"""Figures over the rounds of simulations (altair): regret, savings and beta, each by one call.
+
+Every function takes the rounds of a run folder as a data frame (``results.read_rounds``; one row per run and round)
+and returns a chart; nothing is drawn to a screen. Curves are means over the seeds with a band of one standard error,
+one panel for each trip and search. A method looks the same in every figure: colour tells the index, dash the model
+(Okabe & Ito's colours, safe for colour-blind people).
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evroute.errors import EvrouteError
+from evroute.report.extras import require
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+N_POINTS = 100
+N_BLOCKS = 50
+
+_COLOURS = {
+    "ts": "#0072b2",
+    "ts-joint": "#56b4e9",
+    "greedy": "#009e73",
+    "bayes-ucb": "#e69f00",
+    "bayes-ucb-quantile": "#cc79a7",
+    "ucb": "#d55e00",
+    "random": "#666666",
+}
+_SPARE_COLOURS = ("#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733", "#88ccee", "#ddcc77")
+_DASHES = {"exact": (1, 0), "independent": (5, 3)}
+_SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
+_PANEL_WIDTH = {1: 640, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
+
+
+def cumulative_regret(rounds: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the cumulative regret over the rounds, kWh."""
+    frame = _thinned(rounds)
+    return _panels(frame.assign(value=frame["cumulative_regret_wh"] / 1000), "Cumulative regret (kWh)")
+
+
+def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the true expected energy of the route driven minus that of the eq. 8 route, Wh per trip.
+
+    Below zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the horizon.
+    """
+    block = max(1, int(rounds["t"].max()) // N_BLOCKS)
+    middle = (rounds["t"] - 1) // block * block + (block + 1) / 2
+    frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=middle)
+    return _panels(frame, "Energy against the eq. 8 route (Wh per trip)", rule_at=0.0)
+
+
+def has_beta(rounds: "pd.DataFrame") -> bool:
+    """Tell whether any method of these rounds has a beta."""
+    return bool(np.isfinite(rounds["beta"].astype(float)).any())
+
+
+def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw beta over the rounds, for the methods that have one.
+
+    Raises
+    ------
+    EvrouteError
+        If none of them has one.
+    """
+    if not has_beta(rounds):
+        raise EvrouteError("none of these runs has a beta: only confidence bounds do")
+    frame = _thinned(rounds)
+    return _panels(frame[np.isfinite(frame["beta"])].assign(value=frame["beta"]), "Beta")
+
+
+def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
+    """Return the panel of every row: network and trip, and the search if there are several."""
+    panel = rounds["network"].str.capitalize() + " " + rounds["trip"]
+    return panel + ", " + rounds["search"] if rounds["search"].nunique() > 1 else panel
+
+
+def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return the colour and the dash of each method by its label, in the order of legends and tables.
+
+    An index with options beside the same index without them, and a model or index not listed here, get spare ones.
+    """
+    methods = rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
+    indices, models = list(_COLOURS), list(_DASHES)
+    colours: dict[tuple[str, str], str] = {}
+    dashes: dict[str, tuple[int, ...]] = dict(_DASHES)
+    spare_colour, spare_dash = iter(_SPARE_COLOURS * len(rounds)), iter(_SPARE_DASHES * len(rounds))
+    styles = {}
+    for index, model, method in sorted(methods, key=lambda m: (_place(indices, m[0]), _place(models, m[1]), m[2])):
+        variant = (index, method.partition(" (")[2])
+        if variant not in colours:
+            first = not any(known[0] == index for known in colours)
+            colours[variant] = _COLOURS[index] if first and index in _COLOURS else next(spare_colour)
+        if model not in dashes:
+            dashes[model] = next(spare_dash)
+        styles[method] = (colours[variant], dashes[model])
+    return styles
+
+
+def _place(order: list[str], name: str) -> tuple[int, str]:
+    return (order.index(name) if name in order else len(order), name)
+
+
+def _thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Keep at most `N_POINTS` rounds, the first and the last among them."""
+    horizon = int(rounds["t"].max())
+    kept = np.unique(np.linspace(1, horizon, min(N_POINTS, horizon)).round())
+    return rounds[rounds["t"].isin(kept)]
+
+
+def _panels(rounds: "pd.DataFrame", title: str, rule_at: float | None = None) -> "alt.FacetChart":
+    """Draw mean and standard error over the seeds of ``value`` against ``t``, a panel per trip and search."""
+    require("altair")
+    import altair as alt
+
+    keys = ["panel", "method", "t"]
+    of_seed = rounds.assign(panel=panel_labels(rounds)).groupby([*keys, "seed"])["value"].mean()
+    curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
+    curve = curve.assign(low=curve["mean"] - curve["sem"], high=curve["mean"] + curve["sem"]).drop(columns="sem")
+
+    styles = method_styles(rounds)
+    panels = sorted(curve["panel"].unique())
+    columns = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}.get(len(panels), 4)
+    width = _PANEL_WIDTH[columns]
+    legend = alt.Legend(
+        title=None, orient="top", columns=6, symbolType="stroke", symbolSize=500, symbolOpacity=1, labelLimit=240
+    )
+    base = alt.Chart().encode(
+        x=alt.X(
+            "t:Q", title=None, axis=alt.Axis(tickMinStep=1, tickCount=5, grid=False), scale=alt.Scale(nice=False)
+        ),
+        color=alt.Color(
+            "method:N", scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]), legend=legend
+        ),
+    )
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    line = base.mark_line(strokeWidth=1.8).encode(
+        y=alt.Y("mean:Q", title=None),
+        strokeDash=alt.StrokeDash(
+            "method:N", scale=alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
+        ),
+        tooltip=["method:N", alt.Tooltip("t:Q", title="trip"), alt.Tooltip("mean:Q", title=title, format=".4~g")],
+    )
+    layers = [band, line]
+    if rule_at is not None:
+        once = alt.Chart().transform_aggregate(rows="count()", groupby=["panel"])
+        layers.insert(0, once.mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(rule_at)))
+    header = alt.Header(labelFontSize=12, labelPadding=4)
+    chart: alt.FacetChart = (
+        alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
+        .properties(width=width, height=round(0.62 * width))
+        .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
+        .resolve_scale(y="independent")
+        .properties(title=alt.Title(f"{title}, by trip number", anchor="start", fontSize=14))
+    )
+    return chart

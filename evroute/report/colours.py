@@ -1,0 +1,74 @@
+"""Colours with a meaning: the three routes of a plan, and classes of a quantity with their legend.
+
+Colour-blind people tell them apart. The orange-brown series is ColorBrewer's YlOrBr with a blue for what lies below
+zero; visits take steps of viridis. Both darken as the quantity grows, so that they also survive a print in grey.
+"""
+
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+
+ROUTE_LABELS = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
+ROUTE_COLOURS = {"energy": "#222222", "time": "#8e44ad", "distance": "#009e73"}
+ROUTE_DASHES = {"energy": (1, 0), "time": (6, 3), "distance": (2, 3)}
+
+_BELOW_ZERO = "#2b6cb0"
+_RISING = ("#fed976", "#fd9a29", "#d95f0e", "#7a2c04")
+_VISITS = ("#a2cf4a", "#4bb37b", "#26838f", "#3d4e8a", "#440f54")
+_NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Intervals of a quantity: class i holds ``breaks[i - 1] <= value < breaks[i]``, open at both ends.
+
+    title: the quantity with its unit.  labels, colours: one per class, one more than breaks.
+    """
+
+    title: str
+    breaks: tuple[float, ...]
+    labels: tuple[str, ...]
+    colours: tuple[str, ...]
+
+    def of(self, values: FloatArray) -> IntArray:
+        """Return the class (k,) of each of the values (k,)."""
+        return np.searchsorted(self.breaks, values, side="right")
+
+    def legend_html(self) -> str:
+        """Return the legend as a piece of HTML without outside styles."""
+        swatch = '<span style="display:inline-block;width:22px;height:8px;background:{};margin-right:6px"></span>{}'
+        rows = (swatch.format(colour, escape(label)) for colour, label in zip(self.colours, self.labels, strict=True))
+        return f"<b>{escape(self.title)}</b><br>" + "<br>".join(rows)
+
+
+def energy_classes(wh_per_km: FloatArray) -> Classes:
+    """Choose round classes for energies per distance (k,), Wh/km: one that regenerates and four that use energy.
+
+    The last class starts near the 90th percentile of the positive values.
+    """
+    positive = wh_per_km[wh_per_km > 0]
+    step = _nice(float(np.quantile(positive, 0.9)) / 3) if len(positive) else 1.0
+    breaks = (0.0, step, 2 * step, 3 * step)
+    between = tuple(f"{low:g} to {high:g}" for low, high in pairwise(breaks))
+    labels = ("below 0: regenerates", *between, f"{breaks[-1]:g} and more")
+    return Classes("Wh per km", breaks, labels, (_BELOW_ZERO, *_RISING))
+
+
+def visit_classes(most: int) -> Classes:
+    """Choose classes in geometric steps for counts from 1 to ``most``."""
+    steps = np.unique(np.round(np.geomspace(1, max(most, 1), len(_VISITS) + 1)).astype(int))
+    starts = [int(s) for s in (steps if len(steps) <= len(_VISITS) else steps[:-1])]
+    ends = [*(s - 1 for s in starts[1:]), max(most, 1)]
+    labels = tuple(f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=True))
+    colour = np.linspace(0, len(_VISITS) - 1, len(starts)).round().astype(int)
+    return Classes("times driven", tuple(map(float, starts[1:])), labels, tuple(_VISITS[k] for k in colour))
+
+
+def _nice(value: float) -> float:
+    """Return the round number nearest to a positive value, on a log scale."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(power * min(_NICE, key=lambda nice: abs(np.log(nice * power / value))))

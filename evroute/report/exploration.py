@@ -1,0 +1,85 @@
+"""Which roads the learners drove: small static maps side by side, one for each method."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evroute.arrays import IntArray
+from evroute.network.road_network import RoadNetwork
+from evroute.report.colours import visit_classes
+from evroute.report.extras import require
+from evroute.report.lines import LonLat, thin_lines
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_ROAD = "#d8d8d4"
+_WIDTH = 250
+_COLUMNS = 4
+_MARGIN = 0.05
+
+
+def visits_chart(network: RoadNetwork, visits: Mapping[str, IntArray], title: str) -> "alt.ConcatChart":
+    """Draw one map for each title in ``visits``: edges coloured by how often they were driven, (n,) counts each.
+
+    All maps share their colours and show the surroundings of the edges driven in any of them.
+    """
+    require("altair")
+    import altair as alt
+
+    total = np.sum(list(visits.values()), axis=0)
+    classes = visit_classes(max(int(counts.max()) for counts in visits.values()))
+    around = _around(network, np.flatnonzero(total))
+    roads = alt.Chart(_shapes({"roads": thin_lines(network, around)})).mark_geoshape(
+        filled=False, stroke=_ROAD, strokeWidth=0.7
+    )
+    colour = alt.Color(
+        "properties.label:N",
+        scale=alt.Scale(domain=list(classes.labels), range=list(classes.colours)),
+        legend=alt.Legend(title=classes.title, orient="bottom", symbolType="stroke", symbolStrokeWidth=4),
+    )
+    maps = []
+    for name, counts in visits.items():
+        driven = np.flatnonzero(counts)
+        of_driven = classes.of(counts[driven].astype(float))
+        layers = {label: thin_lines(network, driven[of_driven == k]) for k, label in enumerate(classes.labels)}
+        routes = alt.Chart(_shapes(layers)).mark_geoshape(filled=False, strokeWidth=2.5).encode(stroke=colour)
+        shape = {"width": _WIDTH, "height": round(_WIDTH * 0.8)}
+        maps.append(alt.layer(roads, routes).project("mercator").properties(**shape, title=alt.Title(name)))
+    chart: alt.ConcatChart = (
+        alt.concat(*maps, columns=min(_COLUMNS, len(maps)))
+        .resolve_scale(stroke="shared")
+        .properties(title=alt.Title(title, anchor="start", fontSize=14))
+        .configure_view(stroke="#ddd")
+    )
+    return chart
+
+
+def _around(network: RoadNetwork, driven: IntArray) -> IntArray:
+    """Return the edges that start within the bounds of those driven, widened by a margin."""
+    x_m, y_m = network.x_m[network.tail], network.y_m[network.tail]
+    inside = np.ones(network.n_edges, dtype=bool)
+    for position_m in (x_m, y_m):
+        low, high = position_m[driven].min(), position_m[driven].max()
+        margin_m = _MARGIN * (np.ptp(x_m[driven]) + np.ptp(y_m[driven]))
+        inside &= (position_m >= low - margin_m) & (position_m <= high + margin_m)
+    return np.flatnonzero(inside)
+
+
+def _shapes(lines: Mapping[str, list[list[LonLat]]]) -> Any:
+    """Return labelled multi-lines as GeoJSON for altair, as one string: it checks and copies lists point by point."""
+    import altair as alt
+
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"label": label},
+            "geometry": {"type": "MultiLineString", "coordinates": group},
+        }
+        for label, group in lines.items()
+        if group
+    ]
+    collection = json.dumps({"type": "FeatureCollection", "features": features})
+    return alt.InlineData(values=collection, format=alt.DataFormat(type="json", property="features"))

@@ -1,0 +1,17 @@
+"""Packages that only reports need: asked for when they are used, with a clear word where they are missing."""
+
+from importlib.util import find_spec
+
+from evroute.errors import MissingPackageError
+
+
+def require(package: str) -> None:
+    """Check that a package of the extra ``geo`` is there, before it is imported.
+
+    Raises
+    ------
+    MissingPackageError
+        If it is not installed; the message says how to install it.
+    """
+    if find_spec(package) is None:
+        raise MissingPackageError(package, "geo")

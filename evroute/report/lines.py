@@ -1,0 +1,53 @@
+"""The shapes of edges as lines of WGS 84 longitudes and latitudes, in full or thinned to what a screen can show."""
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.network.road_network import RoadNetwork
+
+LonLat = tuple[float, float]
+
+_DIGITS = 6  # of a degree: a tenth of a metre
+_THIN_DIGITS = 5  # a metre
+_TOLERANCE_DEG = 1e-5
+
+
+def edge_line(network: RoadNetwork, edge: int) -> list[LonLat]:
+    """Return the shape of one edge in driving order, in full."""
+    lon, lat = network.lon_lat
+    points = slice(network.shape_start[edge], network.shape_start[edge + 1])
+    return list(zip(lon[points].round(_DIGITS).tolist(), lat[points].round(_DIGITS).tolist(), strict=True))
+
+
+def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
+    """Return the shapes of successive edges (k,) joined to one line, without the points that they share."""
+    points = [point for edge in edges for point in edge_line(network, int(edge))]
+    return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
+
+
+def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
+    """Return the height of each shape point of one edge, m: even between the heights of its two junctions."""
+    points = slice(network.shape_start[edge], network.shape_start[edge + 1])
+    step_m = np.hypot(np.diff(network.shape_x_m[points]), np.diff(network.shape_y_m[points]))
+    along_m = np.concatenate([[0.0], np.cumsum(step_m)])
+    share = along_m / along_m[-1] if along_m[-1] > 0 else np.linspace(0, 1, len(along_m))
+    low_m, high_m = network.elevation_m[[network.tail[edge], network.head[edge]]]
+    heights: FloatArray = low_m + share * (high_m - low_m)
+    return heights
+
+
+def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
+    """Return the shapes of edges (k,), thinned to a metre; a street whose two directions share a line comes once."""
+    import shapely
+
+    lon, lat = network.lon_lat
+    count = np.diff(network.shape_start)[edges]
+    first = network.shape_start[edges]
+    start = np.concatenate([[0], np.cumsum(count)])
+    rows = np.repeat(first - start[:-1], count) + np.arange(start[-1])
+    shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=np.repeat(np.arange(len(edges)), count))
+    seen: dict[tuple[LonLat, ...], None] = {}
+    for shape in shapely.simplify(shapes, _TOLERANCE_DEG):
+        line = tuple((round(x, _THIN_DIGITS), round(y, _THIN_DIGITS)) for x, y in shape.coords)
+        seen.setdefault(min(line, line[::-1]))
+    return [list(line) for line in seen]

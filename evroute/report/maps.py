@@ -1,0 +1,245 @@
+"""Maps (folium) that draw without a network: Leaflet comes along, our own roads on grey are the background.
+
+OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads are a few multi-line objects, one per
+colour class: thousands of separate ones take seconds and megabytes.
+"""
+
+from collections.abc import Iterator
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import Plan, PlannedRoute
+from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, Classes, energy_classes, visit_classes
+from evroute.report.extras import require
+from evroute.report.leaflet import Leaflet, embedded
+from evroute.report.lines import route_line, thin_lines
+from evroute.report.profile import distinct_routes, profiles, svg
+
+if TYPE_CHECKING:
+    import folium
+    from branca.element import Figure
+
+_ROAD = "#c4c4c0"
+_STYLE = """<style>
+div.leaflet-container { background: #fbfbf9; }
+.evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px; border-radius: 4px; line-height: 1.5;
+  box-shadow: 0 1px 4px rgba(0, 0, 0, .3); font: 12px sans-serif; color: #222; }
+</style>"""
+_STRIP_STYLE = """<style>
+body { display: flex; flex-direction: column; }
+.folium-map { flex: 1; height: auto !important; min-height: 0; }
+.evroute-strip { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 4px 10px; max-height: 45vh; overflow: auto;
+  font: 14px sans-serif; color: #222; background: #fff; }
+.evroute-strip p { flex-basis: 100%; margin: 2px 0; }
+</style>"""
+_PANEL = """{% macro script(this, kwargs) %}
+var {{ this.get_name() }} = L.control({position: {{ this.position|tojson }}});
+{{ this.get_name() }}.onAdd = function () {
+    var panel = L.DomUtil.create("div", "evroute-panel");
+    panel.innerHTML = {{ this.html|tojson }};
+    L.DomEvent.disableClickPropagation(panel);
+    return panel;
+};
+{{ this.get_name() }}.addTo({{ this._parent.get_name() }});
+{% endmacro %}"""
+_ATTRIBUTION = """{% macro script(this, kwargs) %}
+{{ this._parent.get_name() }}.attributionControl.addAttribution({{ this.html|tojson }});
+{% endmacro %}"""
+
+
+def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
+    """Return a map of a plan that stands alone: its routes as layers, legend, profile of height and charge.
+
+    Raises
+    ------
+    MissingPackageError
+        If folium or altair is not installed.
+    """
+    require("folium")
+    import folium
+
+    chart = base_map(network)
+    for layer in route_layers(network, plan):
+        layer.add_to(chart)
+    panel(route_classes(network, plan).legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
+    _fit(chart, network, rows)
+    drawings = "".join(svg(drawing) for drawing in profiles(network, plan).values())
+    page, element = _page(chart), folium.Element
+    page.header.add_child(element(_STRIP_STYLE), name="evroute_strip_style")
+    page.html.add_child(element(f'<div class="evroute-strip"><p>{escape(plan.verdict)}</p>{drawings}</div>'))
+    return chart
+
+
+def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None = None) -> "folium.Map":
+    """Return a map of the roads coloured by how often each edge was driven; ``visits``: (n,) counts."""
+    require("folium")
+    import folium
+
+    chart = base_map(network, leaflet)
+    classes = visit_classes(int(visits.max()))
+    driven = np.flatnonzero(visits)
+    of_driven = classes.of(visits[driven].astype(float))
+    layer = folium.FeatureGroup(name="roads driven").add_to(chart)
+    for k, colour in enumerate(classes.colours):
+        if len(edges := driven[of_driven == k]):
+            _lines(network, edges, color=colour, weight=3 + k).add_to(layer)
+    panel(classes.legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
+
+
+def base_map(network: RoadNetwork, leaflet: Leaflet | None = None) -> "folium.Map":
+    """Return a map of the roads of a network, grey, fitted to their extent.
+
+    Parameters
+    ----------
+    network
+        What to draw.
+    leaflet
+        Where the page gets Leaflet from; ``None``: the page holds it, 0.2 MB.
+
+    Raises
+    ------
+    MissingPackageError
+        If folium is not installed.
+    """
+    require("folium")
+    import folium
+
+    leaflet = leaflet or embedded()
+    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
+    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
+    tiles = folium.TileLayer(
+        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
+    )
+    tiles.add_to(chart)
+    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
+    every = np.arange(network.n_edges)
+    _lines(network, every, color=_ROAD, weight=1.5).add_to(roads)
+    _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
+    _fit(chart, network, every)
+    return chart
+
+
+def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
+    """Return the routes of a plan as layers, the least-energy one on top, then its start, goal and lowest charge."""
+    require("folium")
+    import folium
+
+    layers = []
+    for name, label in reversed(distinct_routes(plan).items()):
+        planned = plan.routes[name]
+        title = f"{label}: {totals(planned)}"
+        layer = folium.FeatureGroup(name=title)
+        line = [(lat, lon) for lon, lat in route_line(network, planned.route.rows)]
+        if name == "energy":
+            folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=9).add_to(layer)
+            for stretch in _stretches(network, planned, route_classes(network, plan)):
+                stretch.add_to(layer)
+        else:
+            dash = " ".join(str(2 * step) for step in ROUTE_DASHES[name])
+            folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=title).add_to(layer)
+        layers.append(layer)
+    return [*layers, _marks(network, plan)]
+
+
+def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
+    """Return the classes of energy per distance in which the least-energy route of a plan is drawn."""
+    return energy_classes(_wh_per_km(network, plan.routes["energy"]))
+
+
+def totals(planned: PlannedRoute) -> str:
+    """Return a route in three numbers."""
+    return f"{planned.energy_wh / 1000:.2f} kWh, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
+
+
+def panel(html: str, position: str) -> Any:
+    """Return a box with HTML in a corner of the map, as an element to add to it."""
+    return _element(_PANEL, html=html, position=position)
+
+
+def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
+    per_km: FloatArray = planned.edge_wh / network.length_m[planned.route.rows] * 1000
+    return per_km
+
+
+def _stretches(network: RoadNetwork, planned: PlannedRoute, classes: Classes) -> Iterator["folium.PolyLine"]:
+    """Yield a route in pieces of one street and one class each, with what a piece takes as its tooltip."""
+    import folium
+
+    rows, of_edge = planned.route.rows, classes.of(_wh_per_km(network, planned))
+    names = [network.street[row] for row in rows]
+    for (kind, street), group in groupby(range(len(rows)), key=lambda i: (int(of_edge[i]), names[i])):
+        piece = list(group)
+        energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
+        climb_m = network.climb_m[rows[piece]].sum()
+        text = (
+            f"{escape(street or 'unnamed road')}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
+        )
+        line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
+        yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=text)
+
+
+def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
+    """Return circles at start and goal, and where the least-energy route has its lowest charge, unless at an end."""
+    import folium
+
+    least = plan.routes["energy"]
+    first, last = least.route.edges[0], least.route.edges[-1]
+    marks = [(network.tail[first], "#ffffff", "start"), (network.head[last], "#222222", "goal")]
+    if plan.battery is not None and least.charge is not None and 0 < least.charge.lowest < len(least.route):
+        where = network.head[least.route.edges[least.charge.lowest - 1]]
+        percent = plan.battery.percent(float(least.charge.charge_wh.min()))
+        marks.append((where, "#f1c40f", f"lowest charge: {percent:.1f} %"))
+    layer = folium.FeatureGroup(name="start and goal", control=False)
+    lon, lat = network.junction_lon_lat
+    for junction, fill, text in marks:
+        spot = (float(lat[junction]), float(lon[junction]))
+        circle = folium.CircleMarker(
+            spot, radius=7, color="#222222", weight=3, fill_color=fill, fill_opacity=1, tooltip=text
+        )
+        circle.add_to(layer)
+    return layer
+
+
+def _lines(network: RoadNetwork, edges: IntArray, **style: Any) -> "folium.PolyLine":
+    """Return the shapes of edges as one multi-line."""
+    import folium
+
+    shapes = [[(lat, lon) for lon, lat in line] for line in thin_lines(network, edges)]
+    return folium.PolyLine(shapes, **style)
+
+
+def _fit(chart: "folium.Map", network: RoadNetwork, edges: IntArray) -> None:
+    """Show all junctions of the edges."""
+    lon, lat = network.junction_lon_lat
+    junctions = np.concatenate([network.tail[edges], network.head[edges]])
+    lon, lat = lon[junctions], lat[junctions]
+    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
+
+
+def _page(chart: "folium.Map") -> "Figure":
+    from branca.element import Figure
+
+    page = chart.get_root()
+    assert isinstance(page, Figure), "every folium map makes itself a page"
+    return page
+
+
+def _element(template: str, **values: str) -> Any:
+    from branca.element import MacroElement
+    from jinja2 import Template
+
+    element = MacroElement()
+    element._template = Template(template)
+    vars(element).update(values)
+    return element

@@ -1,0 +1,160 @@
+"""One self-contained page about a run folder: figures inside, nothing fetched; and the same figures as PNGs.
+
+Curves are inside as SVG; maps as PNG, for their SVG would be a megabyte each.
+"""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evroute.errors import EvrouteError
+from evroute.network.catalog import load_network
+from evroute.report import charts
+from evroute.report.exploration import visits_chart
+from evroute.report.results import read_rounds, read_timings, read_visits
+from evroute.report.table import LABELS, final_table
+from evroute.simulation.runs import RunFolder
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_PNG_SCALE = 1.5
+_CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
+    "cumulative-regret": (charts.cumulative_regret, "Mean over the worlds; the band is ± 1 standard error."),
+    "saving": (
+        charts.saving,
+        "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
+    ),
+    "beta": (charts.beta, "What the confidence bounds multiply the variance with."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of the page: a short name for files, the PNG, and the address with which the page shows it."""
+
+    name: str
+    caption: str
+    png: bytes
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page and its figures."""
+
+    html: str
+    figures: tuple[Figure, ...]
+
+
+def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda what: None) -> Page:
+    """Build the page about the finished runs of a folder.
+
+    Parameters
+    ----------
+    folder
+        What to report on; unfinished runs are left out and counted.
+    on_progress
+        Hears the name of each figure before it is drawn.
+
+    Raises
+    ------
+    EvrouteError
+        If the folder is no run folder, nothing in it is finished, or a file of it cannot be read.
+    MissingPackageError
+        If altair is not installed.
+    """
+    manifest = folder.manifest()
+    if missing := [key for key in ("configuration", "networks", "regret") if key not in manifest]:
+        raise EvrouteError(f"{folder.path}/manifest.json has no {missing[0]}: this is no folder of runs")
+    rounds = read_rounds(folder)
+    figures, notes = [], []
+    for name, (draw, caption) in _CURVES.items():
+        if name != "beta" or charts.has_beta(rounds):
+            on_progress(name)
+            figures.append(_figure(name, caption, draw(rounds), as_svg=True))
+    for network_name, digest in manifest["networks"].items():
+        try:
+            for name, chart in _exploration(folder, rounds, network_name, digest):
+                on_progress(name)
+                caption = "Edges by how often they were driven, all worlds together."
+                figures.append(_figure(name, caption, chart, as_svg=False))
+        except EvrouteError as error:
+            notes.append(f"No maps of {network_name}: {error}.")
+    html = _template().render(
+        title=f"Learning to route: {folder.path.resolve().name}",
+        lead=_lead(rounds),
+        figures=figures,
+        notes=notes,
+        table=_cells(final_table(rounds, read_timings(folder))),
+        n_names=len(LABELS),
+        manifest=manifest,
+    )
+    return Page(html, tuple(figures))
+
+
+def _exploration(
+    folder: RunFolder, rounds: "pd.DataFrame", name: str, digest: str
+) -> Iterator[tuple[str, "alt.ConcatChart"]]:
+    network = load_network(name)
+    if network.digest != digest:
+        raise EvrouteError(f"the network '{name}' of today is not the one that was driven")
+    here = rounds[rounds["network"] == name]
+    for (trip, search), group in here.groupby(["trip", "search"], sort=False):
+        runs_of = group.groupby("method")["run"].unique()
+        visits = {
+            method: read_visits(folder, runs_of[method], network.n_edges) for method in charts.method_styles(group)
+        }
+        title = charts.panel_labels(here)[group.index[0]]
+        yield f"explored-{Path(name).stem}-{trip}-{search}", visits_chart(network, visits, f"{title}: roads driven")
+
+
+def _figure(name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool) -> Figure:
+    png = BytesIO()
+    chart.save(png, format="png", scale_factor=_PNG_SCALE)
+    address = _address("image/png", png.getvalue())
+    if as_svg:
+        svg = StringIO()
+        chart.save(svg, format="svg")
+        address = _address("image/svg+xml", svg.getvalue().encode())
+    return Figure(name, caption, png.getvalue(), address)
+
+
+def _address(mime: str, content: bytes) -> str:
+    return f"data:{mime};base64,{b64encode(content).decode()}"
+
+
+def _lead(rounds: "pd.DataFrame") -> str:
+    trips = len(rounds[["network", "trip"]].drop_duplicates())
+    return (
+        f"{rounds['run'].nunique()} finished runs of up to {rounds['t'].max():,} trips: {rounds['method'].nunique()} "
+        f"methods on {trips} named trips in up to {rounds['seed'].nunique()} worlds each."
+    )
+
+
+def _cells(table: "pd.DataFrame") -> dict[str, Any]:
+    """Format the numbers of the table; a row is ``first`` where another trip begins."""
+    rows, above = [], None
+    for values in table.itertuples(index=False, name=None):
+        names, numbers = values[: len(LABELS)], values[len(LABELS) :]
+        rows.append({"first": names[:-1] != above, "cells": [*names, *map(_number, numbers)]})
+        above = names[:-1]
+    return {"columns": list(table.columns), "rows": rows}
+
+
+def _number(value: float) -> str:
+    """Write a number with three significant digits or all before the point; nothing for what is not there."""
+    if value != value:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    return environment.get_template("page.html.j2")

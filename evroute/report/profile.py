@@ -1,0 +1,94 @@
+"""Profiles along the routes of a plan (altair): height, and charge where the plan has a battery."""
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import Plan, PlannedRoute
+from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, ROUTE_LABELS
+from evroute.report.extras import require
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_WIDTH = 400
+_HEIGHT = 110
+
+
+def distinct_routes(plan: Plan) -> dict[str, str]:
+    """Return the names of the routes that differ, with labels that say which are one: "least energy, fastest"."""
+    labels: dict[str, str] = {}
+    for name, planned in plan.routes.items():
+        same = next((known for known in labels if plan.routes[known].route == planned.route), None)
+        if same is None:
+            labels[name] = ROUTE_LABELS[name]
+        else:
+            labels[same] += f", {ROUTE_LABELS[name]}"
+    return labels
+
+
+def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.LayerChart"]:
+    """Draw what changes along the distance (km) of each route: ``height`` (m) and, with a battery, ``charge`` (%).
+
+    A dotted line marks the reserve where the charge comes near it.
+    """
+    require("altair")
+    import altair as alt
+
+    battery = plan.battery
+    heights, charges = [], []
+    for name, label in distinct_routes(plan).items():
+        planned = plan.routes[name]
+        rows = planned.route.rows
+        junctions = np.concatenate([network.tail[rows[:1]], network.head[rows]])
+        heights += _points(network, planned, label, network.elevation_m[junctions])
+        if battery is not None and planned.charge is not None:
+            charges += _points(network, planned, label, planned.charge.charge_wh / battery.capacity_wh * 100)
+    charts = {"height": _curves(plan, heights, "height (m)")}
+    if battery is not None:
+        charts["charge"] = _curves(plan, charges, "charge (%)")
+        reserve, values = battery.percent(battery.reserve_wh), [point["value"] for point in charges]
+        if reserve >= 2 * min(values) - max(values):
+            rule = alt.Chart(alt.Data(values=[{"value": reserve}])).mark_rule(color="#b03a2e", strokeDash=[2, 2])
+            charts["charge"] += rule.encode(y="value:Q")
+    return charts
+
+
+def svg(chart: "alt.TopLevelMixin") -> str:
+    """Return a chart as an SVG document."""
+    document = StringIO()
+    chart.save(document, format="svg")
+    return document.getvalue()
+
+
+def _points(network: RoadNetwork, planned: PlannedRoute, label: str, values: FloatArray) -> list[dict[str, Any]]:
+    """Return a record for the start and for the end of each edge."""
+    km = np.concatenate([[0.0], np.cumsum(network.length_m[planned.route.rows])]) / 1000
+    pairs = zip(km.round(4).tolist(), values.round(3).tolist(), strict=True)
+    return [{"route": label, "km": at, "value": value} for at, value in pairs]
+
+
+def _curves(plan: Plan, points: list[dict[str, Any]], title: str) -> Any:
+    import altair as alt
+
+    names = distinct_routes(plan)
+    labels = list(names.values())
+    colours = alt.Scale(domain=labels, range=[ROUTE_COLOURS[name] for name in names])
+    dashes = alt.Scale(domain=labels, range=[list(ROUTE_DASHES[name]) for name in names])
+    legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolSize=400, labelLimit=300)
+    return (
+        alt.Chart(alt.Data(values=points))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("km:Q", title="distance (km)", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False)),
+            y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=False)),
+            order="km:Q",
+            color=alt.Color("route:N", scale=colours, legend=legend),
+            strokeDash=alt.StrokeDash("route:N", scale=dashes),
+            tooltip=["route:N", alt.Tooltip("km:Q", format=".2f"), alt.Tooltip("value:Q", title=title, format=".1f")],
+        )
+        .properties(width=_WIDTH, height=_HEIGHT)
+    )

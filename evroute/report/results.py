@@ -1,0 +1,75 @@
+"""What reports read from a run folder (``simulation.runs``): rounds and seconds as data frames, visits of edges."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evroute.arrays import IntArray
+from evroute.errors import EvrouteError
+from evroute.simulation.runs import RunFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_rounds(folder: RunFolder) -> "pd.DataFrame":
+    """Return the rounds of every finished run, also while others are still to come.
+
+    Raises
+    ------
+    EvrouteError
+        If no run is finished, or a table cannot be read.
+    """
+    return _union(folder, "parts")
+
+
+def read_timings(folder: RunFolder) -> "pd.DataFrame":
+    """Return the seconds of every round of the finished runs: run, t, posterior_s, index_s, search_s, update_s.
+
+    Raises
+    ------
+    EvrouteError
+        If no run is finished, or a table cannot be read.
+    """
+    return _union(folder, "timings")
+
+
+def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int) -> IntArray:
+    """Count how often the given runs drove each edge, (n,).
+
+    Raises
+    ------
+    EvrouteError
+        If a table cannot be read, or names an edge that the network does not have.
+    """
+    visits = np.zeros(n_edges, dtype=np.int64)
+    for run in runs:
+        path = folder.path / "routes" / f"{run}.parquet"
+        counts = np.bincount(_read(path)["edge"].to_numpy(), minlength=n_edges)
+        if len(counts) > n_edges:
+            raise EvrouteError(f"{path} drives edges that the network does not have: it belongs to another one")
+        visits += counts
+    return visits
+
+
+def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
+    names = folder.finished_runs()
+    if not names:
+        raise EvrouteError(f"no run in {folder.path} is finished; simulate again to continue it")
+    frame: pd.DataFrame = pa.concat_tables(
+        _read(folder.path / kind / f"{name}.parquet") for name in names
+    ).to_pandas()
+    return frame
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path, page_checksum_verification=True)
+    except FileNotFoundError:
+        raise EvrouteError(f"{path} is missing; simulate again to mend its run") from None
+    except (OSError, pa.ArrowException) as error:
+        raise EvrouteError(f"{path} is unreadable ({error}); simulate again to mend its run") from None
