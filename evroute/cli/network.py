@@ -1,4 +1,4 @@
-"""``evroute network``: what networks there are, what is in them, and building new ones."""
+"""``evroute network``: what networks there are, what is in them, building, exporting and closing roads."""
 
 import math
 from pathlib import Path
@@ -7,9 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evroute.network.road_network import RoadNetwork
 
 app = typer.Typer(help="Road networks: list them, look into them, build your own.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A network's name, or a stored .npz file.")]
+Elevation = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RASTER|copernicus",
+        help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 from the internet; may "
+        "be given several times, the first that knows a place counts.",
+    ),
+]
+Smoothing = Annotated[
+    float, typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none.")
+]
 
 
 @app.command("list")
@@ -30,7 +45,7 @@ def list_networks() -> None:
 
 @app.command()
 def info(
-    name: Annotated[str, typer.Argument(help="A network's name, or a stored .npz file.")],
+    name: Name,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show size, inclines and origin of a network."""
@@ -46,46 +61,148 @@ def info(
 @app.command()
 def build(
     name: Annotated[str, typer.Argument(help="The name to use it by: letters, digits, '.', '_', '-'.")],
+    place: Annotated[str | None, typer.Option(metavar="TEXT", help="A place of the world; needs internet.")] = None,
+    osm: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="OpenStreetMap: .osm, .osm.gz, .osm.bz2 or .osm.pbf.")
+    ] = None,
+    graphml: Annotated[Path | None, typer.Option(metavar="FILE", help="A graph that OSMnx saved.")] = None,
     sumo: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
-    elevation: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RASTER", help="Heights (GeoTIFF, HGT; any CRS); may be given several times."),
-    ] = None,
-    smoothing: Annotated[
-        float, typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none.")
-    ] = 30.0,
+    elevation: Elevation = None,
+    smoothing: Smoothing = 30.0,
 ) -> None:
-    """Build a network from its source and keep it under a name; a failure leaves an older one of that name usable."""
+    """Build a network from one source and keep it under a name; a failure leaves an older one of that name usable."""
+    from evroute.network import catalog
+
+    sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
+    given = {option: source for option, source in sources.items() if source is not None}
+    if len(given) != 1:
+        raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
+    ((option, source),) = given.items()
+    catalog.check_name(name)
+    _build(lambda: _read(option, str(source), name), f"reading {source}", elevation, smoothing)
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="luxembourg or monaco.")],
+    elevation: Elevation = None,
+    smoothing: Smoothing = 30.0,
+) -> None:
+    """Download a published SUMO network of a city, verify it, and build it under its name; needs internet."""
+    from dataclasses import replace
+
+    from rich.console import Console
+    from rich.progress import DownloadColumn, Progress
+
+    from evroute.network import sumo_net
+    from evroute.network.catalog import cache_dir
+    from evroute.network.fetch import download, find
+
+    wanted = find(name)
+    columns = (*Progress.get_default_columns(), DownloadColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(wanted.file_name)
+        path = download(
+            wanted,
+            cache_dir() / "downloads",
+            lambda so_far, total: progress.update(task, completed=so_far, total=total),
+        )
+
+    def read() -> "RoadNetwork":
+        network = sumo_net.read(path, name)
+        return replace(network, source=replace(network.source, attribution=wanted.attribution))
+
+    _build(read, f"reading {path.name}", elevation, smoothing)
+
+
+@app.command()
+def export(
+    name: Name,
+    to: Annotated[Path, typer.Option(metavar="FILE", help=".graphml (for OSMnx), .gpkg, .geojson or .parquet.")],
+) -> None:
+    """Write a network for other programs."""
+    from evroute.network.catalog import load_network
+    from evroute.network.export import export as write
+
+    network = load_network(name)
+    write(network, to)
+    typer.echo(f"wrote the {network.n_edges:,} edges of {network.name} to {to}")
+
+
+@app.command()
+def close(
+    name: Name,
+    new: Annotated[str, typer.Option("--as", metavar="NAME", help="The name of the network without those roads.")],
+    edges: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="An edge, or several with commas; may be given several times."),
+    ] = None,
+    area: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AREA", help="lat,lon,lat,lon of two corners, or a file with polygons; several times too."
+        ),
+    ] = None,
+) -> None:
+    """Close roads, for roadworks: keep a copy of a network without them, to plan on."""
+    from evroute.network import catalog, closures
+
+    network = catalog.load_network(name)
+    catalog.check_name(new)
+    if new == network.name:
+        raise typer.BadParameter("give the copy a name of its own", param_hint="--as")
+    closed = closures.named(network, edges or [])
+    for one in area or []:
+        closed |= closures.within(network, one)
+    left = closures.close(network, closed, new)
+    path = catalog.keep(left)
+    typer.echo(f"built {path}: {left.source.notes[-1]}")
+
+
+def _build(read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float) -> None:
+    """Read the roads, give them heights, keep them, and show what came of it."""
     from rich.console import Console
 
     from evroute.network import catalog
 
     if not math.isfinite(smoothing):
         raise typer.BadParameter("it must be a number of metres", param_hint="--smoothing")
-    catalog.check_name(name)
-    given = {option: value for option, value in {"--sumo": sumo}.items() if value is not None}
-    if len(given) != 1:
-        raise typer.BadParameter("give exactly one source of roads: --sumo FILE")
-    ((option, source),) = given.items()
     console = Console(stderr=True)
-    with console.status(f"reading {source}") as status:
-        network = _read(option, source, name)
+    with console.status(doing) as status:
+        network = read()
         status.update("setting heights")
-        network = catalog.build(network, rasters=elevation or [], smoothing_m=smoothing)
+        rasters, attribution = _rasters(network, elevation or [])
+        network = catalog.build(network, rasters=rasters, smoothing_m=smoothing, attribution=attribution)
         status.update("storing")
         path = catalog.keep(network)
     console.print(f"built {path}", soft_wrap=True)
     _print_table(_told(network))
 
 
-def _read(option: str, source: Path, name: str) -> "RoadNetwork":
+def _read(option: str, source: str, name: str) -> "RoadNetwork":
     """Read the roads with the reader that belongs to the option."""
-    from evroute.network import sumo_net
+    from evroute.network import catalog, graphml, osm, sumo_net
 
-    readers = {"--sumo": sumo_net.read}
-    return readers[option](source, name)
+    if option == "--place":
+        return osm.read_place(source, name, catalog.cache_dir() / "osmnx")
+    readers = {"--osm": osm.read, "--graphml": graphml.read, "--sumo": sumo_net.read}
+    return readers[option](Path(source), name)
+
+
+def _rasters(network: "RoadNetwork", wanted: list[str]) -> tuple[list[Path], str]:
+    """Return the files with the heights, and the network's attribution with theirs."""
+    from evroute.network import catalog, copernicus
+
+    rasters, attributions = [], [network.source.attribution]
+    for raster in wanted:
+        if raster == "copernicus":
+            rasters += copernicus.rasters(network, catalog.cache_dir() / "copernicus")
+            attributions.append(copernicus.ATTRIBUTION)
+        else:
+            rasters.append(Path(raster))
+    return rasters, "; ".join(filter(None, attributions))
 
 
 def _told(network: "RoadNetwork") -> dict[str, Any]:

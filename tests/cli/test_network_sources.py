@@ -1,0 +1,176 @@
+"""``evroute network build`` from other sources, ``fetch``, ``export`` and ``close`` as a user meets them."""
+
+import json
+import sys
+from collections.abc import Callable
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import geopandas as gpd
+import pytest
+
+from evroute.cli import main
+from evroute.network import copernicus, fetch, osm
+from evroute.network.catalog import load_network
+from evroute.network.fetch import Published
+from evroute.network.road_network import RoadNetwork
+
+# A square of two-way streets with a tagged limit on one side.
+OSM = """<osm version="0.6">
+<node id="1" lat="49" lon="6"/><node id="2" lat="49" lon="6.01"/>
+<node id="3" lat="49.01" lon="6.01"/><node id="4" lat="49.01" lon="6"/>
+<way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="maxspeed" v="30"/></way>
+<way id="11"><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/><tag k="highway" v="residential"/></way>
+<way id="12"><nd ref="2"/><nd ref="4"/><tag k="highway" v="residential"/></way>
+</osm>"""
+NET = """<net><location netOffset="0,0" projParameter="+proj=utm +zone=32 +units=m"/>
+<edge id="up" from="A" to="B"><lane index="0" speed="10" length="100" shape="0,0 100,0"/></edge>
+<edge id="down" from="B" to="A"><lane index="0" speed="10" length="100" shape="100,0 0,0"/></edge>
+<junction id="A" x="0" y="0" z="0"/><junction id="B" x="100" y="0" z="10"/>
+<connection from="up" to="down" fromLane="0" toLane="0"/><connection from="down" to="up" fromLane="0" toLane="0"/>
+</net>"""
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in an empty folder with an empty cache; give status, stdout and stderr."""
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("EVROUTE_DATA_DIR", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    Path("square.osm").write_text(OSM)
+
+    def evroute(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["evroute", "network", *arguments])
+        with pytest.raises(SystemExit) as done:
+            main()
+        told = capsys.readouterr()
+        return int(done.value.code or 0), told.out, told.err
+
+    return evroute
+
+
+def test_an_extract_and_its_exported_graph_are_built(run: Run) -> None:
+    status, out, _ = run("build", "square", "--osm", "square.osm")
+    assert status == 0
+    assert "speed limits imputed on 66.7% of the edges" in out
+    square = load_network("square")
+    assert square.n_edges == 6
+    status, out, _ = run("export", "square", "--to", "square.graphml")
+    assert (status, out) == (0, "wrote the 6 edges of square to square.graphml\n")
+    assert run("build", "again", "--graphml", "square.graphml")[0] == 0
+    assert sorted(load_network("again").edge_id) == sorted(square.edge_id)
+
+
+def test_a_place_is_built_with_heights_of_copernicus(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numpy as np
+    import rasterio
+    from affine import Affine
+
+    def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
+        assert (place, cache) == ("Squareville", tmp_path / "cache" / "osmnx")
+        return osm.read(Path("square.osm"), name)
+
+    def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
+        assert folder == tmp_path / "cache" / "copernicus"
+        shape = {"width": 40, "height": 40, "count": 1, "dtype": "float32"}
+        grid = Affine(0.001, 0, 5.98, 0, -0.001, 49.03)
+        with rasterio.open("level.tif", "w", driver="GTiff", crs="EPSG:4326", transform=grid, **shape) as raster:
+            raster.write(np.full((1, 40, 40), 7.0, dtype=np.float32))
+        return [Path("level.tif")]
+
+    monkeypatch.setattr(osm, "read_place", read_place)
+    monkeypatch.setattr(copernicus, "rasters", rasters)
+    assert run("build", "square", "--place", "Squareville", "--elevation", "copernicus")[0] == 0
+    square = load_network("square")
+    assert square.elevation_m.tolist() == pytest.approx([7.0] * square.n_junctions)
+    assert square.source.attribution.startswith("(c) OpenStreetMap contributors, ODbL 1.0; heights: Copernicus")
+
+
+def test_a_published_network_is_fetched_and_built(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "served").mkdir()
+    (tmp_path / "served" / "lust.net.xml").write_text(NET)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def __init__(self, *args: object, **kwargs: object) -> None:
+            super().__init__(*args, directory=str(tmp_path / "served"), **kwargs)  # type: ignore[arg-type]
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        blob = fetch.git_blob(tmp_path / "served" / "lust.net.xml")
+        url = f"http://127.0.0.1:{server.server_port}/lust.net.xml"
+        entry = Published("luxembourg", url, blob, "somebody")
+        monkeypatch.setattr(fetch, "published", lambda: {"luxembourg": entry})
+        status, out, _ = run("fetch", "luxembourg", "--smoothing", "0")
+        server.shutdown()
+    assert status == 0
+    assert "sumo: lust.net.xml" in out
+    assert "somebody" in out
+    assert load_network("luxembourg").edge_id == ("up", "down")
+
+
+def test_roads_are_closed_under_another_name(run: Run) -> None:
+    run("build", "square", "--osm", "square.osm")
+    status, out, _ = run("close", "square", "--as", "roadworks", "--edges", "2,4,0", "--edges", "4,2,0")
+    assert status == 0
+    assert "closed in 'square': 2 edges (2,4,0, 4,2,0); 0 more are cut off by that" in out
+    assert set(load_network("roadworks").edge_id) == set(load_network("square").edge_id) - {"2,4,0", "4,2,0"}
+    area = {"type": "Polygon", "coordinates": [[[6.004, 48.99], [6.006, 48.99], [6.006, 49.001], [6.004, 48.99]]]}
+    Path("works.geojson").write_text(json.dumps({"type": "Feature", "properties": {}, "geometry": area}))
+    assert (
+        run("close", "square", "--as", "roadworks", "--area", "works.geojson", "--area", "49.009,6.004,49.011,6.006")[
+            0
+        ]
+        == 0
+    )
+    assert set(load_network("roadworks").edge_id) == {"2,4,0", "4,2,0"}
+    assert len(load_network("square").edge_id) == 6
+
+
+def test_an_export_can_be_drawn(run: Run) -> None:
+    run("build", "square", "--osm", "square.osm")
+    assert run("export", "square", "--to", "square.geojson")[0] == 0
+    assert len(gpd.read_file("square.geojson")) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["build", "x", "--osm", "none.osm.pbf"], "cannot read none.osm.pbf: No such file"),
+        (["build", "x", "--graphml", "square.osm"], "square.osm is not a graph that OSMnx saved"),
+        (["build", "x", "--osm", "square.osm", "--elevation", "none.tif"], "cannot read the raster none.tif"),
+        (["fetch", "atlantis"], "no network 'atlantis' is published; there are: luxembourg, monaco"),
+        (["export", "denver", "--to", "denver.kml"], "'denver.kml' names no format to export"),
+        (["close", "denver", "--as", "works", "--edges", "up"], "network 'denver' has no edge 'up'"),
+        (["close", "denver", "--as", "works"], "no edge of network 'denver' is closed"),
+        (["close", "denver", "--as", "a/b", "--edges", "up"], "'a/b' cannot name a network"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_status_2(run: Run, arguments: list[str], why: str) -> None:
+    status, _, err = run(*arguments)
+    assert status == 2
+    assert err.splitlines()[-1].startswith(f"evroute: {why}")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "x", "--osm", "square.osm", "--place", "Monaco"],
+        ["close", "denver", "--as", "denver", "--edges", "up"],
+        ["close", "denver", "--edges", "up"],
+        ["export", "denver"],
+    ],
+)
+def test_contradictory_or_missing_options_are_refused(run: Run, arguments: list[str]) -> None:
+    status, _, err = run(*arguments)
+    assert status == 2
+    assert "Error" in err
