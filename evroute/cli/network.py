@@ -18,8 +18,8 @@ Elevation = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RASTER|copernicus",
-        help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 from the internet; may "
-        "be given several times, the first that knows a place counts.",
+        help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 from the internet. "
+        "Of several, the first that knows a place counts.",
     ),
 ]
 Smoothing = Annotated[

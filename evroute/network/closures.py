@@ -21,6 +21,8 @@ _NUMBER = re.compile(r"-?\d+(\.\d*)?")
 def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     """Return network ``name`` without the closed edges (n,), and without those that are cut off by them.
 
+    Where every way on is closed, cars may turn round, as at any dead end.
+
     Raises
     ------
     EvrouteError
@@ -31,12 +33,30 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
         raise EvrouteError(f"no edge of network '{network.name}' is closed")
     if n_closed == network.n_edges:
         raise EvrouteError(f"every edge of network '{network.name}' is closed")
-    left = network.subset(~closed).strongest_component()
+    left = _with_u_turns(network, closed).subset(~closed).strongest_component()
     ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
     listed = ", ".join(ids) + (", ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off by that"
     return replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
+
+
+def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
+    """Add the turns back from open edges all of whose turns lead into closed ones."""
+    source, target = network.turns.T
+    goes_on, went_on = np.zeros_like(closed), np.zeros_like(closed)
+    goes_on[source[~closed[target]]] = True
+    went_on[source] = True
+    back: dict[tuple[int, int], list[int]] = {}
+    for edge, ends in enumerate(zip(network.tail.tolist(), network.head.tolist(), strict=True)):
+        back.setdefault(ends, []).append(edge)
+    u_turns = [
+        (e, r)
+        for e in np.flatnonzero(went_on & ~goes_on & ~closed).tolist()
+        for r in back.get((int(network.head[e]), int(network.tail[e])), ())
+    ]
+    turns = np.unique(np.vstack([network.turns, np.array(u_turns, dtype=np.int64).reshape(-1, 2)]), axis=0)
+    return replace(network, turns=turns)
 
 
 def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:

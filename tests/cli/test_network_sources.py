@@ -16,13 +16,14 @@ from evroute.network.catalog import load_network
 from evroute.network.fetch import Published
 from evroute.network.road_network import RoadNetwork
 
-# A square of two-way streets with a tagged limit on one side.
+# A square of two-way streets with a diagonal, a dead end, and a limit on one side.
 OSM = """<osm version="0.6">
 <node id="1" lat="49" lon="6"/><node id="2" lat="49" lon="6.01"/>
-<node id="3" lat="49.01" lon="6.01"/><node id="4" lat="49.01" lon="6"/>
+<node id="3" lat="49.01" lon="6.01"/><node id="4" lat="49.01" lon="6"/><node id="5" lat="49" lon="5.99"/>
 <way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="maxspeed" v="30"/></way>
 <way id="11"><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/><tag k="highway" v="residential"/></way>
 <way id="12"><nd ref="2"/><nd ref="4"/><tag k="highway" v="residential"/></way>
+<way id="13"><nd ref="1"/><nd ref="5"/><tag k="highway" v="residential"/></way>
 </osm>"""
 NET = """<net><location netOffset="0,0" projParameter="+proj=utm +zone=32 +units=m"/>
 <edge id="up" from="A" to="B"><lane index="0" speed="10" length="100" shape="0,0 100,0"/></edge>
@@ -56,11 +57,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_an_extract_and_its_exported_graph_are_built(run: Run) -> None:
     status, out, _ = run("build", "square", "--osm", "square.osm")
     assert status == 0
-    assert "speed limits imputed on 66.7% of the edges" in out
+    assert "speed limits imputed on 80.0% of the edges" in out
     square = load_network("square")
-    assert square.n_edges == 6
+    assert square.n_edges == 10
     status, out, _ = run("export", "square", "--to", "square.graphml")
-    assert (status, out) == (0, "wrote the 6 edges of square to square.graphml\n")
+    assert (status, out) == (0, "wrote the 10 edges of square to square.graphml\n")
     assert run("build", "again", "--graphml", "square.graphml")[0] == 0
     assert sorted(load_network("again").edge_id) == sorted(square.edge_id)
 
@@ -79,7 +80,7 @@ def test_a_place_is_built_with_heights_of_copernicus(
     def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
         assert folder == tmp_path / "cache" / "copernicus"
         shape = {"width": 40, "height": 40, "count": 1, "dtype": "float32"}
-        grid = Affine(0.001, 0, 5.98, 0, -0.001, 49.03)
+        grid = Affine(0.001, 0, 5.98, 0, -0.001, 49.02)
         with rasterio.open("level.tif", "w", driver="GTiff", crs="EPSG:4326", transform=grid, **shape) as raster:
             raster.write(np.full((1, 40, 40), 7.0, dtype=np.float32))
         return [Path("level.tif")]
@@ -125,20 +126,16 @@ def test_roads_are_closed_under_another_name(run: Run) -> None:
     assert set(load_network("roadworks").edge_id) == set(load_network("square").edge_id) - {"2,4,0", "4,2,0"}
     area = {"type": "Polygon", "coordinates": [[[6.004, 48.99], [6.006, 48.99], [6.006, 49.001], [6.004, 48.99]]]}
     Path("works.geojson").write_text(json.dumps({"type": "Feature", "properties": {}, "geometry": area}))
-    assert (
-        run("close", "square", "--as", "roadworks", "--area", "works.geojson", "--area", "49.009,6.004,49.011,6.006")[
-            0
-        ]
-        == 0
-    )
-    assert set(load_network("roadworks").edge_id) == {"2,4,0", "4,2,0"}
-    assert len(load_network("square").edge_id) == 6
+    two_areas = ("--area", "works.geojson", "--area", "49.009,6.004,49.011,6.006")
+    assert run("close", "square", "--as", "roadworks", *two_areas)[0] == 0
+    assert set(load_network("roadworks").edge_id) == {"4,1,0", "1,4,0", "2,4,1", "4,2,1", "1,5,0", "5,1,0"}
+    assert len(load_network("square").edge_id) == 10
 
 
 def test_an_export_can_be_drawn(run: Run) -> None:
     run("build", "square", "--osm", "square.osm")
     assert run("export", "square", "--to", "square.geojson")[0] == 0
-    assert len(gpd.read_file("square.geojson")) == 6
+    assert len(gpd.read_file("square.geojson")) == 10
 
 
 @pytest.mark.parametrize(

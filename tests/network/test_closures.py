@@ -1,6 +1,7 @@
 """Roads that are closed are gone, and so is what cannot be reached without them."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -52,3 +53,13 @@ def test_what_closes_nothing_or_everything_is_refused(hill: RoadNetwork, tmp_pat
     for area in ("1,2,3", str(tmp_path / "none.geojson")):
         with pytest.raises(NetworkFormatError, match="neither 'lat,lon,lat,lon' nor a file with polygons"):
             closures.within(hill, area)
+
+
+def test_cars_turn_round_where_every_way_on_is_closed(make_network: Callable[..., RoadNetwork]) -> None:
+    ends = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    edges = [(f"{a}{b}", a, b) for x, y in ends for a, b in ((x, y), (y, x))]
+    square = make_network(edges, [(0, 0, 0), (100, 0, 0), (100, 100, 0), (0, 100, 0)])
+    left = closures.close(square, closures.named(square, ["12", "21"]), "roadworks")
+    assert set(left.edge_id) == set(square.edge_id) - {"12", "21"}
+    u_turns = {(left.edge_id[a], left.edge_id[b]) for a, b in left.turns if left.tail[a] == left.head[b]}
+    assert u_turns == {("01", "10"), ("32", "23")}
