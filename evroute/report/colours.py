@@ -12,7 +12,6 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 
-ROUTE_LABELS = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
 ROUTE_COLOURS = {"energy": "#222222", "time": "#8e44ad", "distance": "#009e73"}
 ROUTE_DASHES = {"energy": (1, 0), "time": (6, 3), "distance": (2, 3)}
 

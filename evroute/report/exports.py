@@ -5,9 +5,10 @@ from xml.etree import ElementTree
 
 from evroute import __version__
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.answers import document
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import ROUTE_LABELS
 from evroute.report.lines import edge_heights, edge_line, route_line
+from evroute.report.words import ROUTE_LABELS, totals
 
 _GPX = "http://www.topografix.com/GPX/1/1"
 
@@ -15,14 +16,16 @@ _GPX = "http://www.topografix.com/GPX/1/1"
 def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
     """Return a plan as a GeoJSON FeatureCollection.
 
-    Each route of the plan is one feature of ``kind`` "route" with its totals, and one of ``kind`` "edge" for every
-    edge in driving order: edge (id), street, length_m, speed_mps, climb_m, energy_wh, wh_per_km, and soc_percent
-    at its end where the plan has a battery. Positions carry no height: RFC 7946 wants it above the ellipsoid, which
-    road data rarely tell.
+    Each route is one feature of ``kind`` "route" with what ``answers.document`` tells of it, and one of ``kind``
+    "edge" for every edge in driving order: edge (id), street, length_m, speed_mps, climb_m, energy_wh, wh_per_km, and
+    soc_percent at its end where the plan has a battery. Positions carry no height: RFC 7946 wants it above the
+    ellipsoid, which road data rarely tell.
     """
-    features = []
+    features, routes = [], document(plan)["routes"]
     for name, planned in plan.routes.items():
-        features.append(_feature(route_line(network, planned.route.rows), _totals(name, plan, planned)))
+        told = {key: value for key, value in routes[name].items() if key != "edges"}
+        properties = {"kind": "route", "route": name, "vehicle": plan.vehicle, "wh_per_km": planned.wh_per_km}
+        features.append(_feature(route_line(network, planned.route.rows), properties | told))
         for position, row in enumerate(planned.route.edges):
             properties = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
             features.append(_feature(edge_line(network, row), properties))
@@ -30,53 +33,27 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
 
 
 def route_gpx(network: RoadNetwork, plan: Plan) -> str:
-    """Return a plan as GPX 1.1: one track for each route, with the heights of the network in metres."""
+    """Return the least-energy route of a plan as a GPX 1.1 track, with the heights of the network in metres."""
+    planned = plan.routes["energy"]
     root = ElementTree.Element("gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"})
-    metadata = ElementTree.SubElement(root, "metadata")
-    _text(metadata, "name", f"{plan.network}: {plan.origin} to {plan.destination}")
-    _text(metadata, "desc", network.source.attribution)
-    for name, planned in plan.routes.items():
-        track = ElementTree.SubElement(root, "trk")
-        _text(track, "name", ROUTE_LABELS[name])
-        _text(
-            track,
-            "desc",
-            f"{planned.energy_wh / 1000:.2f} kWh, {planned.length_m / 1000:.1f} km, {planned.time_s / 60:.1f} min "
-            f"({plan.vehicle})",
-        )
-        segment = ElementTree.SubElement(track, "trkseg")
-        last = None
-        for row in planned.route.edges:
-            for (lon, lat), height_m in zip(edge_line(network, row), edge_heights(network, row), strict=True):
-                if (lon, lat) != last:
-                    point = ElementTree.SubElement(segment, "trkpt", {"lat": str(lat), "lon": str(lon)})
-                    _text(point, "ele", f"{height_m:.1f}")
-                last = (lon, lat)
+    _text(ElementTree.SubElement(root, "metadata"), "desc", network.source.attribution)
+    track = ElementTree.SubElement(root, "trk")
+    _text(track, "name", f"{plan.network}: {plan.origin} to {plan.destination}")
+    _text(track, "desc", f"{ROUTE_LABELS['energy']}: {totals(planned)} ({plan.vehicle})")
+    segment = ElementTree.SubElement(track, "trkseg")
+    last = None
+    for row in planned.route.edges:
+        for (lon, lat), height_m in zip(edge_line(network, row), edge_heights(network, row), strict=True):
+            if (lon, lat) != last:
+                point = ElementTree.SubElement(segment, "trkpt", {"lat": str(lat), "lon": str(lon)})
+                _text(point, "ele", f"{height_m:.1f}")
+            last = (lon, lat)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "Feature", "geometry": {"type": "LineString", "coordinates": line}, "properties": properties}
-
-
-def _totals(name: str, plan: Plan, planned: PlannedRoute) -> dict[str, Any]:
-    totals = {
-        "kind": "route",
-        "route": name,
-        "vehicle": plan.vehicle,
-        "energy_wh": round(planned.energy_wh, 3),
-        "wh_per_km": round(planned.wh_per_km, 3),
-        "length_m": round(planned.length_m, 1),
-        "time_s": round(planned.time_s, 1),
-        "climb_m": round(planned.climb_m, 1),
-        "descent_m": round(planned.descent_m, 1),
-    }
-    if plan.battery is not None and planned.charge is not None:
-        charge_wh = planned.charge.charge_wh
-        totals["min_soc_percent"] = round(plan.battery.percent(float(charge_wh.min())), 3)
-        totals["arrival_soc_percent"] = round(plan.battery.percent(float(charge_wh[-1])), 3)
-    return totals
 
 
 def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int) -> dict[str, Any]:

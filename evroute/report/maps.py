@@ -18,7 +18,8 @@ from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, Classes, energy_
 from evroute.report.extras import require
 from evroute.report.leaflet import Leaflet, embedded
 from evroute.report.lines import route_line, thin_lines
-from evroute.report.profile import distinct_routes, profiles, svg
+from evroute.report.profile import profiles, svg
+from evroute.report.words import distinct_routes, totals
 
 if TYPE_CHECKING:
     import folium
@@ -154,11 +155,6 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
 def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
     """Return the classes of energy per distance in which the least-energy route of a plan is drawn."""
     return energy_classes(_wh_per_km(network, plan.routes["energy"]))
-
-
-def totals(planned: PlannedRoute) -> str:
-    """Return a route in three numbers."""
-    return f"{planned.energy_wh / 1000:.2f} kWh, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
 
 
 def panel(html: str, position: str) -> Any:

@@ -8,26 +8,15 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, ROUTE_LABELS
+from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES
 from evroute.report.extras import require
+from evroute.report.words import distinct_routes
 
 if TYPE_CHECKING:
     import altair as alt
 
 _WIDTH = 400
 _HEIGHT = 110
-
-
-def distinct_routes(plan: Plan) -> dict[str, str]:
-    """Return the names of the routes that differ, with labels that say which are one: "least energy, fastest"."""
-    labels: dict[str, str] = {}
-    for name, planned in plan.routes.items():
-        same = next((known for known in labels if plan.routes[known].route == planned.route), None)
-        if same is None:
-            labels[name] = ROUTE_LABELS[name]
-        else:
-            labels[same] += f", {ROUTE_LABELS[name]}"
-    return labels
 
 
 def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.LayerChart"]:

@@ -1,0 +1,22 @@
+"""What the routes of a plan are called, and their numbers in one line."""
+
+from evroute.planning.plan import Plan, PlannedRoute
+
+ROUTE_LABELS = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
+
+
+def distinct_routes(plan: Plan) -> dict[str, str]:
+    """Return the names of the routes that differ, with labels that say which are one: "least energy, fastest"."""
+    labels: dict[str, str] = {}
+    for name, planned in plan.routes.items():
+        same = next((known for known in labels if plan.routes[known].route == planned.route), None)
+        if same is None:
+            labels[name] = ROUTE_LABELS[name]
+        else:
+            labels[same] += f", {ROUTE_LABELS[name]}"
+    return labels
+
+
+def totals(planned: PlannedRoute) -> str:
+    """Return the energy, time and length of a route in one line."""
+    return f"{planned.energy_wh / 1000:.2f} kWh, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
