@@ -1,4 +1,4 @@
-"""A small world for models: a random directed line graph, contexts, a kernel, and the textbook formulas beside them."""
+"""A small world for models: a random line graph, contexts, a kernel, and the textbook formulas beside them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class World:
         return ExactGP(self.kernel, self.arms, self.noise_std_wh, **options)
 
     def trip(self, k: int, *, among: int | None = None, moved: bool = False) -> Feedback:
-        """Measure k of the first ``among`` edges, repeats welcome; ``moved`` puts some in one of a few new contexts."""
+        """Measure k of the first ``among`` edges, repeats welcome, ``moved`` ones in one of a few other contexts."""
         edge = self.rng.integers(0, among or len(self.arms), k)
         features = self.arms.features[edge].copy()
         if moved:

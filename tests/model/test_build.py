@@ -1,0 +1,78 @@
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evroute.energy import prior as energy_prior
+from evroute.energy.vehicle import load_vehicle
+from evroute.model import build
+from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import EdgeContextKernel
+from evroute.network import context
+from evroute.network.line_graph import LineGraph
+
+
+@pytest.fixture
+def prior(hill):
+    return energy_prior.fit(hill, load_vehicle())
+
+
+@pytest.fixture
+def arms(hill, prior):
+    return energy_prior.all_arms(hill, prior)
+
+
+def files(folder):
+    return sorted(path.name.split("-")[0:2] for path in folder.rglob("*.npy"))
+
+
+def test_the_standard_kernel_has_the_papers_values(hill, prior, arms):
+    kernel = build.standard_kernel(hill, prior, None)
+    graph = GraphMatern(LineGraph.from_network(hill).laplacian(hill.length_m), 2, 1)
+    by_hand = EdgeContextKernel(graph, prior.std_wh**2, np.ones(3))
+    assert len(context.NAMES) == 3
+    np.testing.assert_array_equal(kernel.matrix(arms.features), by_hand.matrix(arms.features))
+    assert kernel.diagonal(arms.edge, arms.features).mean() == pytest.approx(prior.std_wh**2)
+
+
+def test_the_diagonal_is_kept_and_used(hill, prior, tmp_path, monkeypatch):
+    first = build.standard_kernel(hill, prior, tmp_path)
+    assert files(tmp_path) == [["graph", "diagonal"]]
+    monkeypatch.setattr(build.graph_matern, "raw_diagonal", lambda *_: pytest.fail("made again"))
+    again = build.standard_kernel(hill, prior, tmp_path)
+    np.testing.assert_array_equal(again.graph.diagonal, first.graph.diagonal)
+
+
+def test_a_kept_file_that_was_cut_off_is_made_again(hill, prior, tmp_path, caplog):
+    first = build.standard_kernel(hill, prior, tmp_path)
+    (kept,) = tmp_path.rglob("*.npy")
+    kept.write_bytes(kept.read_bytes()[:-9])
+    with caplog.at_level(logging.WARNING):
+        again = build.standard_kernel(hill, prior, tmp_path)
+    assert "cannot be read" in caplog.text
+    np.testing.assert_array_equal(again.graph.diagonal, first.graph.diagonal)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_prior_factor_squares_to_the_prior_covariance(hill, prior, arms, tmp_path, kept):
+    kernel = build.standard_kernel(hill, prior, None)
+    factors = [build.prior_factor(kernel, arms, tmp_path if kept else None) for _ in range(2)]
+    np.testing.assert_array_equal(*factors)
+    covariance = build.prior_covariance(kernel, arms)
+    np.testing.assert_allclose(factors[0] @ factors[0].T, covariance, rtol=1e-13)
+    assert files(tmp_path) == ([["prior", "factor"]] if kept else [])
+    assert isinstance(factors[1], np.memmap) == kept
+
+
+def test_another_vehicle_has_another_prior_file(hill, arms, tmp_path):
+    for mass_kg in (1830.0, 900.0):
+        prior = energy_prior.fit(hill, replace(load_vehicle(), mass_kg=mass_kg))
+        build.prior_factor(build.standard_kernel(hill, prior, tmp_path), arms, tmp_path)
+    assert files(tmp_path) == [["graph", "diagonal"], ["prior", "factor"], ["prior", "factor"]]
+
+
+def test_the_prior_of_some_edges_alone_is_refused(hill, prior, arms):
+    kernel = build.standard_kernel(hill, prior, None)
+    with pytest.raises(ValueError, match="all 7 edges"):
+        build.prior_covariance(kernel, arms.take(np.arange(6)))
