@@ -80,13 +80,20 @@ def simulate(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("preparing", total=None)
-        folder = run(
-            wanted,
-            out,
-            jobs=jobs,
-            resume=resume,
-            on_progress=lambda done, total: progress.update(task, description="trips", completed=done, total=total),
-        )
+        try:
+            folder = run(
+                wanted,
+                out,
+                jobs=jobs,
+                resume=resume,
+                on_progress=lambda done, total: progress.update(
+                    task, description="trips", completed=done, total=total
+                ),
+            )
+        except KeyboardInterrupt:
+            progress.stop()
+            typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
+            raise typer.Exit(130) from None
 
     table = Table()
     table.add_column("trip", no_wrap=True)

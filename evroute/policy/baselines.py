@@ -16,7 +16,7 @@ class Greedy:
     """The posterior mean: what is believed, without regard to how sure that is."""
 
     needs: ClassVar[type] = EnergyModel
-    beta: ClassVar[float] = 0.0
+    beta: ClassVar[float] = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the posterior means, (a,) Wh."""

@@ -44,6 +44,9 @@ def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: C
         for run in runs:
             play(run, folder, done.add)
         return
+    with threadpool_limits(1):
+        for network, vehicle in dict.fromkeys((run.network, run.vehicle) for run in runs):
+            _ = load_setting(network, vehicle).prior_factor  # made once, then mapped by every process
     context = get_context("spawn")
     rounds, stop = context.Value("q", 0), context.Event()
     with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, (rounds, stop)) as pool:

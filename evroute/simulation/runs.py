@@ -102,7 +102,7 @@ class RunFolder:
 
     def finished_runs(self) -> list[str]:
         """List the names of the runs that are finished, sorted."""
-        return sorted(path.stem for path in (self.path / "parts").glob("*.parquet"))
+        return sorted(path.stem for path in (self.path / "parts").glob("[!.]*.parquet"))
 
     def is_finished(self, run: Run) -> bool:
         """Tell whether every file of a run is there and its tables are readable from end to end."""
