@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from evroute import __version__
-from evroute.cli import network, report, route, simulate, vehicle
+from evroute.cli import dashboard, network, report, route, simulate, vehicle
 from evroute.errors import EvrouteError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.add_typer(vehicle.app, name="vehicle")
 app.command()(route.route)
 app.command()(simulate.simulate)
 app.command()(report.report)
+app.command()(dashboard.app)
 
 
 def _show_version(wanted: bool) -> None:

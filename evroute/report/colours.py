@@ -38,10 +38,16 @@ class Classes:
         return np.searchsorted(self.breaks, values, side="right")
 
     def legend_html(self) -> str:
-        """Return the legend as a piece of HTML without outside styles."""
-        swatch = '<span style="display:inline-block;width:22px;height:8px;background:{};margin-right:6px"></span>{}'
-        rows = (swatch.format(colour, escape(label)) for colour, label in zip(self.colours, self.labels, strict=True))
-        return f"<b>{escape(self.title)}</b><br>" + "<br>".join(rows)
+        """Return the legend as a piece of HTML without outside styles; its entries wrap as the space allows."""
+        entry = (
+            '<span style="display:inline-block;white-space:nowrap;margin-right:14px">'
+            '<span style="display:inline-block;width:22px;height:8px;background:{};margin-right:6px"></span>{}</span>'
+        )
+        entries = (
+            entry.format(colour, escape(label)) for colour, label in zip(self.colours, self.labels, strict=True)
+        )
+        title = f'<b style="display:inline-block;min-width:10em">{escape(self.title)}</b>'
+        return f"<div>{title} {' '.join(entries)}</div>"
 
 
 def energy_classes(wh_per_km: FloatArray) -> Classes:

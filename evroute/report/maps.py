@@ -4,7 +4,7 @@ OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads
 colour class: thousands of separate ones take seconds and megabytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
+_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, goal, lowest charge
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 .evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px; border-radius: 4px; line-height: 1.5;
-  box-shadow: 0 1px 4px rgba(0, 0, 0, .3); font: 12px sans-serif; color: #222; }
+  box-shadow: 0 1px 4px rgba(0, 0, 0, .3); font: 12px sans-serif; color: #222; max-width: 13em; }
 </style>"""
 _STRIP_STYLE = """<style>
 body { display: flex; flex-direction: column; }
@@ -157,6 +158,20 @@ def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
     return energy_classes(_wh_per_km(network, plan.routes["energy"]))
 
 
+def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
+    """Return circles at (latitude, longitude) by their texts: up to three, for start, goal and lowest charge."""
+    require("folium")
+    import folium
+
+    layer = folium.FeatureGroup(name="start and goal", control=False)
+    for (text, spot), fill in zip(spots.items(), _SPOTS, strict=False):
+        circle = folium.CircleMarker(
+            spot, radius=7, color=ROUTE_COLOURS["energy"], weight=3, fill_color=fill, fill_opacity=1, tooltip=text
+        )
+        circle.add_to(layer)
+    return layer
+
+
 def panel(html: str, position: str) -> Any:
     """Return a box with HTML in a corner of the map, as an element to add to it."""
     return _element(_PANEL, html=html, position=position)
@@ -186,25 +201,15 @@ def _stretches(network: RoadNetwork, planned: PlannedRoute, classes: Classes) ->
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return circles at start and goal, and where the least-energy route has its lowest charge, unless at an end."""
-    import folium
-
+    """Return spots at start and goal, and where the least-energy route has its lowest charge, unless at an end."""
     least = plan.routes["energy"]
     first, last = least.route.edges[0], least.route.edges[-1]
-    marks = [(network.tail[first], "#ffffff", "start"), (network.head[last], "#222222", "goal")]
+    spots = {"start": network.tail[first], "goal": network.head[last]}
     if plan.battery is not None and least.charge is not None and 0 < least.charge.lowest < len(least.route):
-        where = network.head[least.route.edges[least.charge.lowest - 1]]
         percent = plan.battery.percent(float(least.charge.charge_wh.min()))
-        marks.append((where, "#f1c40f", f"lowest charge: {percent:.1f} %"))
-    layer = folium.FeatureGroup(name="start and goal", control=False)
+        spots[f"lowest charge: {percent:.1f} %"] = network.head[least.route.edges[least.charge.lowest - 1]]
     lon, lat = network.junction_lon_lat
-    for junction, fill, text in marks:
-        spot = (float(lat[junction]), float(lon[junction]))
-        circle = folium.CircleMarker(
-            spot, radius=7, color="#222222", weight=3, fill_color=fill, fill_opacity=1, tooltip=text
-        )
-        circle.add_to(layer)
-    return layer
+    return spots_layer({text: (float(lat[junction]), float(lon[junction])) for text, junction in spots.items()})
 
 
 def _lines(network: RoadNetwork, edges: IntArray, **style: Any) -> "folium.PolyLine":

@@ -1,10 +1,12 @@
-"""The table of final values: what each method cost on each trip, over its worlds."""
+"""Tables as data frames: the routes of a plan side by side, and the final values of simulations."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evroute.planning.plan import Plan
 from evroute.report.charts import method_styles
+from evroute.report.words import distinct_routes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -12,6 +14,39 @@ if TYPE_CHECKING:
 LABELS = ("network", "trip", "search", "method")
 LAST_TRIPS = 50
 _TIMES = ["posterior_s", "index_s", "search_s", "update_s"]
+
+
+def plan_table(plan: Plan) -> "pd.DataFrame":
+    """Return one row for each route of a plan that differs; charges only where the plan has a battery."""
+    import pandas as pd
+
+    rows = []
+    for name, label in distinct_routes(plan).items():
+        planned = plan.routes[name]
+        row = {
+            "route": label,
+            "energy (kWh)": planned.energy_wh / 1000,
+            "per distance (Wh/km)": planned.wh_per_km,
+            "length (km)": planned.length_m / 1000,
+            "time (min)": planned.time_s / 60,
+            "climb (m)": planned.climb_m,
+            "descent (m)": planned.descent_m,
+        }
+        if plan.battery is not None and planned.charge is not None:
+            charge_wh = planned.charge.charge_wh
+            row["lowest charge (%)"] = plan.battery.percent(float(charge_wh.min()))
+            row["arrival charge (%)"] = plan.battery.percent(float(charge_wh[-1]))
+        rows.append(row)
+    return pd.DataFrame(rows).set_index("route")
+
+
+def parts_table(plan: Plan) -> "pd.DataFrame":
+    """Return what the energy of each route that differs is made of, kWh; each row sums to the route's energy."""
+    import pandas as pd
+
+    labels = distinct_routes(plan)
+    parts = {label: plan.routes[name].parts_wh for name, label in labels.items()}
+    return (pd.DataFrame(parts).T / 1000).rename_axis("route").add_suffix(" (kWh)")
 
 
 def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFrame":

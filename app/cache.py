@@ -1,0 +1,61 @@
+"""What all sessions share: networks, planners, methods. The only place with Streamlit's caches."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import streamlit as st
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import Planner
+from evroute.report.leaflet import Leaflet
+from evroute.simulation.experiment import Experiment, simulate
+from evroute.simulation.methods import INDICES, MODELS, Method
+
+LEAFLET = Leaflet(js="/app/static/leaflet/leaflet.js", css="/app/static/leaflet/leaflet.css")
+PROBE_TRIPS = 10
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading the roads; a city is built on first use …")
+def network(name: str) -> RoadNetwork:
+    return load_network(name)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def planner(network_name: str, vehicle_name: str) -> Planner:
+    return Planner(network(network_name), load_vehicle(vehicle_name))
+
+
+@st.cache_data
+def methods() -> dict[str, Method]:
+    """Return every model and index that can work together, by label."""
+    found = {}
+    for model in MODELS:
+        for index in INDICES:
+            try:
+                method = Method(model=model, index=index)
+            except EvrouteError:
+                continue
+            found[method.label] = method
+    return found
+
+
+@st.cache_data(show_spinner="Timing a few trips; a city's covariance is prepared on first use …")
+def seconds_per_trip(network_name: str, trip: str, vehicle_name: str, search: str, label: str) -> float:
+    """Measure what a trip of one method takes, by driving a few."""
+    probe = Experiment(
+        trips={network_name: (trip,)},
+        methods=(methods()[label],),
+        search=(search,),
+        horizon=PROBE_TRIPS,
+        seeds=1,
+        vehicle=vehicle_name,
+    )
+    with TemporaryDirectory() as folder:
+        simulate(probe.model_copy(update={"horizon": 1}), Path(folder, "prepare"))
+        started = perf_counter()
+        simulate(probe, Path(folder, "probe"))
+        return (perf_counter() - started) / PROBE_TRIPS
