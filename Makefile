@@ -18,7 +18,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup ## plan a route on downtown Denver and watch three methods learn; results in demo/
-	$(BIN)/evroute demo --out demo
+	$(BIN)/evroute route --network denver --trip A --soc 80 --reserve 10 \
+	  --map demo/route.html --geojson demo/route.geojson --gpx demo/route.gpx
+	rm -rf demo/run
+	$(BIN)/evroute simulate data/experiments/demo.toml --jobs 2 --out demo/run
+	$(BIN)/evroute report demo/run
+	@echo 'look at demo/route.html and at the report that is named above'
 
 test: setup ## run the tests (a few minutes on 2 cores; no internet)
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
