@@ -107,7 +107,7 @@ def _extract(path: Path) -> Extract:
                 extract.lon_lat[item.id] = item.location.lon, item.location.lat
                 if item.tags:
                     extract.node_tags[item.id] = dict(item.tags)
-    except (RuntimeError, UnicodeDecodeError) as error:
+    except (RuntimeError, ValueError) as error:
         raise NetworkFormatError(f"not a whole OpenStreetMap file: {error}") from error
     return extract
 
