@@ -85,7 +85,7 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
     failed = _factorise(factor)
     if failed and np.all(np.isfinite(diagonal)):
         jitter = JITTER * float(diagonal.mean())
-        log.info("%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter)
+        log.warning("%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter)
         for row in range(len(factor)):
             factor[row + 1 :, row] = factor[row, row + 1 :]
         np.fill_diagonal(factor, diagonal + jitter)
