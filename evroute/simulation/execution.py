@@ -1,16 +1,18 @@
 """Carrying out runs: each alone with one BLAS thread, in this process or in several, with the same result.
 
 Worker processes are started afresh ("spawn"), so that no lock or thread of the caller is inherited. They stop at the
-next round once the caller is interrupted; files of unfinished runs are never left behind.
+next round once the caller is interrupted, and at once if it is killed; unfinished runs leave no files that count.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
 from signal import SIG_IGN, SIGINT, signal
+from threading import Thread
 from zlib import crc32
 
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
@@ -125,6 +127,15 @@ def _start_worker(rounds: "Synchronized[int]", stop: Event) -> None:
     global _shared
     _shared = rounds, stop
     signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, who tells through `stop`
+    Thread(target=_leave_with_caller, daemon=True).start()
+
+
+def _leave_with_caller() -> None:
+    """End this worker when the caller was killed: it would go on with runs that nobody waits for."""
+    caller = parent_process()
+    if caller is not None:
+        caller.join()
+        os._exit(1)
 
 
 def _play_in_worker(run: Run, folder: RunFolder) -> None:
