@@ -88,6 +88,7 @@ class Core:
             row[slot:] = self._lower[slot:, slot]
         predictive = posterior_p[:, slots]
         predictive[np.arange(k), np.arange(k)] += noise_variance
+        # A k x k triangle, inverted because it multiplies three times and its own entries go into the weights.
         inverse, _ = dtrtri(lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1)
         h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
         weights = np.multiply(h[:, :size], -self.precision, out=self._scratch("W", (k, size)))

@@ -87,6 +87,8 @@ class ExactGP:
 
     def update(self, feedback: Feedback) -> None:
         """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""
+        if not len(feedback.edge):
+            return
         slots, place = np.unique(self._slots(feedback.edge, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count

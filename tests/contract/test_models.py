@@ -68,6 +68,12 @@ def test_asking_changes_nothing(make, setting):
         np.testing.assert_array_equal(part, after[name])
 
 
+def test_nothing_measured_teaches_nothing(make, setting):
+    model = make()
+    model.update(trip(setting.arms, 0, k=0))
+    np.testing.assert_array_equal(model.posterior(setting.arms).mean_wh, setting.arms.prior_mean_wh)
+
+
 def test_closed_edges_leave_the_others_as_they_are(make, setting):
     model = learned(make(), setting.arms)
     open_rows = np.array([0, 2, 3, 6])
