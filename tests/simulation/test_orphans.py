@@ -35,7 +35,7 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 def test_workers_of_a_killed_caller_end(tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
-    options = ["--network", "denver", "--index", "ts", "--horizon", "100000", "--seeds", "2", "--jobs", "2", "--quiet"]
+    options = ["--network", "denver", "--horizon", "100000", "--seeds", "2", "--jobs", "2", "--quiet"]
     command = [sys.executable, "-m", "evroute", "simulate", *options, "--out", str(tmp_path / "runs")]
     caller = subprocess.Popen(command, env={**os.environ, "EVROUTE_TEST_MARK": mark})
     try:
