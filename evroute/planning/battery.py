@@ -3,9 +3,10 @@
 Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and is not allowed if that is below the
 reserve. So regeneration into a full battery is lost, and what an edge really takes, ``max(E, x - capacity)``, depends
 on the charge. More charge is never worse later, and with the potential p = m g dz the real cost keeps
-``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra on the charge, keyed by the shifted cost, is exact. So is the
-backward search for the least charge to start with. Eisner, Funke & Storandt (2011), *Optimal route planning for
-electric vehicles in large networks*, solve the same problem with profiles of the start charge.
+``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra on the charge, keyed by the shifted cost, is exact. Guided by
+what an unbounded battery would still need (A*), it looks at few edges. Exact, too, is the backward search for the
+least charge to start with. Eisner, Funke & Storandt (2011), *Optimal route planning for electric vehicles in large
+networks*, solve the same problem with profiles of the start charge.
 """
 
 import heapq
@@ -16,7 +17,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray, freeze
 from evroute.errors import EvrouteError, NoRouteError
-from evroute.network.line_graph import LineGraph
+from evroute.planning.search import Search
 
 TOLERANCE_WH = 1e-9
 
@@ -84,16 +85,18 @@ def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
 
 
 class BatterySearch:
-    """Searches over the charge on one line graph; expects ``energy_wh >= m g dz`` on every edge.
+    """Searches over the charge; they expect ``energy_wh >= m g dz`` on every edge.
 
-    head_wh: (n,) potential ``m g z`` at the end of every edge, Wh.
+    tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
     """
 
-    def __init__(self, line_graph: LineGraph, head_wh: FloatArray) -> None:
-        backward = line_graph.reversed()
-        self._forward = line_graph.indptr.tolist(), line_graph.indices.tolist()
+    def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
+        backward = search.line_graph.reversed()
+        self._search = search
+        self._forward = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
         self._backward = backward.indptr.tolist(), backward.indices.tolist()
-        self._head_wh: list[float] = head_wh.tolist()
+        self._potential_wh = head_wh - tail_wh
+        self._head_wh = head_wh
 
     def route(self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int) -> Route:
         """Return the route that arrives with the most charge and never falls below the reserve.
@@ -103,7 +106,9 @@ class BatterySearch:
         NoRouteError
             If there is none; the message says how much charge is missing.
         """
-        energy, head_wh = energy_wh.tolist(), self._head_wh
+        energy = energy_wh.tolist()
+        # the least that an unbounded battery needs after each edge, but for the height of the destination
+        guide = (self._search.rest(energy_wh - self._potential_wh, destination) - self._head_wh).tolist()
         start, successors = self._forward
         predecessor: dict[int, int] = {}
         queue = [(0.0, battery.start_wh, origin, -1)]
@@ -124,7 +129,7 @@ class BatterySearch:
                     continue
                 left_wh = min(battery.capacity_wh, charge_wh - energy[following])
                 if left_wh >= battery.reserve_wh - TOLERANCE_WH:
-                    heapq.heappush(queue, (-left_wh - head_wh[following], left_wh, following, edge))
+                    heapq.heappush(queue, (guide[following] - left_wh, left_wh, following, edge))
         raise NoRouteError(self._shortage(battery, energy_wh, origin, destination))
 
     def least_start_wh(
@@ -134,7 +139,7 @@ class BatterySearch:
 
         Infinite if none exists, or if even a full battery (``capacity_wh``; may be infinite) does not do.
         """
-        energy, head_wh = energy_wh.tolist(), self._head_wh
+        energy, head_wh = energy_wh.tolist(), self._head_wh.tolist()
         start, before = self._backward
         done: set[int] = set()
         # keyed by need + potential at the tail, which never falls along the backward search

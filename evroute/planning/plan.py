@@ -22,7 +22,7 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
-from evroute.planning.battery import Battery, BatterySearch, ChargeTrace, follow
+from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, ChargeTrace, follow
 from evroute.planning.forecast import ChargeForecast, RouteForecast, forecast, forecast_charge
 from evroute.planning.search import Search
 from evroute.planning.tradeoff import LabelSearch, hull
@@ -30,6 +30,7 @@ from evroute.planning.weights import WEIGHT_RULES
 
 DEFAULT_SEARCH = "potential"
 FORECAST_SEED = 0
+NO_GAP_WH = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +90,7 @@ class Plan:
             return f"{_minutes(extra_s)} against the fastest, for the same energy"
         share = f" ({saved_wh / abs(fastest.energy_wh):.1%})" if fastest.energy_wh else ""
         if saved_wh < 0:
-            return (
-                f"{_minutes(extra_s)} against the fastest costs {-saved_wh / 1000:.2f} kWh more, to keep the reserve"
-            )
+            return f"{_minutes(extra_s)} against the fastest costs {-saved_wh / 1000:.2f} kWh more"
         return f"{_minutes(extra_s)} against the fastest saves {saved_wh / 1000:.2f} kWh{share}"
 
 
@@ -114,12 +113,11 @@ class Planner:
         self.prior = fit(network, vehicle)
         self.arms: Arms = all_arms(network, self.prior)
         self.mean_wh = self.prior.mean_wh if model is None else model.posterior(self.arms).mean_wh
-        line_graph = LineGraph.from_network(network)
         height_wh = potential_wh(vehicle, network.elevation_m)
-        tail_wh, head_wh = height_wh[network.tail], height_wh[network.head]
-        self.search = Search(line_graph)
-        self._battery_search = BatterySearch(line_graph, head_wh)
-        self._label_search = LabelSearch(line_graph, tail_wh, head_wh)
+        heights_wh = height_wh[network.tail], height_wh[network.head]
+        self.search = Search(LineGraph.from_network(network))
+        self.battery_search = BatterySearch(self.search, *heights_wh)
+        self._label_search = LabelSearch(self.search, *heights_wh)
         # a learned mean may fall below the potential, where no search is exact: it is held there in searches
         self._searchable_wh = np.maximum(self.mean_wh, self.prior.potential_wh)
         held = int((self._searchable_wh > self.mean_wh).sum())
@@ -141,7 +139,7 @@ class Planner:
         search
             A weight rule; all but ``potential`` are for comparison and go with neither battery nor time limit.
         battery
-            Bounds the charge of the least-energy route; the other two are followed with it.
+            Bounds the charge: each route is the best of those that keep the reserve all the way.
         max_extra_time
             Share by which the least-energy route may be slower than the fastest, >= 0.
 
@@ -155,26 +153,29 @@ class Planner:
             If the destination cannot be reached, or not with this charge; the message says what is missing.
         """
         self._check(origin, destination, search, battery, max_extra_time)
-        time_s = self.network.time_s
+        ends = origin, destination
         try:
-            fastest = self.search.route(time_s, origin, destination)
+            fastest = self.search.route(self.network.time_s, *ends)
         except NoRouteError:
             raise NoRouteError(
                 f"no legal way leads from edge '{self.network.edge_id[origin]}' to "
                 f"'{self.network.edge_id[destination]}' on network '{self.network.name}'"
             ) from None
-        shortest = self.search.route(self.network.length_m, origin, destination)
-        if max_extra_time is not None:
-            limit_s = (1 + max_extra_time) * float(time_s[fastest.rows].sum())
-            least, proof = self._within(limit_s, battery, origin, destination)
-        elif battery is not None:
-            least = self._battery_search.route(battery, self._searchable_wh, origin, destination)
+        shortest = self.search.route(self.network.length_m, *ends)
+        if battery is not None:
+            least = self.battery_search.route(battery, self._searchable_wh, *ends)
             proof = "exact: no route that keeps the reserve arrives with more charge"
+            fastest = self._keeping_reserve(battery, self.network.time_s, fastest, least)
+            shortest = self._keeping_reserve(battery, self.network.length_m, shortest, least)
         else:
             weights = WEIGHT_RULES[search](self.mean_wh, self.prior.noise_std_wh, self.prior.potential_wh)
-            least = self.search.route(weights, origin, destination)
+            least = self.search.route(weights, *ends)
             exact = search == DEFAULT_SEARCH
             proof = "exact: no route takes less" if exact else f"none: rule '{search}' discards energy"
+        if max_extra_time is not None:
+            limit_s = (1 + max_extra_time) * float(self.network.time_s[fastest.rows].sum())
+            if self.network.time_s[least.rows].sum() > limit_s:
+                least, proof = self._within(limit_s, battery, fastest)
         routes = {"energy": least, "time": fastest, "distance": shortest}
         return Plan(
             network=self.network.name,
@@ -242,37 +243,39 @@ class Planner:
                 f"origin and destination are the same edge, '{self.network.edge_id[origin]}'; choose two places"
             )
 
-    def _within(self, limit_s: float, battery: Battery | None, origin: int, destination: int) -> tuple[Route, str]:
-        """Return the least-energy route within a time limit, and how sure that is."""
-        time_s, energy_wh = self.network.time_s, self._searchable_wh
-        weights = energy_wh - self.prior.potential_wh
-        on_hull = hull(self.search, weights, time_s, limit_s, origin, destination)
-        known: Route | None = on_hull.route
-        gap_wh = float(weights[on_hull.route.rows].sum()) - on_hull.bound
-        known_wh = float(energy_wh[on_hull.route.rows].sum())
+    def _keeping_reserve(self, battery: Battery, cost: FloatArray, best: Route, drivable: Route) -> Route:
+        """Return the route of least ``cost`` (n,) that keeps the reserve.
+
+        best: the one without a battery.  drivable: one that keeps the reserve; it stands where the effort runs out.
+        """
+        if self._keeps(battery, best):
+            return best
+        ends = best.edges[0], best.edges[-1]
+        found, _ = self._label_search.least_cost(battery, self._searchable_wh, cost, *ends)
+        return found or drivable
+
+    def _within(self, limit_s: float, battery: Battery | None, fastest: Route) -> tuple[Route, str]:
+        """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""
+        time_s, energy_wh, height_wh = self.network.time_s, self._searchable_wh, self.prior.potential_wh
+        ends = fastest.edges[0], fastest.edges[-1]
+        on_hull = hull(self.search, energy_wh - height_wh, time_s, limit_s, *ends)
+        known = on_hull.route if battery is None or self._keeps(battery, on_hull.route) else fastest
+        known_wh = float(energy_wh[known.rows].sum())
         if battery is not None:
-            charge = follow(battery, energy_wh[on_hull.route.rows])
-            known_wh = battery.start_wh - float(charge.charge_wh[-1])
-            gap_wh += charge.lost_wh
-            if charge.charge_wh.min() < battery.reserve_wh:
-                known, known_wh = None, np.inf
-        if known is not None and gap_wh < 1e-6:
-            return known, "exact: on the convex hull, and no gap"
-        better, complete = self._label_search.route(
-            battery, energy_wh, time_s, limit_s, origin, destination, better_than_wh=known_wh
+            known_wh += follow(battery, energy_wh[known.rows]).lost_wh
+        gap_wh = known_wh - on_hull.bound - float(height_wh[known.rows].sum())
+        if gap_wh < NO_GAP_WH:
+            return known, "exact: on the convex hull of time and energy"
+        better, complete = self._label_search.least_energy(
+            battery, energy_wh, time_s, limit_s, *ends, better_than_wh=known_wh
         )
-        found = better or known
-        if complete and found is not None:
-            return found, "exact: the gap that the convex hull leaves was searched"
-        if found is not None:
-            return found, f"convex hull: another route could take up to {gap_wh:.0f} Wh less"
-        if battery is not None and complete:
-            # raises with the charge that is missing where time plays no part in it
-            self._battery_search.route(battery, energy_wh, origin, destination)
-            raise NoRouteError(
-                "no route keeps both the reserve and the time limit; allow more time or start with more"
-            )
-        raise NoRouteError("no route found within the effort that keeps both the reserve and the time limit")
+        if complete:
+            return better or known, "exact: what the convex hull of time and energy leaves open was searched"
+        return known, f"on the convex hull of time and energy: another route could take up to {gap_wh:.0f} Wh less"
+
+    def _keeps(self, battery: Battery, route: Route) -> bool:
+        charge_wh = follow(battery, self._searchable_wh[route.rows]).charge_wh
+        return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
 
 
 def plan(

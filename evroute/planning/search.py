@@ -5,6 +5,8 @@ the start. scipy's Dijkstra walks zeros that are stored in the matrix, which is 
 only its data are replaced; it merely warns of negative weights, which is why they are refused here.
 """
 
+from copy import copy
+
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
@@ -16,14 +18,12 @@ from evroute.network.line_graph import LineGraph
 
 
 class Search:
-    """Cheapest routes on one line graph, for weights that change with every call."""
+    """Cheapest routes on one line graph, for weights that change with every call; threads may share one."""
 
     def __init__(self, line_graph: LineGraph) -> None:
         self.line_graph = line_graph
-        n = line_graph.n_edges
-        self._arcs = csr_matrix(
-            (np.ones(len(line_graph.indices)), line_graph.indices, line_graph.indptr), shape=(n, n)
-        )
+        self._reversed = line_graph.reversed()
+        self._arcs, self._arcs_back = _structure(line_graph), _structure(self._reversed)
 
     def route(self, weights: FloatArray, origin: int, destination: int) -> Route:
         """Return the cheapest route when driving edge e costs ``weights[e]`` (n,), +inf where it is closed.
@@ -60,13 +60,42 @@ class Search:
         """
         return self._from(self.line_graph.turn_costs(weights), float(weights[origin]), origin)[0]
 
+    def rest(self, weights: FloatArray, destination: int) -> FloatArray:
+        """Return the (n,) least cost of what follows each edge up to the end of ``destination``; 0 at that edge.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        # walking a turn backwards costs the edge that it enters when driven
+        turn_weights = weights[self._reversed.source]
+        _check(turn_weights.min(initial=np.inf))
+        cost: FloatArray = dijkstra(_filled(self._arcs_back, turn_weights), indices=destination)
+        return cost
+
     def _from(
         self, turn_weights: FloatArray, origin_weight: float, origin: int
     ) -> tuple[FloatArray, np.ndarray[tuple[int], np.dtype[np.int32]]]:
-        least = min(turn_weights.min(initial=np.inf), origin_weight)
-        if not least >= 0:
-            raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
-        self._arcs.data = turn_weights
-        cost, predecessor = dijkstra(self._arcs, indices=origin, return_predecessors=True)
+        _check(origin_weight)
+        _check(turn_weights.min(initial=np.inf))
+        cost, predecessor = dijkstra(_filled(self._arcs, turn_weights), indices=origin, return_predecessors=True)
         cost += origin_weight
         return cost, predecessor
+
+
+def _structure(line_graph: LineGraph) -> csr_matrix:
+    n = line_graph.n_edges
+    return csr_matrix((np.ones(len(line_graph.indices)), line_graph.indices, line_graph.indptr), shape=(n, n))
+
+
+def _filled(arcs: csr_matrix, data: FloatArray) -> csr_matrix:
+    """Return the structure with other data; a shallow copy, so that no other search sees them."""
+    filled = copy(arcs)
+    filled.data = data
+    return filled
+
+
+def _check(least: float) -> None:
+    if not least >= 0:  # the least of numbers and a NaN is NaN
+        raise ValueError(f"search weights must be numbers >= 0; the least is {least}")

@@ -16,7 +16,6 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
-from evroute.network.line_graph import LineGraph
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.search import Search
 
@@ -78,19 +77,19 @@ def hull(
 
 
 class LabelSearch:
-    """The exact search behind the hull, on one line graph.
+    """Exact searches with two costs: the energy from a battery, and one that adds up (travel time, length).
 
     tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
     """
 
-    def __init__(self, line_graph: LineGraph, tail_wh: FloatArray, head_wh: FloatArray) -> None:
-        self._start: list[int] = line_graph.indptr.tolist()
-        self._successors: list[int] = line_graph.indices.tolist()
+    def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
+        self._search = search
+        self._start: list[int] = search.line_graph.indptr.tolist()
+        self._successors: list[int] = search.line_graph.indices.tolist()
         self._potential_wh = head_wh - tail_wh
         self._head_wh = head_wh
-        self._reverse = Search(line_graph.reversed())
 
-    def route(
+    def least_energy(
         self,
         battery: Battery | None,
         energy_wh: FloatArray,
@@ -119,39 +118,64 @@ class LabelSearch:
         complete
             Whether that is proven; else the effort ran out.
         """
+        limits = limit_s + TOLERANCE_S, better_than_wh - TOLERANCE_WH
+        return self._walk(battery, energy_wh, time_s, limits, origin, destination, energy_first=True)
+
+    def least_cost(
+        self, battery: Battery, energy_wh: FloatArray, cost: FloatArray, origin: int, destination: int
+    ) -> tuple[Route | None, bool]:
+        """Find the route of least ``cost`` (n,), time or length, that keeps the reserve; see `least_energy`."""
+        limits = np.inf, np.inf
+        return self._walk(battery, energy_wh, cost, limits, origin, destination, energy_first=False)
+
+    def _walk(
+        self,
+        battery: Battery | None,
+        energy_wh: FloatArray,
+        cost: FloatArray,
+        limits: tuple[float, float],
+        origin: int,
+        destination: int,
+        *,
+        energy_first: bool,
+    ) -> tuple[Route | None, bool]:
+        """Settle labels (charge, clock) in the order of one: a later label of an edge must be better in the other.
+
+        limits: of the clock, which adds up ``cost``, inclusive; and of the energy, exclusive.
+        """
         shifted = energy_wh - self._potential_wh
-        # the least that remains after an edge: shifted energy, then with the climb still to come, and time
-        rest_wh = self._reverse.distances(shifted, destination) - shifted
-        rest_s = self._reverse.distances(time_s, destination) - time_s
-        least_wh = (rest_wh + self._head_wh[destination] - self._head_wh).tolist()
-        least_s, energy, time = rest_s.tolist(), energy_wh.tolist(), time_s.tolist()
+        # the least that remains after an edge: energy with the climb still to come, and cost
+        climb_wh = self._head_wh[destination] - self._head_wh
+        rest_wh = (self._search.rest(shifted, destination) + climb_wh).tolist()
+        rest = self._search.rest(cost, destination).tolist()
+        energy, costs = energy_wh.tolist(), cost.tolist()
         capacity, reserve = (battery.capacity_wh, battery.reserve_wh) if battery else (np.inf, -np.inf)
         first = battery.start_wh if battery else 0.0
-        settled: dict[int, list[tuple[float, float]]] = {}
+        best: dict[int, float] = {}
         labels: list[tuple[int, int]] = []  # edge, previous label
-        queue: list[tuple[float, float, float, int, int]] = []
+        queue: list[tuple[float, float, float, float, int, int]] = []
 
-        def reach(edge: int, previous: int, charge_wh: float, clock_s: float) -> None:
+        def reach(edge: int, previous: int, charge_wh: float, clock: float) -> None:
             charge_wh = min(capacity, charge_wh - energy[edge])
-            clock_s += time[edge]
-            if charge_wh < reserve - TOLERANCE_WH or clock_s + least_s[edge] > limit_s + TOLERANCE_S:
-                return
-            total_wh = first - charge_wh + least_wh[edge]
-            if total_wh < better_than_wh - TOLERANCE_WH:
-                heapq.heappush(queue, (total_wh, clock_s, charge_wh, edge, previous))
+            clock += costs[edge]
+            total_wh, total = first - charge_wh + rest_wh[edge], clock + rest[edge]
+            # enough now, and enough on arrival even if nothing were lost on the way
+            enough = min(charge_wh, charge_wh - rest_wh[edge]) >= reserve - TOLERANCE_WH
+            if enough and total <= limits[0] and total_wh < limits[1]:
+                order = (total_wh, clock) if energy_first else (total, -charge_wh)
+                heapq.heappush(queue, (*order, charge_wh, clock, edge, previous))
 
         reach(origin, -1, first, 0.0)
         while queue and len(labels) < GREATEST_EFFORT:
-            _, clock_s, charge_wh, edge, previous = heapq.heappop(queue)
-            front = settled.setdefault(edge, [])
-            if any(s <= clock_s and wh >= charge_wh for s, wh in front):
+            _, other, charge_wh, clock, edge, previous = heapq.heappop(queue)
+            if other >= best.get(edge, np.inf):
                 continue
-            front.append((clock_s, charge_wh))
+            best[edge] = other
             labels.append((edge, previous))
             if edge == destination:
                 return self._path(labels), True
             for following in self._successors[self._start[edge] : self._start[edge + 1]]:
-                reach(following, len(labels) - 1, charge_wh, clock_s)
+                reach(following, len(labels) - 1, charge_wh, clock)
         return None, not queue
 
     @staticmethod

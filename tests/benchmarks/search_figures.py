@@ -12,12 +12,11 @@ import sys
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.longitudinal import potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery, BatterySearch, follow
+from evroute.planning.battery import Battery, follow
 from evroute.planning.plan import Planner
 from evroute.planning.weights import WEIGHT_RULES
 
@@ -105,8 +104,6 @@ def savings(network: RoadNetwork) -> None:
 def battery(network: RoadNetwork) -> None:
     """Print how often a bounded battery changes the best route, by start charge; a reserve of 0."""
     planner = Planner(network, load_vehicle())
-    height_wh = potential_wh(planner.vehicle, network.elevation_m)
-    search = BatterySearch(planner.search.line_graph, height_wh[network.head])
     pairs = draw_pairs(network)
     energy_wh = planner.prior.mean_wh
     unbounded = [planner.search.route(planner.prior.dissipated_wh, *pair) for pair in pairs]
@@ -115,7 +112,7 @@ def battery(network: RoadNetwork) -> None:
         changed, impossible, gained_wh, lost_wh, dip_wh = 0, 0, [], [], []
         for pair, plain in zip(pairs, unbounded, strict=True):
             try:
-                route = search.route(cell, energy_wh, *pair)
+                route = planner.battery_search.route(cell, energy_wh, *pair)
             except NoRouteError:
                 impossible += 1
                 continue

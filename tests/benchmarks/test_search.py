@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from evroute.arrays import IntArray
-from evroute.energy.longitudinal import potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery, BatterySearch
+from evroute.planning.battery import Battery
 from evroute.planning.plan import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
 
@@ -68,10 +67,8 @@ def test_a_search_with_a_battery(benchmark: Any, monaco: RoadNetwork, start_perc
     if start_percent is None:
         benchmark(costs_by_search, planner, pairs)
         return
-    head_wh = potential_wh(planner.vehicle, monaco.elevation_m)[monaco.head]
-    search = BatterySearch(planner.search.line_graph, head_wh)
     battery = Battery.of_percent(planner.vehicle.battery_kwh, start_percent, 0)
-    benchmark(lambda: [search.route(battery, planner.mean_wh, *pair) for pair in pairs.tolist()])
+    benchmark(lambda: [planner.battery_search.route(battery, planner.mean_wh, *pair) for pair in pairs.tolist()])
 
 
 @pytest.mark.data

@@ -14,6 +14,7 @@ from evroute.errors import EvrouteError, NoRouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, BatterySearch, follow
+from evroute.planning.search import Search
 
 N_NETWORKS = 500
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
@@ -21,7 +22,7 @@ Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 
 def searcher(network: RoadNetwork) -> BatterySearch:
     height_wh = potential_wh(load_vehicle(), network.elevation_m)
-    return BatterySearch(LineGraph.from_network(network), height_wh[network.head])
+    return BatterySearch(Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head])
 
 
 def physics(network: RoadNetwork) -> FloatArray:

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evroute.arms import Arms, Belief, Feedback
+from evroute.arms import Arms, Belief, Feedback, Route
 from evroute.arrays import FloatArray
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.road_network import RoadNetwork
+from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
 from evroute.planning.plan import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
@@ -166,16 +167,42 @@ def test_a_time_limit_trades_energy_for_time(make_network: Callable[..., RoadNet
     assert f"saves {saved_wh / 1000:.2f} kWh ({saved_wh / fast.energy_wh:.1%})" in free.verdict
 
 
-def test_a_time_limit_and_a_battery_that_no_route_meets_together(make_network: Callable[..., RoadNetwork]) -> None:
-    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -100, 0), (3000, 0, 0), (4000, 0, 0)]
+def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(make_network: Callable[..., RoadNetwork]) -> None:
+    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -90, 0), (3000, 0, 0), (4000, 0, 0)]
     edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
     network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
     free = plan(network, waypoints=ENDS).routes
     between_wh = (free["energy"].energy_wh + free["time"].energy_wh) / 2
-    vehicle = replace(load_vehicle(), battery_kwh=between_wh / 1000)
-    assert plan(network, waypoints=ENDS, vehicle=vehicle, soc_percent=100).routes["energy"].edges[1] == "s1"
-    with pytest.raises(NoRouteError, match="time limit"):
-        plan(network, waypoints=ENDS, vehicle=vehicle, soc_percent=100, max_extra_time=0.0)
+    small = replace(load_vehicle(), battery_kwh=between_wh / 1000)
+    for limit in (None, 0.0):
+        planned = plan(network, waypoints=ENDS, vehicle=small, soc_percent=100, max_extra_time=limit)
+        assert {route.edges[1] for route in planned.routes.values()} == {"s1"}
+
+
+def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
+    make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # three ways, each slower and cheaper than the last; the middle one lies off the hull
+    positions = [(0, 0, 0), (1000, 0, 0), (2000, 9, 0), (2000, 0, 0), (2000, -9, 0), (3000, 0, 0), (4000, 0, 0)]
+    edges = [("in", 0, 1)]
+    for name, middle in (("a", 2), ("b", 3), ("c", 4)):
+        edges += [(f"{name}1", 1, middle), (f"{name}2", middle, 5)]
+    edges.append(("out", 5, 6))
+    lengths = [1000, 1100, 1100, 1250, 1250, 1005, 1005, 1000]
+    network = make_network(edges, positions, speed_mps=[15, 30, 30, 25, 25, 10, 10, 15], length_m=lengths)
+    free = plan(network, waypoints=ENDS).routes
+    planner = Planner(network, load_vehicle())
+    ways = {way: planner.describe(Route((0, k, k + 1, 7))) for way, k in (("a", 1), ("b", 3))}
+    assert [free["time"].edges[1], free["energy"].edges[1]] == ["a1", "c1"]
+    extra = (ways["b"].time_s + 1) / ways["a"].time_s - 1
+    found = plan(network, waypoints=ENDS, max_extra_time=extra)
+    assert found.routes["energy"].edges[1] == "b1"
+    assert found.proof.startswith("exact")
+    monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 1)
+    cut = plan(network, waypoints=ENDS, max_extra_time=extra)
+    assert cut.routes["energy"].edges[1] == "a1"
+    missing_wh = float(cut.proof.rsplit("up to ", 1)[1].split(" Wh")[0])
+    assert missing_wh >= ways["a"].energy_wh - ways["b"].energy_wh
 
 
 def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -> None:

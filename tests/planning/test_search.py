@@ -1,6 +1,7 @@
 """The search against networkx and Bellman-Ford, closed edges, zeros, and weights that are no weights."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import networkx as nx
 import numpy as np
@@ -100,6 +101,29 @@ def test_routes_cost_what_networkx_finds(hilly: Callable[[int], RoadNetwork]) ->
             assert distances[edge] == pytest.approx(truth.get(edge, np.inf) + weights[0])
             if edge in truth:
                 assert total(weights, search.route(weights, 0, edge).edges) == pytest.approx(distances[edge])
+
+
+def test_what_follows_an_edge_costs_what_networkx_finds(hilly: Callable[[int], RoadNetwork]) -> None:
+    for seed in range(20):
+        network = hilly(seed)
+        weights = np.random.default_rng(seed).choice([0.0, 1.0, 2.5], network.n_edges)
+        destination = network.n_edges - 1
+        rest = Search(LineGraph.from_network(network)).rest(weights, destination)
+        graph = arcs(network, weights)
+        for edge in range(network.n_edges):
+            reachable = nx.has_path(graph, edge, destination)
+            truth = nx.dijkstra_path_length(graph, edge, destination) if reachable else np.inf
+            assert rest[edge] == pytest.approx(truth)
+
+
+def test_threads_may_share_a_search(hilly: Callable[[int], RoadNetwork]) -> None:
+    network = hilly(0)
+    search = Search(LineGraph.from_network(network))
+    weights = np.random.default_rng(0).uniform(1, 2, (400, network.n_edges))
+    alone = [search.distances(w, 0).tolist() for w in weights]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda w: search.distances(w, 0).tolist(), weights))
+    assert together == alone
 
 
 def test_potential_search_equals_bellman_ford_on_signed_energies(hilly: Callable[[int], RoadNetwork]) -> None:
