@@ -16,7 +16,7 @@ from evroute.simulation.experiment import Experiment, simulate
 from evroute.simulation.methods import INDICES, MODELS, Method
 
 LEAFLET = Leaflet(js="/app/static/leaflet/leaflet.js", css="/app/static/leaflet/leaflet.css")
-PROBE_TRIPS = 10
+PROBE_TRIPS = 20
 
 
 @st.cache_resource(max_entries=4, show_spinner="Loading the roads; a city is built on first use …")
@@ -44,18 +44,22 @@ def methods() -> dict[str, Method]:
 
 
 @st.cache_data(show_spinner="Timing a few trips; a city's covariance is prepared on first use …")
-def seconds_per_trip(network_name: str, trip: str, vehicle_name: str, search: str, label: str) -> float:
-    """Measure what a trip of one method takes, by driving a few."""
+def seconds(network_name: str, trip: str, vehicle_name: str, search: str, label: str) -> tuple[float, float]:
+    """Measure what a run of one method takes to start, and what each of its first trips takes."""
     probe = Experiment(
         trips={network_name: (trip,)},
         methods=(methods()[label],),
         search=(search,),
-        horizon=PROBE_TRIPS,
+        horizon=1,
         seeds=1,
         vehicle=vehicle_name,
     )
     with TemporaryDirectory() as folder:
-        simulate(probe.model_copy(update={"horizon": 1}), Path(folder, "prepare"))
+        simulate(probe, Path(folder, "prepare"))
         started = perf_counter()
-        simulate(probe, Path(folder, "probe"))
-        return (perf_counter() - started) / PROBE_TRIPS
+        simulate(probe, Path(folder, "one"))
+        one = perf_counter()
+        simulate(probe.model_copy(update={"horizon": 1 + PROBE_TRIPS}), Path(folder, "more"))
+        more = perf_counter()
+    start_s = one - started
+    return start_s, max(0.0, more - one - start_s) / PROBE_TRIPS

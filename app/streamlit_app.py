@@ -1,11 +1,14 @@
-"""The dashboard's door: its pages. Start it with ``evroute app``."""
+"""The dashboard's door: its pages. Start it with ``evroute app``.
+
+Pages have no icons: Streamlit fetches them, as the tab's picture, from the internet.
+"""
 
 import streamlit as st
 
 st.set_page_config(page_title="evroute", layout="wide")
 st.navigation(
     [
-        st.Page("views/plan.py", title="Plan", icon=":material/route:", default=True),
-        st.Page("views/learn.py", title="Learn", icon=":material/show_chart:"),
+        st.Page("views/plan.py", title="Plan", default=True),
+        st.Page("views/learn.py", title="Learn"),
     ]
 ).run()

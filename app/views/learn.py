@@ -5,7 +5,7 @@ from time import monotonic
 from zlib import crc32
 
 import streamlit as st
-from cache import LEAFLET, methods, network, seconds_per_trip
+from cache import LEAFLET, methods, network, seconds
 from streamlit_folium import st_folium
 
 from evroute.energy.vehicle import vehicle_names
@@ -73,16 +73,15 @@ def folder_name(experiment: Experiment) -> str:
 def tell_time(experiment: Experiment, folder: RunFolder) -> None:
     ((network_name, trips),) = experiment.trips.items()
     (search,) = experiment.search
-    seconds = sum(
-        seconds_per_trip(network_name, trip, experiment.vehicle, search, method.label)
-        for trip in trips
-        for method in experiment.methods
-    )
-    total_s = seconds * experiment.horizon * experiment.seeds
+    total_s = 0.0
+    for trip in trips:
+        for method in experiment.methods:
+            start_s, trip_s = seconds(network_name, trip, experiment.vehicle, search, method.label)
+            total_s += experiment.seeds * (start_s + experiment.horizon * trip_s)
     runs = len(list(experiment.runs()))
     st.write(
-        f"{runs} runs of {experiment.horizon} trips take about **{total_s:.0f} s** from the start. They are kept in "
-        f"`{folder.path}`; interrupted, the same button continues."
+        f"{runs} runs of {experiment.horizon} trips take about **{max(total_s, 1):.0f} s** from the start. They are "
+        f"kept in `{folder.path}`; interrupted, the same button continues."
     )
 
 

@@ -19,6 +19,7 @@ from evroute.report.table import parts_table, plan_table
 
 CLICKS = "two clicks on the map"
 MAP_HEIGHT = 560
+PROFILE_HEIGHT = 240
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,12 @@ def show(network_name: str, plan: Plan) -> None:
     """Show the legend, the numbers of a plan and the profiles of its routes."""
     roads = network(network_name)
     st.html(route_classes(roads, plan).legend_html())
-    st.dataframe(plan_table(plan).style.format(precision=2))
+    table = plan_table(plan)
+    st.dataframe(table.style.format({name: "{:.2f}" if "kWh" in name else "{:.1f}" for name in table}))
     st.caption(f"Least energy: {plan.proof}.")
-    for column, chart in zip(st.columns(2), profiles(roads, plan).values(), strict=False):
-        column.altair_chart(chart, width="content")
+    charts = profiles(roads, plan).values()
+    for column, chart in zip(st.columns(len(charts)), charts, strict=True):
+        column.altair_chart(chart, height=PROFILE_HEIGHT)
     with st.expander("Where the energy goes"):
         st.dataframe(parts_table(plan).style.format(precision=3))
 

@@ -7,16 +7,16 @@ import typer
 
 def app(port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8501) -> None:
     """Open the dashboard in a browser; Ctrl-C ends it."""
-    import subprocess
+    import runpy
     import sys
     from importlib.util import find_spec
 
     from evroute.errors import MissingPackageError
     from evroute.resources import app_path
 
-    for package, name in (("streamlit", "streamlit"), ("streamlit_folium", "streamlit-folium")):
-        if find_spec(package) is None:
-            raise MissingPackageError(name, "app")
-    script = str(app_path("streamlit_app.py"))
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
-    raise typer.Exit(subprocess.call(command))
+    for module, package in (("streamlit", "streamlit"), ("streamlit_folium", "streamlit-folium")):
+        if find_spec(module) is None:
+            raise MissingPackageError(package, "app")
+    # in this process, so that whatever ends it ends the server
+    sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
+    runpy.run_module("streamlit", run_name="__main__")

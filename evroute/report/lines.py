@@ -1,5 +1,7 @@
 """The shapes of edges as lines of WGS 84 longitudes and latitudes, in full or thinned to what a screen can show."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
@@ -34,6 +36,12 @@ def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
     low_m, high_m = network.elevation_m[[network.tail[edge], network.head[edge]]]
     heights: FloatArray = low_m + share * (high_m - low_m)
     return heights
+
+
+@lru_cache(maxsize=2)
+def road_lines(network: RoadNetwork) -> list[list[LonLat]]:
+    """Return the shapes of every edge as `thin_lines` does; kept, for every map of a network begins with them."""
+    return thin_lines(network, np.arange(network.n_edges))
 
 
 def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:

@@ -17,7 +17,7 @@ from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, Classes, energy_classes, visit_classes
 from evroute.report.extras import require
 from evroute.report.leaflet import Leaflet, embedded
-from evroute.report.lines import route_line, thin_lines
+from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
 
@@ -29,6 +29,8 @@ _ROAD = "#c4c4c0"
 _SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, goal, lowest charge
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
+div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
+.leaflet-bottom.leaflet-left { margin-bottom: 32px; }
 .evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px; border-radius: 4px; line-height: 1.5;
   box-shadow: 0 1px 4px rgba(0, 0, 0, .3); font: 12px sans-serif; color: #222; max-width: 13em; }
 </style>"""
@@ -91,7 +93,7 @@ def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None =
     layer = folium.FeatureGroup(name="roads driven").add_to(chart)
     for k, colour in enumerate(classes.colours):
         if len(edges := driven[of_driven == k]):
-            _lines(network, edges, color=colour, weight=3 + k).add_to(layer)
+            _lines(thin_lines(network, edges), color=colour, weight=3 + k).add_to(layer)
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     return chart
@@ -124,10 +126,9 @@ def base_map(network: RoadNetwork, leaflet: Leaflet | None = None) -> "folium.Ma
     )
     tiles.add_to(chart)
     roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    every = np.arange(network.n_edges)
-    _lines(network, every, color=_ROAD, weight=1.5).add_to(roads)
+    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
     _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
-    _fit(chart, network, every)
+    _fit(chart, network, np.arange(network.n_edges))
     return chart
 
 
@@ -212,12 +213,11 @@ def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     return spots_layer({text: (float(lat[junction]), float(lon[junction])) for text, junction in spots.items()})
 
 
-def _lines(network: RoadNetwork, edges: IntArray, **style: Any) -> "folium.PolyLine":
-    """Return the shapes of edges as one multi-line."""
+def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
+    """Return many lines as one multi-line."""
     import folium
 
-    shapes = [[(lat, lon) for lon, lat in line] for line in thin_lines(network, edges)]
-    return folium.PolyLine(shapes, **style)
+    return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 
 def _fit(chart: "folium.Map", network: RoadNetwork, edges: IntArray) -> None:
