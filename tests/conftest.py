@@ -4,6 +4,9 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+# small matrices, several workers: more BLAS threads than one only get in each other's way
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 
