@@ -1,35 +1,47 @@
 """EnergyPrior: what is believed of every edge before any trip: eq. 8 as the mean, and spreads scaled by its own.
 
 Sandberg et al., section 4.1: the prior standard deviation of an edge's expected energy is 0.25 and that of the noise
-0.1 times the standard deviation of eq. 8 over all edges of the network.
+0.1 times the standard deviation of eq. 8 over all edges of the network. One size for a street of 5 m and a road of
+4 km makes drawn energies absurd on short edges; the spread "dissipation" is our alternative: in proportion to what
+the edge itself dissipates.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, freeze
 from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
 from evroute.energy.vehicle import Vehicle
+from evroute.errors import UnknownNameError
 from evroute.network import context
 from evroute.network.road_network import RoadNetwork
 
 PRIOR_SHARE = 0.25
 NOISE_SHARE = 0.1
 
+SPREADS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "paper": lambda mean_wh, dissipated_wh: np.full(len(mean_wh), PRIOR_SHARE * mean_wh.std()),
+    "dissipation": lambda mean_wh, dissipated_wh: PRIOR_SHARE * dissipated_wh,
+}
+"""Prior standard deviations (n,) by name, from eq. 8 and the part of it that does not come back, Wh."""
+DEFAULT_SPREAD = "paper"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnergyPrior:
     """Prior of the expected energy of n edges for one vehicle.
 
-    parts: eq. 8 by cause.  mean_wh: (n,) their sum.  std_wh: one prior standard deviation, Wh.
+    parts: eq. 8 by cause.  mean_wh: (n,) their sum.  std_wh: (n,) prior standard deviations, Wh.
     noise_std_wh: (n,) standard deviation of one measurement, Wh.  potential_wh: (n,) ``m g dz``, Wh.
     """
 
     parts: EnergyParts
     mean_wh: FloatArray
-    std_wh: float
+    std_wh: FloatArray
     noise_std_wh: FloatArray
     potential_wh: FloatArray
 
@@ -38,6 +50,7 @@ class EnergyPrior:
         freeze(
             self,
             mean_wh=(self.mean_wh, np.float64, (n,)),
+            std_wh=(self.std_wh, np.float64, (n,)),
             noise_std_wh=(self.noise_std_wh, np.float64, (n,)),
             potential_wh=(self.potential_wh, np.float64, (n,)),
         )
@@ -48,18 +61,32 @@ class EnergyPrior:
         dissipated: FloatArray = self.mean_wh - self.potential_wh
         return dissipated
 
+    def negative_share(self, variance_wh2: FloatArray) -> float:
+        """Return the expected share of edges that a draw puts below their potential: a shifted weight below 0.
 
-def fit(network: RoadNetwork, vehicle: Vehicle) -> EnergyPrior:
-    """Evaluate eq. 8 on every edge at its speed limit and scale the spreads by its standard deviation."""
+        variance_wh2: (n,) of the draws, Wh².
+        """
+        return float(ndtr(-self.dissipated_wh / np.sqrt(variance_wh2)).mean())
+
+
+def fit(network: RoadNetwork, vehicle: Vehicle, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
+    """Evaluate eq. 8 on every edge at its speed limit; ``spread`` is one of `SPREADS`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such spread; the message lists them.
+    """
+    if spread not in SPREADS:
+        raise UnknownNameError(f"unknown prior '{spread}'; there are {', '.join(SPREADS)}")
     parts = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps)
-    mean_wh = parts.total_wh
-    spread_wh = float(mean_wh.std())
+    mean_wh, potential = parts.total_wh, potential_wh(vehicle, network.climb_m)
     return EnergyPrior(
         parts=parts,
         mean_wh=mean_wh,
-        std_wh=PRIOR_SHARE * spread_wh,
-        noise_std_wh=np.full(network.n_edges, NOISE_SHARE * spread_wh),
-        potential_wh=potential_wh(vehicle, network.climb_m),
+        std_wh=SPREADS[spread](mean_wh, mean_wh - potential),
+        noise_std_wh=np.full(network.n_edges, NOISE_SHARE * mean_wh.std()),
+        potential_wh=potential,
     )
 
 

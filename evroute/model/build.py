@@ -37,7 +37,7 @@ def standard_kernel(network: RoadNetwork, prior: EnergyPrior, cache_dir: Path | 
         raw_diagonal = graph_matern.raw_diagonal(laplacian, NU, KAPPA)
         _save(path, raw_diagonal)
     graph = GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
-    return EdgeContextKernel(graph, prior.std_wh**2, np.full(len(context.NAMES), LENGTHSCALE))
+    return EdgeContextKernel(graph, prior.std_wh, np.full(len(context.NAMES), LENGTHSCALE))
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:

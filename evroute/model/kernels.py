@@ -1,8 +1,9 @@
 """Kernels over arms: Matérn 5/2 on contexts, and its product with the graph Matérn kernel on edges.
 
 Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges (eq. 134) and k_f, k_f'
-Matérn 5/2 kernels on contexts (eqs. 135-136). How the prior variance is split between the two terms the paper does
-not say; we give each one half, and both the same lengthscales.
+Matérn 5/2 kernels on contexts (eqs. 135-136), each with lengthscales of its own. How the prior variance is split
+between the two terms the paper does not say; unless told otherwise we give each one half. Ours is the prior standard
+deviation of its own for every edge: the paper's is one number.
 """
 
 import hashlib
@@ -33,33 +34,40 @@ def matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArr
 
 
 class EdgeContextKernel:
-    """``k = variance (1/2 k_G k_f + 1/2 k_f')`` between arms, each an edge with a context.
+    """``k = s s' (w k_G k_f + (1 - w) k_f')`` between arms, each an edge with a context.
 
-    graph: k_G, mean diagonal 1.  variance: prior variance s0² of a typical edge, Wh².  lengthscales: (d,), in
-    standard deviations of the contexts.
+    graph: k_G, mean diagonal 1.  std_wh: (n,) s, prior standard deviation of each edge were its k_G 1, Wh.
+    lengthscales: in standard deviations of the contexts, (2, d) of k_f and of k_f', or (d,) of both.
+    graph_share: w, strictly between 0 and 1.
     """
 
-    def __init__(self, graph: GraphMatern, variance: float, lengthscales: FloatArray) -> None:
-        if not 0 < variance < np.inf:
-            raise ValueError(f"the prior variance must be a positive number, got {variance}")
-        if np.ndim(lengthscales) != 1 or not np.all((lengthscales > 0) & (lengthscales < np.inf)):
+    def __init__(
+        self, graph: GraphMatern, std_wh: FloatArray, lengthscales: FloatArray, *, graph_share: float = 0.5
+    ) -> None:
+        if std_wh.shape != (graph.n_edges,) or not np.all((std_wh > 0) & (std_wh < np.inf)):
+            raise ValueError(f"the prior standard deviations must be {graph.n_edges} positive numbers")
+        if np.ndim(lengthscales) not in (1, 2) or not np.all((lengthscales > 0) & (lengthscales < np.inf)):
             raise ValueError(f"lengthscales must be positive numbers, one per feature; got {lengthscales}")
+        if not 0 < graph_share < 1:
+            raise ValueError(f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1")
         self.graph = graph
-        self.variance = variance
-        self.lengthscales = lengthscales
+        self.std_wh = std_wh
+        self.lengthscales = np.array(np.broadcast_to(lengthscales, (2, np.shape(lengthscales)[-1])))
+        self.graph_share = graph_share
 
     def __call__(
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
     ) -> FloatArray:
         """Return the prior covariance between two lists of arms, (a, b) Wh²."""
         covariance = self.graph.block(edge_a, edge_b)
-        self._mix(covariance, features_a, features_b)
+        self._mix(covariance, edge_a, features_a, edge_b, features_b)
         return covariance
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior variance of each arm, (a,) Wh²; the kernel on contexts is 1 there."""
+        """Return the prior variance of each arm, (a,) Wh²; the kernels on contexts are 1 there."""
         self._check(features)
-        diagonal: FloatArray = 0.5 * self.variance * (self.graph.diagonal[edge] + 1.0)
+        w = self.graph_share
+        diagonal: FloatArray = self.std_wh[edge] ** 2 * (w * self.graph.diagonal[edge] + (1.0 - w))
         return diagonal
 
     def matrix(self, features: FloatArray) -> FloatArray:
@@ -67,10 +75,11 @@ class EdgeContextKernel:
         self._check(features)
         covariance = self.graph.matrix()
         n = len(covariance)
+        edges = np.arange(n)
         for start in range(0, n, _BLOCK):
             block = slice(start, min(start + _BLOCK, n))
             right = slice(start, n)
-            self._mix(covariance[block, right], features[block], features[right])
+            self._mix(covariance[block, right], edges[block], features[block], edges[right], features[right])
             square = covariance[block, block]
             square[:] = 0.5 * (square + square.T)
             covariance[block.stop :, block] = covariance[block, block.stop :].T
@@ -78,22 +87,37 @@ class EdgeContextKernel:
 
     def digest(self, features: FloatArray) -> str:
         """Return a SHA-256 that names the prior of all edges in the contexts (n, d), for caches."""
-        total = hashlib.sha256(f"{self.graph.digest} {float(self.variance)!r}".encode())
-        total.update(np.ascontiguousarray(self.lengthscales).tobytes())
-        total.update(np.ascontiguousarray(features).tobytes())
+        total = hashlib.sha256(f"{self.graph.digest} {float(self.graph_share)!r}".encode())
+        for part in (self.std_wh, self.lengthscales, features):
+            total.update(np.ascontiguousarray(part).tobytes())
         return total.hexdigest()
 
-    def _mix(self, graph: FloatArray, features_a: FloatArray, features_b: FloatArray) -> None:
+    def _mix(
+        self,
+        covariance: FloatArray,
+        edge_a: IntArray,
+        features_a: FloatArray,
+        edge_b: IntArray,
+        features_b: FloatArray,
+    ) -> None:
         """Turn k_G between arms into k, in place."""
         self._check(features_a)
         self._check(features_b)
-        graph += 1.0
-        graph *= 0.5 * self.variance
-        graph *= matern52(features_a, features_b, self.lengthscales)
+        with_graph, alone = self.lengthscales
+        covariance *= self.graph_share
+        if np.array_equal(with_graph, alone):
+            covariance += 1.0 - self.graph_share
+            covariance *= matern52(features_a, features_b, alone)
+        else:
+            covariance *= matern52(features_a, features_b, with_graph)
+            covariance += (1.0 - self.graph_share) * matern52(features_a, features_b, alone)
+        covariance *= self.std_wh[edge_a, np.newaxis]
+        covariance *= self.std_wh[edge_b]
 
     def _check(self, features: FloatArray) -> None:
-        if features.shape[1] != len(self.lengthscales):
-            raise ValueError(f"contexts have {features.shape[1]} features, lengthscales {len(self.lengthscales)}")
+        d = self.lengthscales.shape[1]
+        if features.shape[1] != d:
+            raise ValueError(f"contexts have {features.shape[1]} features, lengthscales {d}")
 
 
 _BLOCK = 128  # rows of a city's covariance made at once, to stay in the cache

@@ -15,7 +15,7 @@ from evroute.network.line_graph import LineGraph
 @pytest.fixture
 def kernel(hill) -> EdgeContextKernel:
     graph = GraphMatern(LineGraph.from_network(hill).laplacian(hill.length_m))
-    return EdgeContextKernel(graph, 9.0, np.array([1.0, 0.5, 2.0]))
+    return EdgeContextKernel(graph, np.full(7, 3.0), np.array([1.0, 0.5, 2.0]))
 
 
 @pytest.fixture

@@ -72,7 +72,9 @@ def make_world(random_laplacian: Callable[[int, int], csc_matrix]) -> Callable[.
 
     def make(n: int = 40, seed: int = 0) -> World:
         rng = np.random.default_rng(seed)
-        kernel = EdgeContextKernel(GraphMatern(random_laplacian(n, seed)), 20.0, np.array([1.0, 2.0, 0.5]))
+        kernel = EdgeContextKernel(
+            GraphMatern(random_laplacian(n, seed)), np.full(n, 20.0**0.5), np.array([1.0, 2.0, 0.5])
+        )
         arms = Arms(np.arange(n), rng.normal(size=(n, 3)), rng.normal(0.0, 5.0, n))
         return World(kernel, arms, rng.uniform(0.5, 2.0, n), rng)
 

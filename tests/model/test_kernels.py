@@ -5,6 +5,7 @@ from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel, matern52
 
 ONE = np.ones(1)
+FIVE = np.ones(5)
 
 
 def test_the_kernel_is_one_at_distance_zero_exactly():
@@ -25,15 +26,17 @@ def test_each_dimension_is_divided_by_its_lengthscale():
     np.testing.assert_allclose(far, matern52(np.zeros((1, 1)), np.array([[np.sqrt(5.0)]]), ONE), rtol=1e-14)
 
 
-def test_half_of_the_variance_lies_on_the_context_alone(random_laplacian):
-    graph = GraphMatern(random_laplacian(12, 3))
-    lengthscales = np.array([0.7, 2.0])
-    kernel = EdgeContextKernel(graph, 3.0, lengthscales)
+@pytest.mark.parametrize("lengthscales", [np.array([0.7, 2.0]), np.array([[0.7, 2.0], [3.0, 0.5]])])
+@pytest.mark.parametrize("share", [0.5, 0.2])
+def test_the_graph_has_its_share_of_the_variance_of_every_edge(random_laplacian, lengthscales, share):
     rng = np.random.default_rng(0)
+    graph, std_wh = GraphMatern(random_laplacian(12, 3)), rng.uniform(1.0, 5.0, 12)
+    kernel = EdgeContextKernel(graph, std_wh, lengthscales, graph_share=share)
     edge_a, edge_b = np.array([4, 4, 1]), np.array([0, 11, 4, 7])
     x, y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
-    context = matern52(x, y, lengthscales)
-    expected = 3.0 * (0.5 * graph.block(edge_a, edge_b) * context + 0.5 * context)
+    with_graph, alone = (matern52(x, y, np.atleast_2d(lengthscales)[row]) for row in (0, -1))
+    expected = share * graph.block(edge_a, edge_b) * with_graph + (1.0 - share) * alone
+    expected *= np.outer(std_wh[edge_a], std_wh[edge_b])
     np.testing.assert_allclose(kernel(edge_a, x, edge_b, y), expected, rtol=1e-13)
     np.testing.assert_allclose(kernel.diagonal(edge_a, x), kernel(edge_a, x, edge_a, x).diagonal(), rtol=1e-13)
 
@@ -51,28 +54,35 @@ def test_the_digest_tells_priors_apart(random_laplacian):
     graph = GraphMatern(random_laplacian(5, 0))
     features = np.zeros((5, 1))
     names = {
-        EdgeContextKernel(graph, 1.0, ONE).digest(features),
-        EdgeContextKernel(graph, 2.0, ONE).digest(features),
-        EdgeContextKernel(graph, 1.0, 2.0 * ONE).digest(features),
-        EdgeContextKernel(graph, 1.0, ONE).digest(features + 1.0),
+        EdgeContextKernel(graph, FIVE, ONE).digest(features),
+        EdgeContextKernel(graph, np.array([1.0, 1.0, 1.0, 1.0, 2.0]), ONE).digest(features),
+        EdgeContextKernel(graph, FIVE, 2.0 * ONE).digest(features),
+        EdgeContextKernel(graph, FIVE, ONE, graph_share=0.4).digest(features),
+        EdgeContextKernel(graph, FIVE, ONE).digest(features + 1.0),
     }
-    assert len(names) == 4
+    assert len(names) == 5
 
 
-@pytest.mark.parametrize("variance", [0.0, -1.0, np.nan, np.inf])
-def test_a_bad_variance_is_refused(random_laplacian, variance):
-    with pytest.raises(ValueError, match="variance must be a positive number"):
-        EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), variance, ONE)
+@pytest.mark.parametrize("std_wh", [0.0 * FIVE, -FIVE, np.nan * FIVE, np.inf * FIVE, np.ones(4)])
+def test_bad_deviations_are_refused(random_laplacian, std_wh):
+    with pytest.raises(ValueError, match="deviations must be 5 positive numbers"):
+        EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), std_wh, ONE)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, np.nan])
+def test_a_share_of_nothing_or_all_is_refused(random_laplacian, share):
+    with pytest.raises(ValueError, match="it must be between 0 and 1"):
+        EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), FIVE, ONE, graph_share=share)
 
 
 @pytest.mark.parametrize("lengthscales", [np.array([0.0]), np.array([1.0, np.nan]), np.array(1.0)])
 def test_bad_lengthscales_are_refused(random_laplacian, lengthscales):
     with pytest.raises(ValueError, match="lengthscales must be positive numbers"):
-        EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), 1.0, lengthscales)
+        EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), FIVE, lengthscales)
 
 
 def test_contexts_of_another_dimension_are_refused(random_laplacian):
-    kernel = EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), 1.0, ONE)
+    kernel = EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), FIVE, ONE)
     edge = np.arange(5)
     for ask in (lambda x: kernel(edge, x, edge, x), lambda x: kernel.diagonal(edge, x), kernel.matrix):
         with pytest.raises(ValueError, match="contexts have 2 features, lengthscales 1"):

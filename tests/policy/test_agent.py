@@ -20,7 +20,7 @@ from evroute.policy.thompson import JointThompson
 @pytest.fixture
 def parts(hill):
     prior = fit(hill, load_vehicle())
-    model = IndependentNormal(np.full(hill.n_edges, prior.std_wh**2), prior.noise_std_wh)
+    model = IndependentNormal(prior.std_wh**2, prior.noise_std_wh)
     return {
         "model": model,
         "index": Greedy(),
