@@ -43,6 +43,9 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds; interrupted, the same command continues."""
+    from itertools import groupby
+
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Table
@@ -95,22 +98,25 @@ def simulate(
             typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
             raise typer.Exit(130) from None
 
-    table = Table()
-    table.add_column("trip", no_wrap=True)
-    table.add_column("search")
-    table.add_column("method")
-    for title in ("worlds", "regret Wh", "geometric mean", "Wh/trip against eq. 8"):
-        table.add_column(title, justify="right")
-    for row in summarise(folder.rounds()):
-        regret = f"{row.regret_wh:,.0f}"
-        table.add_row(
-            f"{row.network} {row.trip}",
-            row.search,
-            row.method,
-            str(row.worlds),
-            f"{regret} ± {row.regret_se_wh:,.0f}" if row.worlds > 1 else regret,
-            f"{row.regret_geometric_wh:,.0f}",
-            f"{row.against_eq8_wh:+.1f}",
+    for (search, worlds), rows in groupby(summarise(folder.rounds()), key=lambda row: (row.search, row.worlds)):
+        table = Table(
+            title=f"{search}, {worlds} world{'s' * (worlds > 1)}",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            collapse_padding=True,
         )
-    Console().print(table)
+        for title in ("trip", "method"):
+            table.add_column(title, no_wrap=True)
+        for title in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip"):
+            table.add_column(title, justify="right")
+        for row in rows:
+            table.add_row(
+                f"{row.network} {row.trip}",
+                row.method,
+                f"{row.regret_wh:,.0f}",
+                f"{row.regret_se_wh:,.0f}" if worlds > 1 else "",
+                f"{row.regret_geometric_wh:,.0f}",
+                f"{row.against_eq8_wh:+.1f}",
+            )
+        Console().print(table)
     typer.echo(f"{folder.path}/rounds.parquet")

@@ -27,7 +27,7 @@ class Summary:
 
 
 def summarise(rounds: pa.Table) -> list[Summary]:
-    """Summarise ``rounds.parquet``, in the order of the experiment."""
+    """Summarise ``rounds.parquet``, search by search, else in the order of the experiment."""
     keys = ("network", "trip", "search", "method")
     names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
     run, regret_wh, saved_wh = (np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh"))
@@ -54,4 +54,5 @@ def summarise(rounds: pa.Table) -> list[Summary]:
                 against_eq8_wh=float(saved_wh[rows].mean()),
             )
         )
-    return summaries
+    searches = list(dict.fromkeys(each.search for each in summaries))
+    return sorted(summaries, key=lambda each: searches.index(each.search))
