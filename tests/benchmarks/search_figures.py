@@ -3,11 +3,13 @@
     python tests/benchmarks/search_figures.py rules     # the potential against Bellman-Ford, the other rules' losses
     python tests/benchmarks/search_figures.py savings   # least energy against fastest
     python tests/benchmarks/search_figures.py battery   # what a bounded battery changes
+    python tests/benchmarks/search_figures.py limits    # how time limits are proven
 
 ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
 import sys
+from collections import Counter
 
 import numpy as np
 
@@ -131,8 +133,20 @@ def battery(network: RoadNetwork) -> None:
         )
 
 
+def limits(network: RoadNetwork) -> None:
+    """Print how the answers under time limits are proven, by extra time and start charge; 100 pairs each."""
+    planner = Planner(network, load_vehicle())
+    pairs = draw_pairs(network)[:100]
+    for start in (None, 100, 12):
+        cell = None if start is None else Battery.of_percent(planner.vehicle.battery_kwh, start, 0)
+        for extra in (0.02, 0.05, 0.1, 0.2):
+            proofs = Counter(planner.plan(*pair, battery=cell, max_extra_time=extra).proof for pair in pairs.tolist())
+            charge = "no battery" if start is None else f"from {start} %"
+            print(f"{network.name:11}{charge}, {extra:.0%} extra: {dict(proofs.most_common())}")
+
+
 if __name__ == "__main__":
-    figures = {"rules": rules, "savings": savings, "battery": battery}
+    figures = {"rules": rules, "savings": savings, "battery": battery, "limits": limits}
     if len(sys.argv) != 2 or sys.argv[1] not in figures:
         sys.exit(f"usage: search_figures.py {'|'.join(figures)}")
     for city in CITIES:
