@@ -153,7 +153,7 @@ class Planner:
             If the destination cannot be reached, or not with this charge; the message says what is missing.
         """
         self._check(origin, destination, search, battery, max_extra_time)
-        ends = origin, destination
+        ends, caveat = (origin, destination), self._caveat
         try:
             fastest = self.search.route(self.network.time_s, *ends)
         except NoRouteError:
@@ -165,8 +165,10 @@ class Planner:
         if battery is not None:
             least = self.battery_search.route(battery, self._searchable_wh, *ends)
             proof = "exact: no route that keeps the reserve arrives with more charge"
-            fastest = self._keeping_reserve(battery, self.network.time_s, fastest, least)
-            shortest = self._keeping_reserve(battery, self.network.length_m, shortest, least)
+            fastest, found_fastest = self._keeping_reserve(battery, self.network.time_s, fastest, least)
+            shortest, found_shortest = self._keeping_reserve(battery, self.network.length_m, shortest, least)
+            if not (found_fastest and found_shortest):
+                caveat += "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
         else:
             weights = WEIGHT_RULES[search](self.mean_wh, self.prior.noise_std_wh, self.prior.potential_wh)
             least = self.search.route(weights, *ends)
@@ -185,7 +187,7 @@ class Planner:
             destination=self.network.edge_id[destination],
             routes={name: self.describe(route, battery) for name, route in routes.items()},
             battery=battery,
-            proof=proof + self._caveat,
+            proof=proof + caveat,
         )
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
@@ -243,16 +245,18 @@ class Planner:
                 f"origin and destination are the same edge, '{self.network.edge_id[origin]}'; choose two places"
             )
 
-    def _keeping_reserve(self, battery: Battery, cost: FloatArray, best: Route, drivable: Route) -> Route:
-        """Return the route of least ``cost`` (n,) that keeps the reserve.
+    def _keeping_reserve(
+        self, battery: Battery, cost: FloatArray, best: Route, drivable: Route
+    ) -> tuple[Route, bool]:
+        """Return the route of least ``cost`` (n,) that keeps the reserve, and whether it is that one.
 
         best: the one without a battery.  drivable: one that keeps the reserve; it stands where the effort runs out.
         """
         if self._keeps(battery, best):
-            return best
+            return best, True
         ends = best.edges[0], best.edges[-1]
         found, _ = self._label_search.least_cost(battery, self._searchable_wh, cost, *ends)
-        return found or drivable
+        return found or drivable, found is not None
 
     def _within(self, limit_s: float, battery: Battery | None, fastest: Route) -> tuple[Route, str]:
         """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""

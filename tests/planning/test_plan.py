@@ -179,6 +179,19 @@ def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(make_network: Ca
         assert {route.edges[1] for route in planned.routes.values()} == {"s1"}
 
 
+def test_a_fastest_route_that_was_not_found_is_told(
+    make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -90, 0), (3000, 0, 0), (4000, 0, 0)]
+    edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
+    network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
+    free = plan(network, waypoints=ENDS).routes
+    small = replace(load_vehicle(), battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000)
+    assert "stands for it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 0)
+    assert "stands for it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+
+
 def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
     make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
