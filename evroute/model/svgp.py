@@ -1,0 +1,261 @@
+"""SparseVariationalGP: the model of Algorithm 3 (Sandberg et al.), a sparse variational Gaussian process.
+
+After every trip the inducing points become the M most visited arms (an arm is an edge in a context), and one
+natural-gradient step, with one Adam step on the inducing contexts, is taken on a batch of all that was ever measured.
+
+We depart from the printed algorithm in one thing, and offer its form (``slots="literal"``) for comparison. Printed,
+the points are sorted anew after each trip, while the variational distribution stays in its slots: what was learned of
+one arm is then said of another. Here every arm keeps its slot, new ones follow, and one that has to give way leaves
+what was known of it in the others.
+"""
+
+import json
+import logging
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.random import Generator
+
+from evroute.arms import Arms, Belief, Feedback
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.base import State, lower_factor
+from evroute.model.kernels import EdgeContextKernel
+from evroute.model.variational import DivergedError, Inducing, Variational
+
+Slots = Literal["follow", "padded", "literal"]
+"""How inducing points take the M slots: ``follow`` has no more than were driven; ``padded`` fills the rest up with
+edges never driven, which costs time and changes nothing; ``literal`` does that too and sorts all of them anew."""
+
+log = logging.getLogger(__name__)
+
+
+class SparseVariationalGP:
+    """Sparse variational Gaussian process on n edges and their contexts.
+
+    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    rng: draws the batches.  inducing_points: M, at most.  batch_size: measurements per step.  steps: per trip.
+    natural_rate, adam_rate: step sizes.  device: of torch.
+
+    Raises
+    ------
+    EvrouteError
+        If the device is not there.
+    """
+
+    def __init__(
+        self,
+        kernel: EdgeContextKernel,
+        arms: Arms,
+        noise_std_wh: FloatArray,
+        rng: Generator,
+        *,
+        inducing_points: int = 1000,
+        slots: Slots = "follow",
+        batch_size: int = 2500,
+        steps: int = 1,
+        natural_rate: float = 0.1,
+        adam_rate: float = 0.01,
+        device: str = "cpu",
+    ) -> None:
+        n = kernel.graph.n_edges
+        if not np.array_equal(arms.edge, np.arange(n)):
+            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
+        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
+            raise ValueError(f"noise_std_wh must be {n} positive numbers")
+        for name, number in (("inducing_points", inducing_points), ("batch_size", batch_size), ("steps", steps)):
+            if number < 1:
+                raise ValueError(f"{name} is {number}; it must be at least 1")
+        if not (0 < natural_rate <= 1 and 0 <= adam_rate < np.inf):
+            raise ValueError(f"natural_rate is {natural_rate} and adam_rate {adam_rate}; see (0, 1] and [0, inf)")
+        if slots not in get_args(Slots):
+            raise ValueError(f"slots is '{slots}'; there are {', '.join(get_args(Slots))}")
+        self._kernel = kernel
+        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
+        self._reference = _points(arms.edge, arms.features)
+        self._most = inducing_points if slots == "follow" else min(inducing_points, n)
+        self._slots = slots
+        self._batch_size = batch_size
+        self._steps = steps
+        self._rng = rng
+        self._variational = Variational(kernel, natural_rate=natural_rate, adam_rate=adam_rate, device=device)
+        self._start()
+
+    def _start(self) -> None:
+        d = self._reference.shape[1]
+        self._arm_of: dict[bytes, int] = {}
+        self._arms = np.empty((0, d))  # (A, 1 + d) driven arms, in order of first drive
+        self._seen = np.empty(0, dtype=np.int64)  # (N,) arm of each measurement
+        self._measured = np.empty(0)  # (N,) residual, in prior standard deviations of its edge
+        self._held = np.empty(0, dtype=np.int64)  # arm of each slot; -1 - e is edge e, never driven
+        self._inducing = Inducing.at(np.empty((0, d)))
+        self._updates = 0
+
+    def posterior(self, arms: Arms) -> Belief:
+        """Return the posterior of each arm under q."""
+        if not len(self._inducing):
+            return Belief(arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.edge, arms.features)))
+        mean, variance = self._variational.predict(self._inducing, _points(arms.edge, arms.features))
+        unit_wh = self._kernel.std_wh[arms.edge]
+        return Belief(arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(variance))
+
+    def noise_std(self, arms: Arms) -> FloatArray:
+        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.edge]
+        return noise_std
+
+    def update(self, feedback: Feedback) -> None:
+        """Learn what one trip, or a fleet at once, measured (Algorithm 3). A step that diverges is left out."""
+        self._remember(feedback)
+        self._place()
+        self._updates += 1
+        for _ in range(self._steps):
+            try:
+                self._inducing = self._variational.step(self._inducing, *self._batch())
+            except DivergedError as error:
+                log.warning(
+                    "update %d of the variational model left out, the state before kept: %s", self._updates, error
+                )
+
+    def covariance(self, arms: Arms) -> FloatArray:
+        """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
+        if not len(self._inducing):
+            prior = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+            return 0.5 * (prior + prior.T)
+        covariance = self._variational.covariance(self._inducing, _points(arms.edge, arms.features))
+        unit_wh = self._kernel.std_wh[arms.edge]
+        covariance *= unit_wh
+        covariance *= unit_wh[:, np.newaxis]
+        return 0.5 * (covariance + covariance.T)
+
+    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
+        """Draw the expected energies of all arms together, (a,) Wh."""
+        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
+        return draw
+
+    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+        """Draw them ``size`` times, (size, a) Wh; all edges of a city at once take seconds."""
+        factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+        draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
+        return draws + self.posterior(arms).mean_wh
+
+    def state(self) -> State:
+        """Return what was measured, the inducing points, q, the optimiser's memory and the batches' stream."""
+        return {
+            "arms": self._arms.copy(),
+            "seen": self._seen.copy(),
+            "measured": self._measured.copy(),
+            "held": self._held.copy(),
+            "points": self._inducing.points.copy(),
+            "information": self._inducing.information.copy(),
+            "precision": self._inducing.precision.copy(),
+            "moments": self._inducing.moments.copy(),
+            "counts": np.array([self._updates, self._inducing.adam_steps]),
+            "rng": np.array(json.dumps(self._rng.bit_generator.state)),
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over a state.
+
+        Raises
+        ------
+        ValueError
+            If it is not the state of a variational model of as many features, or its stream is of another kind.
+        """
+        d = self._reference.shape[1]
+        n_arms, n_seen, m = (len(state.get(name, ())) for name in ("arms", "seen", "held"))
+        expected = {
+            "arms": (n_arms, d),
+            "seen": (n_seen,),
+            "measured": (n_seen,),
+            "held": (m,),
+            "points": (m, d),
+            "information": (m,),
+            "precision": (m, m),
+            "moments": (2, m, d),
+            "counts": (2,),
+            "rng": (),
+        }
+        if {name: part.shape for name, part in state.items()} != expected or np.any(
+            state["arms"][:, 0] >= len(self._reference)
+        ):
+            raise ValueError(f"this is not the state of a variational model of {len(self._reference)} edges")
+        self._start()
+        self._name(state["arms"])
+        self._seen, self._measured, self._held = (state[name].copy() for name in ("seen", "measured", "held"))
+        self._updates, adam_steps = state["counts"].tolist()
+        points, information, precision, moments = (
+            state[name].copy() for name in ("points", "information", "precision", "moments")
+        )
+        self._inducing = Inducing(points, information, precision, moments, adam_steps)
+        self._rng.bit_generator.state = json.loads(str(state["rng"]))
+
+    def _remember(self, feedback: Feedback) -> None:
+        points = _points(feedback.edge, feedback.features)
+        new: dict[bytes, int] = {}
+        for i, point in enumerate(points):
+            if point.tobytes() not in self._arm_of:
+                new.setdefault(point.tobytes(), i)
+        self._name(points[list(new.values())])
+        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[feedback.edge]
+        seen = [self._arm_of[point.tobytes()] for point in points]
+        self._seen = np.concatenate([self._seen, np.array(seen, dtype=np.int64)])
+        self._measured = np.concatenate([self._measured, residual])
+
+    def _name(self, points: FloatArray) -> None:
+        """Enter arms that follow the last one."""
+        first = len(self._arms)
+        self._arm_of |= {point.tobytes(): first + i for i, point in enumerate(points)}
+        self._arms = np.concatenate([self._arms, points])
+
+    def _place(self) -> None:
+        """Give the most visited arms a slot each (Algorithm 3, line 2)."""
+        visits = np.bincount(self._seen, minlength=len(self._arms))
+        if self._slots == "literal":
+            driven = np.argsort(-visits, kind="stable")[: self._most]
+        else:
+            driven = _kept_slots(self._held[self._held >= 0], visits, self._most)
+        held = driven
+        if self._slots != "follow":
+            undriven = np.setdiff1d(np.arange(len(self._reference)), self._arms[:, 0])
+            held = np.concatenate([driven, -1 - undriven[: self._most - len(driven)]])
+        points = np.concatenate([self._arms[held[held >= 0]], self._reference[-1 - held[held < 0]]])
+        m = len(self._held)
+        changed = np.flatnonzero(held[:m] != self._held)
+        if self._slots != "literal" and np.any(self._held[changed] >= 0):
+            self._inducing = self._variational.carried(self._inducing, changed, points[changed])
+        elif len(changed):
+            self._inducing = self._inducing.relabelled(changed, points[changed])
+        if len(held) > m:
+            self._inducing = self._inducing.extended(points[m:])
+        self._held = held
+
+    def _batch(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Draw measurements; return their arms, the mean of each and its precision, scaled up to all measurements."""
+        n = len(self._seen)
+        drawn = np.arange(n) if n <= self._batch_size else self._rng.choice(n, self._batch_size, replace=False)
+        arm, place = np.unique(self._seen[drawn], return_inverse=True)
+        count = np.bincount(place)
+        edge = self._arms[arm, 0].astype(np.int64)
+        noise = self._noise_std[edge] / self._kernel.std_wh[edge]
+        mean = np.bincount(place, self._measured[drawn]) / count
+        return self._arms[arm], mean, (n / len(drawn)) * count / noise**2
+
+
+def _kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:
+    """Return the arm of each slot: those that hold one keep it unless ``most`` others were visited more often.
+
+    Newcomers take what is left, in order of their first visit.
+    """
+    newer = np.ones(len(visits), dtype=np.bool_)
+    newer[held] = False
+    chosen = np.lexsort((newer, -visits))[:most]
+    entering = np.sort(chosen[newer[chosen]])
+    leaving = np.flatnonzero(~np.isin(held, chosen))
+    kept = held.copy()
+    kept[leaving] = entering[: len(leaving)]
+    return np.concatenate([kept, entering[len(leaving) :]])
+
+
+def _points(edge: IntArray, features: FloatArray) -> FloatArray:
+    """Return arms as rows (edge, context), (a, 1 + d); -0.0 and 0.0 are the same context."""
+    return np.column_stack([edge, features + 0.0])

@@ -1,0 +1,244 @@
+import io
+import logging
+
+import numpy as np
+import pytest
+import torch
+
+from evroute.arms import Arms, Feedback
+from evroute.errors import EvrouteError
+from evroute.model.svgp import SparseVariationalGP
+from evroute.model.variational import Inducing, Variational
+
+AT_ONCE = {"natural_rate": 1.0, "adam_rate": 0.0}
+S0_WH = 20.0**0.5  # of the worlds of conftest.py
+
+
+def variational(world, seed=0, **options) -> SparseVariationalGP:
+    return SparseVariationalGP(world.kernel, world.arms, world.noise_std_wh, np.random.default_rng(seed), **options)
+
+
+def largest_difference(model, other, arms: Arms) -> float:
+    one, two = model.posterior(arms), other.posterior(arms)
+    return max(abs(one.mean_wh - two.mean_wh).max(), abs(one.std_wh - two.std_wh).max()) / S0_WH
+
+
+def elsewhere(world) -> Arms:
+    return Arms(world.arms.edge, world.arms.features + 0.3, world.arms.prior_mean_wh)
+
+
+def test_one_natural_step_of_size_one_is_the_exact_posterior(make_world):
+    world = make_world()
+    exact, model = world.model(), variational(world, **AT_ONCE)
+    for _ in range(6):
+        feedback = world.trip(15, among=25, moved=True)
+        exact.update(feedback)
+        model.update(feedback)
+        assert largest_difference(model, exact, world.arms) < 1e-6
+        assert largest_difference(model, exact, elsewhere(world)) < 1e-6
+    np.testing.assert_allclose(model.covariance(world.arms), exact.covariance(world.arms), atol=1e-5)
+
+
+@pytest.mark.parametrize("adam_rate", [0.0, 0.01])
+def test_small_steps_converge_to_the_exact_posterior(make_world, adam_rate):
+    world = make_world()
+    exact, model = world.model(), variational(world, steps=100, adam_rate=adam_rate)
+    feedback = world.trip(60, among=25)
+    exact.update(feedback)
+    model.update(feedback)
+    assert largest_difference(model, exact, world.arms) < 1e-3
+
+
+def test_points_never_driven_change_nothing(make_world):
+    world = make_world()
+    follow, padded = (variational(world, slots=slots, adam_rate=0.0) for slots in ("follow", "padded"))
+    for _ in range(8):
+        feedback = world.trip(10, among=25)
+        follow.update(feedback)
+        padded.update(feedback)
+        assert largest_difference(follow, padded, world.arms) < 1e-6
+    assert len(padded.state()["points"]) == len(world.arms)
+    assert len(follow.state()["points"]) == len(np.unique(world.edge))
+
+
+def test_arms_that_keep_their_slots_lag_less_than_arms_sorted_anew(make_world):
+    world = make_world()
+    arms = world.arms
+    prior = world.kernel(arms.edge, arms.features, arms.edge, arms.features)
+    truth_wh = arms.prior_mean_wh + world.rng.multivariate_normal(np.zeros(len(arms)), prior)
+    exact, follow, literal = world.model(), variational(world), variational(world, slots="literal")
+    lag = np.zeros(2)
+    for _ in range(20):
+        edge = world.rng.integers(0, 25, 12)
+        energy_wh = truth_wh[edge] + world.noise_std_wh[edge] * world.rng.normal(size=12)
+        for model in (exact, follow, literal):
+            model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], energy_wh))
+        best = exact.posterior(arms)
+        lag += [np.median(abs(m.posterior(arms).mean_wh - best.mean_wh) / best.std_wh) for m in (follow, literal)]
+    assert lag[0] < 0.5 * lag[1]
+
+
+@pytest.mark.parametrize("slots", ["follow", "padded", "literal"])
+def test_the_most_visited_arms_are_the_inducing_points(make_world, slots):
+    world = make_world()
+    model = variational(world, inducing_points=3, slots=slots)
+    for edges in (
+        [7, 8, 9],
+        [7, 8, 9, 4],
+        [4, 4, 5],
+        [5, 5, 5],
+    ):  # in the end 5 and 4 four and three times, the rest 2
+        edge = np.array(edges)
+        model.update(Feedback(edge, world.arms.features[edge], np.zeros(len(edge)), np.ones(len(edge))))
+    held = model.state()["points"][:, 0].astype(int)
+    assert set(held) == {4, 5, 7}
+    assert list(held) == ([5, 4, 7] if slots == "literal" else [7, 5, 4])
+
+
+def test_fewer_points_than_arms_still_learn(make_world):
+    world = make_world()
+    exact, model = world.model(), variational(world, inducing_points=12, **AT_ONCE)
+    for _ in range(10):
+        feedback = world.trip(12, among=25)
+        exact.update(feedback)
+        model.update(feedback)
+    held = model.state()["points"][:, 0].astype(int)
+    assert len(held) == 12
+    prior = np.sqrt(world.kernel.diagonal(world.arms.edge, world.arms.features))[held]
+    learned, best = (m.posterior(world.arms).std_wh[held] for m in (model, exact))
+    assert np.all(learned < 0.5 * prior)
+    np.testing.assert_allclose(learned, best, rtol=0.3)
+
+
+def test_points_that_stay_keep_what_was_known_of_them(make_world):
+    world = make_world()
+    compute = Variational(world.kernel, natural_rate=1.0, adam_rate=0.0, device="cpu")
+    rows = np.column_stack([world.arms.edge, world.arms.features])
+    belief = compute.step(Inducing.at(rows[:10]), rows[:10], world.rng.normal(size=10), world.rng.uniform(1, 9, 10))
+    carried = compute.carried(belief, np.array([0, 4]), rows[[20, 30]])
+    stayed = rows[[1, 2, 3, 5, 6, 7, 8, 9, 20, 30]]
+    for before, after in zip(compute.predict(belief, stayed), compute.predict(carried, stayed), strict=True):
+        np.testing.assert_allclose(after, before, atol=1e-6)
+
+
+def test_contexts_are_trained_and_edges_are_not(make_world):
+    world = make_world()
+    trained, fixed = variational(world), variational(world, adam_rate=0.0)
+    for _ in range(3):
+        feedback = world.trip(12)
+        trained.update(feedback)
+        fixed.update(feedback)
+    one, other = trained.state()["points"], fixed.state()["points"]
+    np.testing.assert_array_equal(one[:, 0], other[:, 0])
+    moved = abs(one[:, 1:] - other[:, 1:])
+    assert 0.005 < np.median(moved) <= 0.03 + 1e-9  # Adam's step is at most its rate
+
+
+def test_batches_of_the_history_are_scaled_up_to_all_of_it(make_world):
+    world = make_world(n=5)
+    model = variational(world, batch_size=200, **AT_ONCE)
+    exact = world.model()
+    for _ in range(40):
+        feedback = world.trip(40)
+        exact.update(feedback)
+        model.update(feedback)
+    expected, found = exact.posterior(world.arms), model.posterior(world.arms)
+    # A batch of 200 of 1600 measurements estimates each mean from about 40 of 320; its sd is right but for counts.
+    np.testing.assert_allclose(found.std_wh, expected.std_wh, rtol=0.35)
+    assert np.all(abs(found.mean_wh - expected.mean_wh) < 5 * 8.0 / np.sqrt(40))
+
+
+@pytest.mark.parametrize("slots", ["follow", "padded", "literal"])
+def test_a_saved_state_continues_to_the_last_bit(make_world, slots):
+    world = make_world()
+    options = {"slots": slots, "batch_size": 30, "inducing_points": 20}
+    model, other = variational(world, **options), variational(world, seed=99, **options)
+    for _ in range(4):
+        model.update(world.trip(15, moved=True))
+    buffer = io.BytesIO()
+    np.savez(buffer, **model.state())
+    buffer.seek(0)
+    other.restore(dict(np.load(buffer, allow_pickle=False)))
+    for _ in range(3):
+        feedback = world.trip(15, moved=True)
+        model.update(feedback)
+        other.update(feedback)
+    for name, part in model.state().items():
+        np.testing.assert_array_equal(part, other.state()[name])
+    np.testing.assert_array_equal(model.posterior(world.arms).mean_wh, other.posterior(world.arms).mean_wh)
+
+
+def test_the_state_of_another_network_is_refused(make_world):
+    small, large = make_world(n=10), make_world(n=40)
+    model = variational(large)
+    model.update(large.trip(30))
+    with pytest.raises(ValueError, match="not the state of a variational model of 10 edges"):
+        variational(small).restore(model.state())
+
+
+def test_a_step_that_diverges_leaves_the_last_good_state_and_says_when_and_why(make_world, caplog):
+    world = make_world()
+    model = variational(world)
+    model.update(world.trip(10))
+    before = model.state()
+    edge = np.array([before["points"][0, 0]], dtype=int)
+    with caplog.at_level(logging.WARNING):
+        model.update(Feedback(edge, world.arms.features[edge], np.zeros(1), np.full(1, 1e200)))
+    assert [record.message for record in caplog.records] == [
+        "update 2 of the variational model left out, the state before kept: the loss is inf"
+    ]
+    for name in ("points", "information", "precision", "moments"):
+        np.testing.assert_array_equal(model.state()[name], before[name])
+
+
+def test_joint_draws_have_the_posterior_covariance(make_world):
+    world = make_world(n=6)
+    model = variational(world, **AT_ONCE)
+    model.update(world.trip(10))
+    draws = model.sample_many(world.arms, np.random.default_rng(5), 20_000)
+    covariance = model.covariance(world.arms)
+    error = 5 * np.sqrt(2.0 * np.outer(covariance.diagonal(), covariance.diagonal()) / len(draws))
+    assert np.all(abs(np.cov(draws.T) - covariance) < error)
+    assert np.all(
+        abs(draws.mean(0) - model.posterior(world.arms).mean_wh) < 5 * np.sqrt(covariance.diagonal() / 20_000)
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("inducing_points", 0),
+        ("batch_size", 0),
+        ("steps", 0),
+        ("natural_rate", 0.0),
+        ("natural_rate", 1.5),
+        ("adam_rate", -1.0),
+        ("adam_rate", np.nan),
+        ("slots", "sorted"),
+    ],
+)
+def test_options_out_of_range_are_refused_by_name(make_world, option, value):
+    with pytest.raises(ValueError, match=option):
+        variational(make_world(n=5), **{option: value})
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_refused(make_world):
+    with pytest.raises(EvrouteError, match="torch finds no GPU here; use cpu"):
+        variational(make_world(n=5), device="cuda")
+
+
+def test_a_device_that_torch_does_not_know_is_refused(make_world):
+    with pytest.raises(EvrouteError, match="'abacus' is no device of torch"):
+        variational(make_world(n=5), device="abacus")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_gpu_computes_the_same(make_world):
+    world = make_world()
+    models = [variational(world, device=device) for device in ("cpu", "cuda")]
+    for _ in range(5):
+        feedback = world.trip(15)
+        for model in models:
+            model.update(feedback)
+    assert largest_difference(*models, world.arms) < 1e-6
