@@ -1,5 +1,6 @@
 """Learn: let methods drive a trip over and over in simulated worlds, and watch their regret."""
 
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from zlib import crc32
@@ -98,7 +99,8 @@ def run(experiment: Experiment, folder: RunFolder) -> None:
         bar.progress(done / total, f"{done:,} of {total:,} trips")
         if (finished := len(folder.finished_runs())) > drawn:
             drawn = finished
-            picture.altair_chart(cumulative_regret(read_rounds(folder)), width="content")
+            with suppress(EvrouteError):  # a damaged part from before is about to be run again
+                picture.altair_chart(cumulative_regret(read_rounds(folder)), width="content")
 
     simulate(experiment, folder.path, on_progress=on_progress)
     bar.empty()

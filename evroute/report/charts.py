@@ -6,6 +6,7 @@ one panel for each trip and search. A method looks the same in every figure: col
 (Okabe & Ito's colours, safe for colour-blind people).
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +74,8 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
     """Return the panel of every row: network and trip, and the search if there are several."""
-    panel = rounds["network"].str.capitalize() + " " + rounds["trip"]
+    names = {name: Path(name).stem.capitalize() for name in rounds["network"].unique()}
+    panel = rounds["network"].map(names) + " " + rounds["trip"]
     return panel + ", " + rounds["search"] if rounds["search"].nunique() > 1 else panel
 
 

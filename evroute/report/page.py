@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PNG_SCALE = 1.5
+_TOLD = {"configuration", "networks", "vehicle", "regret", "versions"}
 _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
     "cumulative-regret": (charts.cumulative_regret, "Mean over the worlds; the band is ± 1 standard error."),
     "saving": (
@@ -69,8 +70,10 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         If altair is not installed.
     """
     manifest = folder.manifest()
-    if missing := [key for key in ("configuration", "networks", "regret") if key not in manifest]:
-        raise EvrouteError(f"{folder.path}/manifest.json has no {missing[0]}: this is no folder of runs")
+    if missing := _TOLD - set(manifest):
+        raise EvrouteError(
+            f"{folder.path}/manifest.json does not tell {', '.join(sorted(missing))}: no folder of runs"
+        )
     rounds = read_rounds(folder)
     figures, notes = [], []
     for name, (draw, caption) in _CURVES.items():

@@ -1,0 +1,42 @@
+"""``evroute report`` and ``evroute app`` as a user meets them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evroute.simulation.experiment import Experiment, simulate
+
+
+def evroute(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evroute", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_simulation_becomes_a_page_with_figures_beside_it(tmp_path: Path) -> None:
+    experiment = Experiment(
+        trips={"denver": ["A"]}, methods=[{"model": "independent", "index": "ts"}], horizon=3, seeds=2
+    )
+    simulate(experiment, tmp_path / "runs")
+    done = evroute("report", str(tmp_path / "runs"), "--out", str(tmp_path / "out" / "learned.html"))
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "learned.html",
+        "learned-cumulative-regret.png",
+        "learned-saving.png",
+        "learned-explored-denver-A-potential-rectified.png",
+    }
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "."])
+def test_a_folder_without_runs_is_one_line_and_status_2(folder: str, tmp_path: Path) -> None:
+    done = evroute("report", str(tmp_path / folder))
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "no folder of runs" in done.stderr
+
+
+def test_a_port_that_is_none_is_refused() -> None:
+    assert evroute("app", "--port", "0").returncode == 2

@@ -1,0 +1,95 @@
+"""Saved maps and pages in a real browser with the network cut off."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import plan
+from evroute.report.maps import route_map, visits_map
+from evroute.report.page import build_page
+from evroute.report.results import read_visits
+from evroute.simulation.runs import RunFolder
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="needs Chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser) -> Iterator[object]:
+    """A page without internet; the test fails if it asks for anything but the file, or complains."""
+    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 800})
+    page = context.new_page()
+    asked, complaints = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    assert [url[:90] for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert complaints == []
+    context.close()
+
+
+def test_a_route_map_draws_offline(opened, denver: RoadNetwork, tmp_path: Path) -> None:
+    target = tmp_path / "map.html"
+    route_map(denver, plan(denver, trip="A", soc_percent=80)).save(str(target))
+    opened.goto(target.as_uri())
+    lines = opened.locator("path.leaflet-interactive")
+    lines.first.wait_for(state="attached")
+    assert lines.count() > 10
+    assert opened.locator(".leaflet-control-layers-overlays label").count() == 4
+    assert opened.locator(".leaflet-tile").count() == 0
+    assert opened.locator(".evroute-strip svg").count() == 2
+    # all of the start mark lies in the window: the map is fitted to the routes
+    box = opened.locator("path[fill='#ffffff']").bounding_box()
+    assert 0 < box["x"] < 1200
+    assert 0 < box["y"] < 800
+
+
+def test_hovering_over_the_route_tells_what_a_stretch_takes(opened, denver: RoadNetwork, tmp_path: Path) -> None:
+    target = tmp_path / "map.html"
+    route_map(denver, plan(denver, trip="A")).save(str(target))
+    opened.goto(target.as_uri())
+    opened.locator("path.leaflet-interactive[stroke='#fed976']").first.hover(force=True)
+    assert "Wh per km" in opened.locator(".leaflet-tooltip").inner_text()
+
+
+def test_a_visits_map_draws_offline(opened, run_folder: RunFolder, hill: RoadNetwork, tmp_path: Path) -> None:
+    target = tmp_path / "map.html"
+    visits_map(hill, read_visits(run_folder, run_folder.finished_runs(), hill.n_edges)).save(str(target))
+    opened.goto(target.as_uri())
+    opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    assert opened.locator(".evroute-panel").inner_text().startswith("times driven")
+
+
+def test_a_report_shows_its_figures_offline(opened, run_folder: RunFolder, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text(build_page(run_folder).html, encoding="utf-8")
+    opened.goto(target.as_uri())
+    drawn = opened.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)")
+    assert drawn == [True] * 4

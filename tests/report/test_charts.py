@@ -1,0 +1,84 @@
+"""Figures: their numbers by hand, their looks the same everywhere."""
+
+import pytest
+
+from evroute.errors import EvrouteError
+from evroute.report import charts
+from evroute.report.results import read_rounds
+from evroute.simulation.runs import RunFolder
+
+
+def curve(chart, method: str) -> dict[float, tuple[float, float, float]]:
+    """Return mean, low and high by trip number."""
+    values = chart.to_dict()["data"]["values"]
+    return {v["t"]: (v["mean"], v["low"], v["high"]) for v in values if v["method"] == method}
+
+
+def test_cumulative_regret_is_the_mean_with_one_standard_error(run_folder: RunFolder) -> None:
+    drawn = curve(charts.cumulative_regret(read_rounds(run_folder)), "GP-TS")
+    # worlds 40, 50, 50, 50 and 20, 20, 20, 20 Wh: at the end mean 35, sd 30/sqrt(2), se 15
+    assert drawn[1] == pytest.approx((0.030, 0.020, 0.040))
+    assert drawn[4] == pytest.approx((0.035, 0.020, 0.050))
+
+
+def test_saving_is_signed_against_eq_8(run_folder: RunFolder) -> None:
+    drawn = curve(charts.saving(read_rounds(run_folder)), "BI-UCB")
+    assert drawn[1][0] == pytest.approx(390)  # 490 + (300 + 500) / 2 - 500
+    assert drawn[4] == pytest.approx((-10, -10, -10))
+
+
+def test_beta_is_drawn_for_the_methods_that_have_one(run_folder: RunFolder) -> None:
+    chart = charts.beta(read_rounds(run_folder))
+    assert curve(chart, "GP-TS") == {}
+    assert curve(chart, "BI-UCB")[2] == (2, 2, 2)
+
+
+def test_without_a_beta_there_is_no_such_figure(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    with pytest.raises(EvrouteError, match="confidence bounds"):
+        charts.beta(rounds[rounds["method"] == "GP-TS"])
+
+
+def test_one_world_has_no_band(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    mean, low, high = curve(charts.cumulative_regret(rounds[rounds["seed"] == 0]), "GP-TS")[4]
+    assert mean == low == high == 0.05
+
+
+def test_a_method_looks_the_same_whoever_stands_beside_it(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    together = charts.method_styles(rounds)
+    for method in together:
+        assert charts.method_styles(rounds[rounds["method"] == method]) == {method: together[method]}
+
+
+def test_options_and_unknown_names_get_looks_of_their_own(run_folder: RunFolder) -> None:
+    import pandas as pd
+
+    rounds = read_rounds(run_folder)
+    more = [
+        rounds.assign(method="GP-TS (variance scale 1)", model="exact", index="ts"),
+        rounds.assign(method="XX-TS", model="another", index="ts"),
+        rounds.assign(method="GP-new", model="exact", index="new"),
+    ]
+    styles = charts.method_styles(pd.concat([rounds, *more]))
+    assert len(set(styles.values())) == len(styles) == 5
+    assert next(iter(styles)) == "GP-TS"
+
+
+def test_searches_have_panels_of_their_own(run_folder: RunFolder) -> None:
+    import pandas as pd
+
+    rounds = read_rounds(run_folder)
+    assert set(charts.panel_labels(rounds)) == {"Hill T"}
+    both = pd.concat([rounds, rounds.assign(search="rectified")])
+    assert set(charts.panel_labels(both)) == {"Hill T, potential-rectified", "Hill T, rectified"}
+
+
+def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: RunFolder) -> None:
+    first = read_rounds(run_folder).query("t == 1 and seed == 0 and method == 'GP-TS'")
+    long = first.loc[first.index.repeat(2000)].assign(t=range(1, 2001), cumulative_regret_wh=range(2000))
+    drawn = curve(charts.cumulative_regret(long), "GP-TS")
+    assert len(drawn) == charts.N_POINTS
+    assert {1, 2000} <= drawn.keys()
+    assert len(curve(charts.saving(long), "GP-TS")) == charts.N_BLOCKS

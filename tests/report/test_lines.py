@@ -1,0 +1,43 @@
+"""Shapes of edges as lines."""
+
+import numpy as np
+import pytest
+
+from evroute.network.road_network import RoadNetwork
+from evroute.report.lines import edge_heights, edge_line, road_lines, route_line, thin_lines
+
+
+def test_a_route_is_one_line_without_doubled_points(hill: RoadNetwork) -> None:
+    line = route_line(hill, np.array([0, 1, 2]))
+    assert line == [*edge_line(hill, 0), edge_line(hill, 1)[1], edge_line(hill, 2)[1]]
+
+
+def test_lines_start_and_end_at_the_junctions(denver: RoadNetwork) -> None:
+    lon, lat = denver.junction_lon_lat
+    for edge in (0, 500, denver.n_edges - 1):
+        ends = np.array([edge_line(denver, edge)[k] for k in (0, -1)])
+        junctions = [denver.tail[edge], denver.head[edge]]
+        np.testing.assert_allclose(ends, np.column_stack([lon[junctions], lat[junctions]]), atol=1e-6)
+
+
+def test_heights_run_evenly_from_junction_to_junction(denver: RoadNetwork) -> None:
+    edge = int(np.diff(denver.shape_start).argmax())
+    heights_m = edge_heights(denver, edge)
+    assert len(heights_m) == len(edge_line(denver, edge))
+    assert heights_m[0] == denver.elevation_m[denver.tail[edge]]
+    assert heights_m[-1] == pytest.approx(denver.elevation_m[denver.head[edge]])
+    assert (np.sign(np.diff(heights_m)) == np.sign(denver.climb_m[edge])).all()
+
+
+def test_thinning_keeps_every_street_and_draws_its_two_directions_once(make_network) -> None:
+    there_and_back = make_network([("ab", 0, 1), ("ba", 1, 0), ("bc", 1, 2)], [(0, 0, 0), (100, 0, 0), (100, 90, 0)])
+    assert len(thin_lines(there_and_back, np.arange(3))) == 2
+
+
+def test_thin_lines_stay_within_two_metres(denver: RoadNetwork) -> None:
+    import shapely
+
+    full = shapely.MultiLineString([edge_line(denver, edge) for edge in range(denver.n_edges)])
+    thin = shapely.MultiLineString(road_lines(denver))
+    assert shapely.hausdorff_distance(full, thin) < 2e-5
+    assert shapely.get_num_coordinates(thin) < shapely.get_num_coordinates(full) / 2

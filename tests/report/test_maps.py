@@ -1,0 +1,97 @@
+"""Maps: what is in the saved page, and what is not. What a browser makes of it is in ``test_browser``."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evroute.errors import MissingPackageError
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import plan
+from evroute.report import extras
+from evroute.report.leaflet import Leaflet, embedded
+from evroute.report.maps import base_map, route_map, visits_map
+from evroute.report.profile import profiles
+
+LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
+
+
+def saved(chart, tmp_path: Path) -> str:
+    chart.save(str(tmp_path / "map.html"))
+    return (tmp_path / "map.html").read_text(encoding="utf-8")
+
+
+def test_a_route_map_loads_nothing_from_elsewhere(denver: RoadNetwork, tmp_path: Path) -> None:
+    page = saved(route_map(denver, plan(denver, trip="A")), tmp_path)
+    assert [address[:5] for address in LOADED.findall(page)] == ["data:", "data:"]
+    assert len(page) < 600_000
+
+
+def test_a_route_map_tells_routes_units_and_verdict(denver: RoadNetwork, tmp_path: Path) -> None:
+    made = plan(denver, trip="A")
+    page = saved(route_map(denver, made), tmp_path)
+    for text in ("least energy: ", "fastest: ", "shortest: ", "Wh per km", "height (m)", made.verdict, "ODbL"):
+        assert text in page
+
+
+def test_routes_that_are_one_are_drawn_once(make_network, tmp_path: Path) -> None:
+    only = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (500, 0, 0), (900, 0, 0)])
+    page = saved(route_map(only, plan(only, waypoints=("a", "b"))), tmp_path)
+    assert "least energy, fastest, shortest: " in page
+
+
+def test_the_lowest_charge_on_the_way_is_marked(hill: RoadNetwork, tmp_path: Path) -> None:
+    end_high = plan(hill, waypoints=("in", "out"), soc_percent=50)
+    lowest = end_high.routes["energy"].charge.lowest
+    page = saved(route_map(hill, end_high), tmp_path)
+    assert ("lowest charge" in page) == (lowest < len(end_high.routes["energy"].route))
+    assert "charge (%)" in page
+
+
+def test_names_of_streets_are_text_and_never_markup(make_network, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (500, 0, 0), (900, 0, 0)])
+    evil = replace(network, street=("<img src=x onerror=alert(1)>", "b"))
+    page = saved(route_map(evil, plan(evil, waypoints=("a", "b"))), tmp_path)
+    assert "<img src=x" not in page
+
+
+def test_visits_are_drawn_with_their_legend(hill: RoadNetwork, tmp_path: Path) -> None:
+    page = saved(visits_map(hill, np.array([9, 5, 5, 4, 4, 9, 0])), tmp_path)
+    assert "times driven" in page
+    assert [address[:5] for address in LOADED.findall(page)] == ["data:", "data:"]
+
+
+def test_no_visits_at_all_are_a_plain_map(hill: RoadNetwork, tmp_path: Path) -> None:
+    assert "times driven" in saved(visits_map(hill, np.zeros(7, dtype=int)), tmp_path)
+
+
+def test_a_dashboard_gets_leaflet_from_its_own_server(hill: RoadNetwork, tmp_path: Path) -> None:
+    page = saved(base_map(hill, Leaflet("/static/leaflet.js", "/static/leaflet.css")), tmp_path)
+    assert LOADED.findall(page) == ["/static/leaflet.js", "/static/leaflet.css"]
+
+
+def test_the_embedded_style_holds_its_images() -> None:
+    from base64 import b64decode
+
+    style = b64decode(embedded().css.partition(",")[2]).decode()
+    assert "url(images/" not in style
+    assert style.count("url(data:image/png;base64,") == 3
+
+
+def test_the_reserve_is_drawn_only_where_the_charge_comes_near_it(hill: RoadNetwork) -> None:
+    def layers(reserve: float) -> int:
+        made = plan(hill, waypoints=("in", "out"), soc_percent=50, reserve_percent=reserve)
+        return len(profiles(hill, made)["charge"].to_dict().get("layer", [None]))
+
+    assert layers(0) == 1
+    assert layers(48) == 2
+
+
+def test_a_missing_folium_says_what_to_install(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "folium" else find_spec(name))
+    with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[geo\]'"):
+        base_map(hill)

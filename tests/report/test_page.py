@@ -1,0 +1,44 @@
+"""The page about a run folder: whole, alone, and honest about what it leaves out."""
+
+import json
+import re
+
+import pytest
+
+from evroute.errors import EvrouteError
+from evroute.report.page import build_page
+from evroute.simulation.runs import RunFolder
+
+
+def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> None:
+    heard: list[str] = []
+    page = build_page(run_folder, heard.append)
+    names = [figure.name for figure in page.figures]
+    assert names == heard == ["cumulative-regret", "saving", "beta", "explored-hill-T-potential-rectified"]
+    assert all(figure.png.startswith(b"\x89PNG") for figure in page.figures)
+    addresses = re.findall(r'(?:src|href)="([^"]{5})', page.html)
+    assert addresses == ["data:"] * 4
+
+
+def test_the_page_tells_numbers_configuration_and_what_regret_means(run_folder: RunFolder) -> None:
+    html = build_page(run_folder).html
+    for text in ("GP-TS", "BI-UCB", "geometric mean", "what the route cost above the least", "&#34;horizon&#34;: 4"):
+        assert text in html or text.replace("&#34;", '"') in html
+    assert "<script>" not in html
+
+
+def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(run_folder: RunFolder) -> None:
+    path = run_folder.path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["networks"] = dict.fromkeys(manifest["networks"], "another")
+    path.write_text(json.dumps(manifest))
+    page = build_page(run_folder)
+    assert [figure.name for figure in page.figures] == ["cumulative-regret", "saving", "beta"]
+    assert "is not the one that was driven" in page.html
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "not json"])
+def test_a_manifest_of_something_else_is_one_sentence(run_folder: RunFolder, content: str) -> None:
+    (run_folder.path / "manifest.json").write_text(content)
+    with pytest.raises(EvrouteError):
+        build_page(run_folder)
