@@ -1,11 +1,10 @@
-"""Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, by OSMnx's ``add_edge_speeds``.
+"""Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as OSMnx's ``add_edge_speeds`` finds them.
 
-A road without a limit takes the mean limit of the roads of its class, and a class of which no road has a limit its
-typical speed (``osm_tags.TYPICAL_KMH``).
+Texts are read by OSMnx. A road without a limit takes the mean limit of the roads of its class, as OSMnx imputes it,
+but a class of which no road has a limit its typical speed (``osm_tags.TYPICAL_KMH``).
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,8 +21,17 @@ def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
 
     Read are numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones ("DE:urban").
     """
+    try:
+        import networkx as nx
+        import osmnx
+    except ImportError as error:
+        raise MissingPackageError("osmnx", "geo") from error
     distinct = list(dict.fromkeys([*texts, "50"]))  # OSMnx refuses a graph without any limit
-    kmh = plausible(_add_edge_speeds(["road"] * len(distinct), distinct, agg=lambda _: np.nan))
+    graph = nx.MultiDiGraph(crs="EPSG:4326")
+    graph.add_nodes_from([0, 1], x=0.0, y=0.0)
+    graph.add_edges_from((0, 1, k, {"highway": "road", "maxspeed": text}) for k, text in enumerate(distinct))
+    osmnx.add_edge_speeds(graph, agg=lambda _: np.nan)
+    kmh = plausible(np.array([graph.edges[0, 1, k]["speed_kph"] for k in range(len(distinct))]))
     found = dict(zip(distinct, kmh.tolist(), strict=True))
     return np.array([found[text] for text in texts])
 
@@ -36,11 +44,13 @@ def plausible(kmh: FloatArray) -> FloatArray:
 
 def impute_kmh(classes: Sequence[str], tagged_kmh: FloatArray) -> tuple[FloatArray, set[str]]:
     """Fill in the limits (n,) that are nan, by road class; return them, and the classes of which none has a limit."""
-    tagged = {name for name, kmh in zip(classes, tagged_kmh, strict=True) if not np.isnan(kmh)}
-    untagged = set(classes) - tagged
-    texts = [None if np.isnan(kmh) else repr(kmh) for kmh in tagged_kmh.tolist()]
-    typical = {name: TYPICAL_KMH[name] for name in untagged}
-    return _add_edge_speeds(classes, texts, hwy_speeds=typical), untagged
+    names, row = np.unique(classes, return_inverse=True)
+    known = ~np.isnan(tagged_kmh)
+    count = np.bincount(row[known], minlength=len(names))
+    total = np.bincount(row[known], weights=tagged_kmh[known], minlength=len(names))
+    typical = np.array([TYPICAL_KMH[name] for name in names])
+    of_class = np.where(count > 0, total / np.maximum(count, 1), typical)
+    return np.where(known, tagged_kmh, of_class[row]), set(names[count == 0].tolist())
 
 
 def note(imputed_share: float, untagged: set[str]) -> str:
@@ -51,24 +61,3 @@ def note(imputed_share: float, untagged: set[str]) -> str:
     return mean + (
         f" (typical speeds for {', '.join(sorted(untagged))}, of which no road has a limit)" if untagged else ""
     )
-
-
-def _add_edge_speeds(
-    classes: Sequence[str],
-    texts: Sequence[str | None],
-    *,
-    agg: Callable[[Any], Any] = np.mean,
-    hwy_speeds: dict[str, float] | None = None,
-) -> FloatArray:
-    """Run OSMnx's function over n parallel edges between two nodes."""
-    try:
-        import networkx as nx
-        import osmnx
-    except ImportError as error:
-        raise MissingPackageError("osmnx", "geo") from error
-    graph = nx.MultiDiGraph(crs="EPSG:4326")
-    graph.add_nodes_from([0, 1], x=0.0, y=0.0)
-    roads = enumerate(zip(classes, texts, strict=True))
-    graph.add_edges_from((0, 1, key, {"highway": name, "maxspeed": text}) for key, (name, text) in roads)
-    osmnx.add_edge_speeds(graph, agg=agg, hwy_speeds=hwy_speeds)
-    return np.array([kmh for _, _, kmh in graph.edges(data="speed_kph")])

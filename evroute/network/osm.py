@@ -83,8 +83,8 @@ def _source(files: tuple[str, ...], sha256: str) -> Source:
 
 def _extract(path: Path) -> Extract:
     try:
-        from osmium import FileProcessor
-        from osmium.filter import KeyFilter, TagFilter
+        from osmium import FileProcessor, InvalidLocationError
+        from osmium.filter import IdFilter, KeyFilter, TagFilter
         from osmium.osm import NODE, RELATION, WAY
     except ImportError as error:
         raise MissingPackageError("osmium", "geo") from error
@@ -102,13 +102,17 @@ def _extract(path: Path) -> Extract:
                 extract.relations.append(Relation(dict(item.tags), members))
         needed = extract.nodes_needed()
         nodes: Any = FileProcessor(str(path), NODE)
+        if min(needed, default=0) >= 0:  # the filter knows no negative ids, which unpublished objects have
+            nodes = nodes.with_filter(IdFilter(needed))
         for item in nodes:
-            if item.id in needed and item.location.valid():
-                extract.lon_lat[item.id] = item.location.lon, item.location.lat
+            node, place = item.id, item.location
+            if node in needed and place.valid():
+                extract.lon_lat[node] = place.lon, place.lat
                 if item.tags:
-                    extract.node_tags[item.id] = dict(item.tags)
-    except (RuntimeError, ValueError) as error:
-        raise NetworkFormatError(f"not a whole OpenStreetMap file: {error}") from error
+                    extract.node_tags[node] = dict(item.tags)
+    except (RuntimeError, ValueError, InvalidLocationError) as error:
+        told = " ".join(str(error).split())  # it can quote the file, line ends included
+        raise NetworkFormatError(f"not a whole OpenStreetMap file: {told}") from error
     return extract
 
 

@@ -192,6 +192,8 @@ def _through(via: Sequence[int], origin: int, target: int, roads: Roads) -> Succ
 
 def _apply_via_ways(relations: Sequence[tuple[bool, list[Succession]]], turns: set[Turn]) -> list[str]:
     """Remove from ``turns`` what expresses the (mandatory, successions); return the fate of each relation."""
+    if not relations:
+        return []
     before: defaultdict[int, set[int]] = defaultdict(set)
     after: defaultdict[int, set[int]] = defaultdict(set)
     for a, b in turns:

@@ -160,6 +160,23 @@ def test_a_source_without_any_limit_gets_typical_speeds() -> None:
     assert untagged == {"primary", "service"}
 
 
+def test_imputation_is_that_of_osmnx() -> None:
+    import networkx as nx
+    import osmnx
+
+    rng = np.random.default_rng(3)
+    classes = [("primary", "secondary", "service")[k] for k in rng.integers(3, size=60)]
+    texts = [("30", "50", "20 mph", "FR:urban", None, None, "signals")[k] for k in rng.integers(7, size=60)]
+    graph = nx.MultiDiGraph(crs="EPSG:4326")
+    graph.add_nodes_from([0, 1], x=0.0, y=0.0)
+    for key, (name, text) in enumerate(zip(classes, texts, strict=True)):
+        graph.add_edge(0, 1, key, highway=name, maxspeed=text)
+    osmnx.add_edge_speeds(graph)
+    kmh, untagged = limits.impute_kmh(classes, limits.parse_kmh(texts))
+    assert kmh == pytest.approx([value for *_, value in graph.edges(data="speed_kph")])
+    assert untagged == set()
+
+
 def test_ways_are_cut_where_the_source_lacks_their_nodes(read_osm: Reader) -> None:
     network = read_osm(NODES, {10: ((1, 2, 99, 3, 4), ROAD)})
     assert network.edge_id == ("1,2,0", "2,1,0", "3,4,0", "4,3,0")
