@@ -11,7 +11,10 @@ def simulate(
         Path | None, typer.Argument(help="A TOML file (see data/experiments); or describe a grid by the options.")
     ] = None,
     network: Annotated[list[str] | None, typer.Option(help="Network; repeat for several.")] = None,
-    trip: Annotated[list[str] | None, typer.Option(help="Named trip of each network; repeatable. [A]")] = None,
+    trip: Annotated[
+        list[str] | None,
+        typer.Option(help="A named trip, or 'PLACE to PLACE' (edge ids, or LAT,LON); repeatable. [A]"),
+    ] = None,
     model: Annotated[list[str] | None, typer.Option(help="exact, independent; repeatable. [exact]")] = None,
     index: Annotated[
         list[str] | None,

@@ -9,10 +9,12 @@
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -43,7 +45,10 @@ class Run:
     def name(self) -> str:
         """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
         network = Path(self.network).stem if self.network.endswith(".npz") else self.network
-        return f"{network}-{self.trip}-{self.method.model}-{self.method.index_name}-{self.search}-s{self.seed}"
+        trip = re.sub(r"[^\w.-]+", "_", self.trip)
+        if trip != self.trip:  # written out, not named: keep trips apart that differ in signs alone
+            trip += f"-{crc32(self.trip.encode()):08x}"
+        return f"{network}-{trip}-{self.method.model}-{self.method.index_name}-{self.search}-s{self.seed}"
 
 
 @dataclass(frozen=True, slots=True)

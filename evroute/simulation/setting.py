@@ -12,13 +12,13 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.energy.prior import EnergyPrior, all_arms, fit
 from evroute.energy.vehicle import Vehicle, load_vehicle
-from evroute.errors import UnknownNameError
+from evroute.errors import EvrouteError
 from evroute.model import build
 from evroute.model.kernels import EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.network.trips import load_trips
+from evroute.planning.plan import endpoints
 from evroute.planning.search import Search
 
 
@@ -82,19 +82,20 @@ class Setting:
         return build.prior_factor(self.kernel, self.arms, cache_dir())
 
     def ends(self, trip: str) -> tuple[int, int]:
-        """Return origin and destination (network rows) of a named trip.
+        """Return origin and destination (network rows) of a named trip, or of one written ``PLACE to PLACE``.
 
         Raises
         ------
         UnknownNameError
-            If the network has no such trip; the message lists those it has.
+            If the network has no such trip or place; the message lists those it has.
+        EvrouteError
+            If both places are the same edge.
         """
-        trips = load_trips(self.network.name)
-        if trip not in trips:
-            there = ", ".join(trips) or "none"
-            raise UnknownNameError(f"network '{self.network.name}' has no trip '{trip}'; there are: {there}")
-        row_of = self.network.row_of
-        return row_of[trips[trip].origin], row_of[trips[trip].destination]
+        origin, separator, destination = trip.partition(" to ")
+        ends = endpoints(self.network, *((None, (origin, destination)) if separator else (trip, ())))
+        if ends[0] == ends[1]:
+            raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
+        return ends
 
 
 @cache

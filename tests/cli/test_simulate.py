@@ -76,7 +76,7 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
         (["--index", "thompson"], "unknown index 'thompson'; there are ucb,"),
         (["--model", "deep"], "unknown model 'deep'; there are independent, exact"),
         (["--search", "best"], "unknown search 'best'; there are potential,"),
-        (["--trip", "Z"], "network 'denver' has no trip 'Z'; there are: A, B"),
+        (["--trip", "Z"], "network 'denver' has no trip 'Z'; it has A, B"),
         (["--vehicle", "rocket"], "unknown vehicle 'rocket'"),
         (["--network", "atlantis"], "there is no network 'atlantis'"),
         (["--index", "ucb", "--variance-scale", "1"], "none of the indices ucb takes variance_scale"),

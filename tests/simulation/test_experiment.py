@@ -99,7 +99,7 @@ def test_keyword_arguments_replace_fields_of_a_file(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("trips", "message"),
-    [({"denver": ["Z"]}, "network 'denver' has no trip 'Z'; there are: A, B"), ({"nowhere": ["A"]}, "'nowhere'")],
+    [({"denver": ["Z"]}, "network 'denver' has no trip 'Z'; it has A, B"), ({"nowhere": ["A"]}, "'nowhere'")],
 )
 def test_unknown_places_are_refused_and_leave_no_folder(tmp_path, trips, message) -> None:
     experiment = Experiment(trips=trips, methods=[{"model": "exact", "index": "ts"}])

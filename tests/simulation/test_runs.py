@@ -14,7 +14,9 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.simulation.experiment import Experiment, simulate
+from evroute.simulation.methods import Method
 from evroute.simulation.regret import DEFINITION
+from evroute.simulation.runs import Run
 
 COLUMNS = {
     "run",
@@ -195,3 +197,15 @@ def test_a_broken_manifest_is_one_clear_line(tmp_path) -> None:
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(EvrouteError, match=r"manifest\.json is unreadable"):
         simulate(EXPERIMENT, tmp_path)
+
+
+def test_a_trip_that_is_written_out_names_a_file_of_its_own() -> None:
+    method = Method(model="exact", index="ts")
+
+    def name(trip: str) -> str:
+        return Run("denver", trip, method, "potential", 0, 10, "reference", "sampled-gp", 0.0).name
+
+    assert name("A") == "denver-A-exact-ts-potential-s0"
+    assert name("a#1 to b").startswith("denver-a_1_to_b-")
+    assert name("a#1 to b") != name("a_1 to b")
+    assert not set(name("39.7,-104.9 to 39.8,-105.0")) & set("/\\:#, ")
