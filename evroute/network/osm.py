@@ -126,7 +126,10 @@ def _answers(area: Any) -> Iterable[dict[str, Any]]:
             f"{_overpass._make_overpass_settings()};way['highway'~'^({classes})$'](poly:'{polygon}')->.roads;"
             "(.roads;node(w.roads);rel(bw.roads)['type'='restriction'];);out;"
         )
-        yield _overpass._overpass_request(OrderedDict(data=query))
+        answer = _overpass._overpass_request(OrderedDict(data=query))
+        if remark := answer.get("remark"):  # what Overpass says when it ran out of time or memory half-way
+            raise EvrouteError(f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later")
+        yield answer
 
 
 def _from_overpass(answers: Iterable[dict[str, Any]]) -> Extract:

@@ -348,6 +348,9 @@ def test_a_place_that_cannot_be_had_is_told_in_one_line(
 ) -> None:
     with pytest.raises(NetworkFormatError, match="open to passenger cars"):
         osm.read_place("Squareville", "case", tmp_path)
+    services.answers["interpreter"] = {"elements": [], "remark": "runtime error: Query timed out"}
+    with pytest.raises(EvrouteError, match="gave up: runtime error: Query timed out; try a smaller place"):
+        osm.read_place("Squareville", "case", tmp_path / "other answers")
     services.answers["search"] = []
     with pytest.raises(EvrouteError, match="no answer for 'Atlantis'"):
         osm.read_place("Atlantis", "case", tmp_path)
