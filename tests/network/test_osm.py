@@ -1,20 +1,16 @@
-"""OpenStreetMap files become networks: access, directions, limits, junctions, ids, bad files, places."""
+"""OpenStreetMap files become networks: access, directions, limits, junctions, ids, bad files."""
 
 import bz2
 import gzip
-import json
 import sys
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from pyproj import Geod
 
-from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
+from evroute.errors import MissingPackageError, NetworkFormatError
 from evroute.network import limits, osm
 from evroute.network.road_network import RoadNetwork
 
@@ -250,117 +246,6 @@ def test_a_missing_file_and_a_missing_package_are_told(tmp_path: Path, monkeypat
     monkeypatch.setitem(sys.modules, "osmium", None)
     with pytest.raises(MissingPackageError, match="osmium is not installed"):
         osm.read(tmp_path / "a.osm", "case")
-
-
-class _Services(BaseHTTPRequestHandler):
-    """Nominatim and Overpass as one small server; ``answers`` by the last part of the path."""
-
-    answers: ClassVar[dict[str, Any]] = {}
-    queries: ClassVar[list[str]] = []
-
-    def _answer(self) -> None:
-        text = json.dumps(self.answers[self.path.split("?")[0].rsplit("/", 1)[-1]]).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self.queries.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self._answer()
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-SQUARE = {"type": "Polygon", "coordinates": [[[6, 49], [6.01, 49], [6.01, 49.01], [6, 49.01], [6, 49]]]}
-
-
-@pytest.fixture
-def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Services]]:
-    """Point OSMnx at a server on this machine."""
-    import osmnx
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Services)
-    Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(osmnx.settings, "nominatim_url", address)
-    monkeypatch.setattr(osmnx.settings, "overpass_url", f"{address}/api")
-    monkeypatch.setattr(osmnx.settings, "overpass_rate_limit", False)
-    monkeypatch.setattr(osmnx.settings, "doh_url_template", None)
-    monkeypatch.setattr(osmnx.settings, "use_cache", True)
-    monkeypatch.setattr(osmnx.settings, "cache_folder", "cache")
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    _Services.answers = {"search": [_found(SQUARE)], "interpreter": {"elements": []}}
-    _Services.queries = []
-    yield _Services
-    server.shutdown()
-    server.server_close()
-
-
-def _found(geometry: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "place_id": 1,
-        "licence": "",
-        "osm_type": "relation",
-        "osm_id": 7,
-        "lat": "49.005",
-        "lon": "6.005",
-        "display_name": "Squareville",
-        "class": "boundary",
-        "type": "administrative",
-        "importance": 0.5,
-        "boundingbox": ["49", "49.01", "6", "6.01"],
-        "geojson": geometry,
-    }
-
-
-def test_a_place_comes_with_its_turn_restrictions(services: type[_Services], tmp_path: Path) -> None:
-    nodes = [{"type": "node", "id": n, "lon": 6 + x / 1000, "lat": 49 + y / 1000} for n, (x, y) in NODES.items()]
-    ways = [
-        {"type": "way", "id": w, "nodes": r, "tags": ROAD} for w, r in {10: [1, 2], 11: [2, 3], 12: [2, 5]}.items()
-    ]
-    roles = [("way", 10, "from"), ("node", 2, "via"), ("way", 12, "to")]
-    restriction = {
-        "type": "relation",
-        "id": 20,
-        "tags": {"type": "restriction", "restriction": "no_left_turn"},
-        "members": [{"type": t, "ref": r, "role": role} for t, r, role in roles],
-    }
-    services.answers["interpreter"] = {"elements": [*nodes, *ways, restriction, restriction]}
-    network = osm.read_place("Squareville", "case", tmp_path / "answers")
-    assert set(network.edge_id) == {"1,2,0", "2,1,0", "2,3,0", "3,2,0", "2,5,0", "5,2,0"}
-    assert ("1,2,0", "2,5,0") not in turns(network)
-    assert ("1,2,0", "2,3,0") in turns(network)
-    assert "1 of 1 turn restrictions applied" in network.source.notes
-    assert network.source.files == ("Squareville",)
-    assert "restriction" in services.queries[0]
-
-    services.answers.clear()  # a second time without the services
-    assert osm.read_place("Squareville", "case", tmp_path / "answers").digest == network.digest
-
-
-def test_a_place_that_cannot_be_had_is_told_in_one_line(
-    services: type[_Services], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(NetworkFormatError, match="open to passenger cars"):
-        osm.read_place("Squareville", "case", tmp_path)
-    services.answers["interpreter"] = {"elements": [], "remark": "runtime error: Query timed out"}
-    with pytest.raises(EvrouteError, match="gave up: runtime error: Query timed out; try a smaller place"):
-        osm.read_place("Squareville", "case", tmp_path / "other answers")
-    services.answers["search"] = []
-    with pytest.raises(EvrouteError, match="no answer for 'Atlantis'"):
-        osm.read_place("Atlantis", "case", tmp_path)
-    services.answers["search"] = [_found({"type": "Point", "coordinates": [6, 49]})]
-    with pytest.raises(EvrouteError, match="'Eiffel Tower' has no boundary"):
-        osm.read_place("Eiffel Tower", "case", tmp_path)
-    monkeypatch.setattr("osmnx.settings.nominatim_url", "http://127.0.0.1:9")
-    with pytest.raises(EvrouteError, match=r"cannot be reached for 'Rome' .*internet connection") as caught:
-        osm.read_place("Rome", "case", tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.data
