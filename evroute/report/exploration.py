@@ -45,7 +45,7 @@ def visits_chart(network: RoadNetwork, visits: Mapping[str, IntArray], title: st
         driven = np.flatnonzero(counts)
         of_driven = classes.of(counts[driven].astype(float))
         layers = {label: thin_lines(network, driven[of_driven == k]) for k, label in enumerate(classes.labels)}
-        routes = alt.Chart(_shapes(layers)).mark_geoshape(filled=False, strokeWidth=2.5).encode(stroke=colour)
+        routes = alt.Chart(_shapes(layers)).mark_geoshape(filled=False, strokeWidth=2).encode(stroke=colour)
         shape = {"width": _WIDTH, "height": round(_WIDTH * 0.8)}
         maps.append(alt.layer(roads, routes).project("mercator").properties(**shape, title=alt.Title(name)))
     chart: alt.ConcatChart = (

@@ -58,7 +58,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     Parameters
     ----------
     folder
-        What to report on; unfinished runs are left out and counted.
+        What to report on; unfinished runs are left out.
     on_progress
         Hears the name of each figure before it is drawn.
 

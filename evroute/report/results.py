@@ -60,9 +60,11 @@ def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
     names = folder.finished_runs()
     if not names:
         raise EvrouteError(f"no run in {folder.path} is finished; simulate again to continue it")
-    frame: pd.DataFrame = pa.concat_tables(
-        _read(folder.path / kind / f"{name}.parquet") for name in names
-    ).to_pandas()
+    tables = [_read(folder.path / kind / f"{name}.parquet") for name in names]
+    try:
+        frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()
+    except pa.ArrowException as error:
+        raise EvrouteError(f"the tables in {folder.path / kind} do not belong together: {error}") from error
     return frame
 
 
