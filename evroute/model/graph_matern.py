@@ -34,6 +34,7 @@ class GraphMatern:
         self, laplacian: csc_matrix, nu: float = 2, kappa: float = 1, *, raw_diagonal: FloatArray | None = None
     ) -> None:
         self._raw = _raw_kernel(laplacian, nu, kappa)
+        self.laplacian, self.nu, self.kappa = laplacian, nu, kappa
         self.n_edges = int(laplacian.shape[0])
         self.digest = digest(laplacian, nu, kappa)
         diagonal = self._raw.diagonal() if raw_diagonal is None else raw_diagonal
@@ -90,6 +91,20 @@ def digest(laplacian: csc_matrix, nu: float, kappa: float) -> str:
     return total.hexdigest()
 
 
+def filter_blocks(laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the blocks of ``(I + L / s)^-nu`` and ``(I + L / s)^-(nu + 1)`` among edges, (k, k), s = 2 nu / kappa².
+
+    The first is k_G but for one factor; -2 nu times their difference is its derivative by log kappa.
+    """
+    solves, shift = _SparseSolves(laplacian, nu, kappa), 2 * nu / kappa**2
+    unit = np.zeros((laplacian.shape[0], len(edges)), order="F")
+    unit[edges, np.arange(len(edges))] = 1.0
+    low = solves.solve(unit, nu // 2)
+    high = solves.solve(low, 1)
+    first, second = (low.T @ high, high.T @ high) if nu % 2 else (low.T @ low, low.T @ high)
+    return shift**nu * first, shift ** (nu + 1) * second
+
+
 class _RawKernel(Protocol):
     def column(self, edge: int) -> FloatArray: ...
 
@@ -120,23 +135,24 @@ class _SparseSolves:
         )
 
     def column(self, edge: int) -> FloatArray:
-        return self._solve(self._units(slice(edge, edge + 1))[:, 0], self._nu)
+        return self.solve(self._units(slice(edge, edge + 1))[:, 0], self._nu)
 
     def matrix(self) -> FloatArray:
         matrix = np.empty((self._n, self._n))
         for block in self._blocks():
-            matrix[block] = self._solve(self._units(block), self._nu).T
+            matrix[block] = self.solve(self._units(block), self._nu).T
         return matrix
 
     def diagonal(self) -> FloatArray:
         """Return ``(A^-nu)_ee``: ``x'x`` with ``x = A^(-nu/2) e`` for even nu, ``x' A^-1 x`` for odd."""
         diagonal = np.empty(self._n)
         for block in self._blocks():
-            x = self._solve(self._units(block), self._nu // 2)
-            diagonal[block] = np.einsum("ij,ij->j", x, self._solve(x, self._nu % 2))
+            x = self.solve(self._units(block), self._nu // 2)
+            diagonal[block] = np.einsum("ij,ij->j", x, self.solve(x, self._nu % 2))
         return diagonal
 
-    def _solve(self, right: FloatArray, times: int) -> FloatArray:
+    def solve(self, right: FloatArray, times: int) -> FloatArray:
+        """Return ``A^-times right``."""
         for _ in range(times):
             right = self._factor.solve(right)
         return right

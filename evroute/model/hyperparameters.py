@@ -1,0 +1,184 @@
+"""Hyper-parameters fitted to what has been driven: the most likely ones, or with a prior the most probable.
+
+Found are the lengthscales of both terms of the kernel, the graph's share, a factor of all prior deviations, one of
+all noise deviations, nu (1, 2 or 3) and kappa of the graph kernel: by L-BFGS from where the kernel stands, once for
+each nu. The paper fixes them (section B.3); so does evroute unless asked.
+"""
+
+import logging
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from evroute.arrays import FloatArray
+from evroute.model.base import CovarianceError
+from evroute.model.evidence import Driven, Points, Surface, log_likelihood
+from evroute.model.graph_matern import GraphMatern, filter_blocks, raw_diagonal
+from evroute.model.kernels import EdgeContextKernel
+
+NUS = (1, 2, 3)
+MOST_ARMS = 1000
+"""Arms whose measurements are looked at, the most visited: a step of the search costs their number cubed."""
+MOST_STEPS = 100
+LIMITS = {"variance": (1e-4, 1e4), "lengthscale": (1e-2, 1e2), "kappa": (1e-2, 1e2), "noise": (1e-3, 1e3)}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hyperparameters:
+    """The numbers of a kernel and its noise, relative to those of a first kernel where they have a unit.
+
+    lengthscales: (2, d) of k_f and k_f'.  std_factor, noise_factor: of all prior and noise standard deviations.
+    """
+
+    nu: float
+    kappa: float
+    lengthscales: FloatArray
+    graph_share: float
+    std_factor: float = 1.0
+    noise_factor: float = 1.0
+
+    @classmethod
+    def of(cls, kernel: EdgeContextKernel) -> "Hyperparameters":
+        """Return those of a kernel."""
+        return cls(kernel.graph.nu, kernel.graph.kappa, kernel.lengthscales, kernel.graph_share)
+
+    def applied(self, kernel: EdgeContextKernel) -> EdgeContextKernel:
+        """Return the first kernel with these numbers; seconds on a city where nu or kappa differ."""
+        graph = kernel.graph
+        if (self.nu, self.kappa) != (graph.nu, graph.kappa):
+            graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
+        std_wh = self.std_factor * kernel.std_wh
+        return EdgeContextKernel(graph, std_wh, self.lengthscales, graph_share=self.graph_share)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain numbers and lists."""
+        return asdict(self) | {"lengthscales": self.lengthscales.tolist()}
+
+    @classmethod
+    def from_json(cls, numbers: dict[str, Any]) -> "Hyperparameters":
+        """Return what `to_json` was given."""
+        return cls(**numbers | {"lengthscales": np.array(numbers["lengthscales"])})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """What a fit started from and found, and the log likelihood of both; ``failed`` says why nothing was found."""
+
+    n_arms: int
+    start: Hyperparameters
+    found: Hyperparameters
+    start_log_likelihood: float
+    log_likelihood: float
+    failed: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain numbers, lists and texts."""
+        return {
+            "n_arms": self.n_arms,
+            "start": self.start.to_json(),
+            "found": self.found.to_json(),
+            "start_log_likelihood": self.start_log_likelihood,
+            "log_likelihood": self.log_likelihood,
+            "failed": self.failed,
+        }
+
+
+def fit(
+    kernel: EdgeContextKernel,
+    noise_std_wh: FloatArray,
+    driven: Driven,
+    *,
+    inducing: Points | None = None,
+    prior_log_std: float | None = None,
+) -> Fit:
+    """Fit to measurements, starting from a kernel and the noise (n,) of its edges.
+
+    inducing: maximises the variational bound through these points, not the likelihood itself.  prior_log_std: adds a
+    log-normal prior around the start to every number, of this standard deviation of the logarithm.
+    """
+    driven = driven.most_visited(MOST_ARMS)
+    problem = _Problem(kernel, noise_std_wh, driven, inducing, prior_log_std)
+    start = Hyperparameters.of(kernel)
+    found: list[tuple[float, int, OptimizeResult]] = []
+    why = ""
+    try:
+        before, _ = problem.log_likelihood(start.nu, problem.origin(start.nu))
+        for nu in NUS:
+            result = problem.best(nu)
+            if np.isfinite(result.fun):
+                found.append((float(result.fun), nu, result))
+    except CovarianceError as error:
+        before, why = float("nan"), str(error)
+    if not why and (not found or min(each[0] for each in found) >= -before):
+        why = "no step from the start raised it"
+    if why:
+        log.warning("the hyper-parameters stay what they were: %s", why)
+        return Fit(len(driven.edge), start, start, before, before, why)
+    _, best, result = min(found, key=lambda each: each[0])
+    after, _ = problem.log_likelihood(best, result.x)
+    return Fit(len(driven.edge), start, problem.named(best, result.x), before, after)
+
+
+class _Problem:
+    """The objective over the logarithms of a, b, lengthscales, kappa (`Surface`) and a factor of the noise."""
+
+    def __init__(
+        self,
+        kernel: EdgeContextKernel,
+        noise_std_wh: FloatArray,
+        driven: Driven,
+        inducing: Points | None,
+        prior_log_std: float | None,
+    ) -> None:
+        self.kernel = kernel
+        self.driven = driven
+        self.inducing = inducing
+        self.edges = driven.edge if inducing is None else np.concatenate([driven.edge, inducing.edge])
+        self.unit_wh = kernel.std_wh[driven.edge]
+        self.noise_std_wh = noise_std_wh[driven.edge]
+        self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
+
+    def origin(self, nu: float) -> FloatArray:
+        """Return where the search starts: equal variances from the graph on the driven edges, whatever nu is."""
+        kernel, edges = self.kernel, np.unique(self.driven.edge)
+        filtered, _ = filter_blocks(kernel.graph.laplacian, int(nu), kernel.graph.kappa, edges)
+        share = kernel.graph_share
+        with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
+        numbers = [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.graph.kappa, 1.0]
+        origin: FloatArray = np.log(np.array(numbers))
+        return origin
+
+    def log_likelihood(self, nu: float, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log likelihood and its gradient."""
+        surface = Surface(self.kernel.graph.laplacian, int(nu), np.exp(theta[:-1]), self.edges)
+        noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
+        return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
+
+    def best(self, nu: int) -> OptimizeResult:
+        """Maximise for one nu."""
+        origin = self.origin(nu)
+
+        def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self.log_likelihood(nu, theta)
+            away = (theta - origin) / self.prior_log_std
+            return 0.5 * float(away @ away) - value, away / self.prior_log_std - gradient
+
+        lengthscales = [LIMITS["lengthscale"]] * self.kernel.lengthscales.size
+        bounds = np.log([LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]])
+        return minimize(
+            loss, origin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-7}
+        )
+
+    def named(self, nu: int, theta: FloatArray) -> Hyperparameters:
+        """Return the numbers as hyper-parameters of a kernel whose k_G has mean diagonal 1."""
+        a, b, *_, kappa, noise_factor = np.exp(theta)
+        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(self.kernel.graph.laplacian, nu, kappa).mean()
+        lengthscales = np.exp(theta[2:-2]).reshape(self.kernel.lengthscales.shape)
+        variance = a * scale + b
+        return Hyperparameters(
+            nu, float(kappa), lengthscales, float(a * scale / variance), float(np.sqrt(variance)), float(noise_factor)
+        )
