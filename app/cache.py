@@ -10,7 +10,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Planner
+from evroute.planning.planner import Planner
 from evroute.report.leaflet import Leaflet
 from evroute.simulation.experiment import Experiment, simulate
 from evroute.simulation.methods import INDICES, MODELS, Method

@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
-    "plan": "evroute.planning.plan",
+    "plan": "evroute.planning.planner",
     "route_map": "evroute.report.maps",
     "simulate": "evroute.simulation.experiment",
 }
@@ -24,7 +24,7 @@ _LAZY = {
 if TYPE_CHECKING:
     from evroute.energy.vehicle import load_vehicle
     from evroute.network.catalog import load_network
-    from evroute.planning.plan import plan
+    from evroute.planning.planner import plan
     from evroute.report.maps import route_map
     from evroute.simulation.experiment import simulate
 

@@ -9,7 +9,8 @@ import typer
 if TYPE_CHECKING:
     from evroute.energy.vehicle import Vehicle
     from evroute.network.road_network import RoadNetwork
-    from evroute.planning.plan import Plan, Planner
+    from evroute.planning.plan import Plan
+    from evroute.planning.planner import Planner
 
 TITLES = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
 
@@ -58,7 +59,7 @@ def route(
     from evroute.network.catalog import load_network
     from evroute.planning.answers import share_of
     from evroute.planning.battery import Battery
-    from evroute.planning.plan import endpoints
+    from evroute.planning.planner import endpoints
 
     places = [place for place in (start, goal) if place is not None]
     if reserve is not None and soc is None:
@@ -89,7 +90,7 @@ def route(
 
 
 def _planner(roads: "RoadNetwork", car: "Vehicle", belief: Path | None, run: str | None) -> "Planner":
-    from evroute.planning.plan import Planner
+    from evroute.planning.planner import Planner
 
     if belief is None:
         return Planner(roads, car)

@@ -6,7 +6,8 @@ from typing import Any
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
-from evroute.planning.plan import Plan, PlannedRoute, Planner, endpoints
+from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.planner import Planner, endpoints
 
 COLUMNS = ("id", "trip", "from", "to", "vehicle", "soc", "reserve", "max_extra_time")
 

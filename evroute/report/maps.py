@@ -67,13 +67,12 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     require("folium")
     import folium
 
-    chart = base_map(network)
+    rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
+    chart = _roads(network, embedded(), rows)
     for layer in route_layers(network, plan):
         layer.add_to(chart)
     panel(route_classes(network, plan).legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
-    rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    _fit(chart, network, rows)
     drawings = "".join(svg(drawing) for drawing in profiles(network, plan).values())
     page, element = _page(chart), folium.Element
     page.header.add_child(element(_STRIP_STYLE), name="evroute_strip_style")
@@ -82,11 +81,24 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
 
 
 def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None = None) -> "folium.Map":
-    """Return a map of the roads coloured by how often each edge was driven; ``visits``: (n,) counts."""
+    """Return a map of the roads coloured by how often each edge was driven.
+
+    Parameters
+    ----------
+    visits
+        (n,) counts.
+    leaflet
+        Where the page gets Leaflet from; ``None``: the page stands alone.
+
+    Raises
+    ------
+    MissingPackageError
+        If folium is not installed.
+    """
     require("folium")
     import folium
 
-    chart = base_map(network, leaflet)
+    chart = base_map(network, leaflet or embedded())
     classes = visit_classes(int(visits.max()))
     driven = np.flatnonzero(visits)
     of_driven = classes.of(visits[driven].astype(float))
@@ -99,37 +111,15 @@ def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None =
     return chart
 
 
-def base_map(network: RoadNetwork, leaflet: Leaflet | None = None) -> "folium.Map":
-    """Return a map of the roads of a network, grey, fitted to their extent.
-
-    Parameters
-    ----------
-    network
-        What to draw.
-    leaflet
-        Where the page gets Leaflet from; ``None``: the page holds it, 0.2 MB.
+def base_map(network: RoadNetwork, leaflet: Leaflet) -> "folium.Map":
+    """Return a map of the roads of a network, grey, fitted to their extent, for a page that serves ``leaflet``.
 
     Raises
     ------
     MissingPackageError
         If folium is not installed.
     """
-    require("folium")
-    import folium
-
-    leaflet = leaflet or embedded()
-    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
-    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
-    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
-    tiles = folium.TileLayer(
-        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
-    )
-    tiles.add_to(chart)
-    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
-    _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
-    _fit(chart, network, np.arange(network.n_edges))
-    return chart
+    return _roads(network, leaflet, np.arange(network.n_edges))
 
 
 def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
@@ -194,11 +184,16 @@ def _stretches(network: RoadNetwork, planned: PlannedRoute, classes: Classes) ->
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
         climb_m = network.climb_m[rows[piece]].sum()
         text = (
-            f"{escape(street or 'unnamed road')}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{_harmless(street or 'unnamed road')}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
         yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=text)
+
+
+def _harmless(text: str) -> str:
+    """Escape text for folium's tooltips, which are HTML inside a JavaScript template string."""
+    return escape(text).translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\"})
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
@@ -220,12 +215,26 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 
-def _fit(chart: "folium.Map", network: RoadNetwork, edges: IntArray) -> None:
-    """Show all junctions of the edges."""
+def _roads(network: RoadNetwork, leaflet: Leaflet, shown: IntArray) -> "folium.Map":
+    """Return a map of all roads, fitted to the edges ``shown``; once, for a second fit would be an animation."""
+    require("folium")
+    import folium
+
+    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
+    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
+    tiles = folium.TileLayer(
+        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
+    )
+    tiles.add_to(chart)
+    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
+    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
+    _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
     lon, lat = network.junction_lon_lat
-    junctions = np.concatenate([network.tail[edges], network.head[edges]])
+    junctions = np.concatenate([network.tail[shown], network.head[shown]])
     lon, lat = lon[junctions], lat[junctions]
     chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
+    return chart
 
 
 def _page(chart: "folium.Map") -> "Figure":

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
-from evroute.planning.plan import plan
+from evroute.planning.planner import plan
 from evroute.resources import app_path
 from evroute.simulation.runs import RunFolder
 

@@ -19,7 +19,7 @@ from evroute.errors import NoRouteError
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
-from evroute.planning.plan import Planner
+from evroute.planning.planner import Planner
 from evroute.planning.weights import WEIGHT_RULES
 
 CITIES = ("monaco", "luxembourg")

@@ -14,7 +14,7 @@ import pytest
 from evroute.cli import main
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import plan
+from evroute.planning.planner import plan
 
 Run = Callable[..., tuple[int, str, str]]
 

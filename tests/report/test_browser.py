@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import plan
+from evroute.planning.planner import plan
 from evroute.report.maps import route_map, visits_map
 from evroute.report.page import build_page
 from evroute.report.results import read_visits
@@ -75,7 +75,14 @@ def test_hovering_over_the_route_tells_what_a_stretch_takes(opened, denver: Road
     target = tmp_path / "map.html"
     route_map(denver, plan(denver, trip="A")).save(str(target))
     opened.goto(target.as_uri())
-    opened.locator("path.leaflet-interactive[stroke='#fed976']").first.hover(force=True)
+    opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    middle = opened.locator("path.leaflet-interactive[stroke='#fed976']").first.evaluate(
+        """path => {
+            const point = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+            return [point.x, point.y];
+        }"""
+    )
+    opened.mouse.move(*middle, steps=3)
     assert "Wh per km" in opened.locator(".leaflet-tooltip").inner_text()
 
 

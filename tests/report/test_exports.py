@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Plan, plan
+from evroute.planning.plan import Plan
+from evroute.planning.planner import plan
 from evroute.report.exports import route_geojson, route_gpx
 
 

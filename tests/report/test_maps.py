@@ -9,7 +9,7 @@ import pytest
 
 from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import plan
+from evroute.planning.planner import plan
 from evroute.report import extras
 from evroute.report.leaflet import Leaflet, embedded
 from evroute.report.maps import base_map, route_map, visits_map
@@ -54,9 +54,10 @@ def test_names_of_streets_are_text_and_never_markup(make_network, tmp_path: Path
     from dataclasses import replace
 
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (500, 0, 0), (900, 0, 0)])
-    evil = replace(network, street=("<img src=x onerror=alert(1)>", "b"))
+    evil = replace(network, street=("<img src=x onerror=alert(1)>", "`+alert(2)+`${alert(3)}\\"))
     page = saved(route_map(evil, plan(evil, waypoints=("a", "b"))), tmp_path)
-    assert "<img src=x" not in page
+    for part in ("<img src=x", "`+alert", "${alert", "}\\"):
+        assert part not in page
 
 
 def test_visits_are_drawn_with_their_legend(hill: RoadNetwork, tmp_path: Path) -> None:
@@ -88,10 +89,10 @@ def test_the_reserve_is_drawn_only_where_the_charge_comes_near_it(hill: RoadNetw
         return len(profiles(hill, made)["charge"].to_dict().get("layer", [None]))
 
     assert layers(0) == 1
-    assert layers(48) == 2
+    assert layers(49) == 2
 
 
 def test_a_missing_folium_says_what_to_install(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "folium" else find_spec(name))
     with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[geo\]'"):
-        base_map(hill)
+        base_map(hill, embedded())

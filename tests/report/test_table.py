@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import plan
+from evroute.planning.planner import plan
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, parts_table, plan_table
 from evroute.simulation.runs import RunFolder

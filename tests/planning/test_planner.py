@@ -14,7 +14,7 @@ from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
-from evroute.planning.plan import Planner, plan
+from evroute.planning.planner import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
