@@ -15,7 +15,7 @@ def simulate(
         list[str] | None,
         typer.Option(help="A named trip, or 'PLACE to PLACE' (edge ids, or LAT,LON); repeatable. [A]"),
     ] = None,
-    model: Annotated[list[str] | None, typer.Option(help="exact, independent; repeatable. [exact]")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="exact, independent, svgp; repeatable. [exact]")] = None,
     index: Annotated[
         list[str] | None,
         typer.Option(help="ucb, bayes-ucb, bayes-ucb-quantile, ts, ts-joint, greedy, random; repeatable. [ts]"),
@@ -36,6 +36,22 @@ def simulate(
         float | None, typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less.")
     ] = None,
     beta_scale: Annotated[float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"),
+    ] = None,
+    lengthscale: Annotated[
+        list[float] | None, typer.Option(help="Of worlds and models, in standard deviations of a context. [1]")
+    ] = None,
+    fit_hyperparameters: Annotated[
+        bool, typer.Option("--fit-hyperparameters", help="Fit kernel and noise to the trips as these come in.")
+    ] = False,
+    inducing_points: Annotated[int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")] = None,
+    slots: Annotated[
+        str | None, typer.Option(help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")] = None,
     omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
     xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
@@ -53,15 +69,27 @@ def simulate(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Table
 
+    from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.errors import EvrouteError
+    from evroute.model.build import DEFAULT_LENGTHSCALE
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
-    from evroute.simulation.methods import OPTIONS
-    from evroute.simulation.summary import summarise
+    from evroute.simulation.summary import Summary, summarise
 
-    options = dict(zip(OPTIONS, (variance_scale, beta_scale, omega, xi), strict=True))
-    choices = {"network": network, "trip": trip, "model": model, "index": index, "search": search} | options
-    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share, "search": search}
+    options = {
+        "variance_scale": variance_scale,
+        "beta_scale": beta_scale,
+        "omega": omega,
+        "xi": xi,
+        "inducing_points": inducing_points,
+        "batch_size": batch_size,
+        "slots": slots,
+        "device": device,
+        "fit_hyperparameters": fit_hyperparameters or None,
+    }
+    grids = {"search": search, "prior": prior, "lengthscale": lengthscale}
+    choices = {"network": network, "trip": trip, "model": model, "index": index} | grids | options
+    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:
@@ -101,17 +129,22 @@ def simulate(
             typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
             raise typer.Exit(130) from None
 
-    for (search, worlds), rows in groupby(summarise(folder.rounds()), key=lambda row: (row.search, row.worlds)):
+    def block(row: Summary) -> tuple[str, int]:
+        prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
+        scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
+        return row.search + prior + scale, row.worlds
+
+    for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
         table = Table(
-            title=f"{search}, {worlds} world{'s' * (worlds > 1)}",
+            title=f"{title}, {worlds} world{'s' * (worlds > 1)}",
             box=SIMPLE_HEAD,
             pad_edge=False,
             collapse_padding=True,
         )
-        for title in ("trip", "method"):
-            table.add_column(title, no_wrap=True)
-        for title in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip"):
-            table.add_column(title, justify="right")
+        for column in ("trip", "method"):
+            table.add_column(column, no_wrap=True)
+        for column in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip"):
+            table.add_column(column, justify="right")
         for row in rows:
             table.add_row(
                 f"{row.network} {row.trip}",

@@ -69,6 +69,19 @@ class EnergyPrior:
         return float(ndtr(-self.dissipated_wh / np.sqrt(variance_wh2)).mean())
 
 
+def check_spread(name: str) -> str:
+    """Return the name of a spread if there is one of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; the message lists them.
+    """
+    if name not in SPREADS:
+        raise UnknownNameError(f"unknown prior '{name}'; there are {', '.join(SPREADS)}")
+    return name
+
+
 def fit(network: RoadNetwork, vehicle: Vehicle, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
     """Evaluate eq. 8 on every edge at its speed limit; ``spread`` is one of `SPREADS`.
 
@@ -77,8 +90,7 @@ def fit(network: RoadNetwork, vehicle: Vehicle, spread: str = DEFAULT_SPREAD) ->
     UnknownNameError
         If there is no such spread; the message lists them.
     """
-    if spread not in SPREADS:
-        raise UnknownNameError(f"unknown prior '{spread}'; there are {', '.join(SPREADS)}")
+    check_spread(spread)
     parts = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps)
     mean_wh, potential = parts.total_wh, potential_wh(vehicle, network.climb_m)
     return EnergyPrior(

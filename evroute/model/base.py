@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf
 
 from evroute.arms import Arms, Belief, Feedback
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 
 JITTER = 1e-8
@@ -63,6 +63,14 @@ class HasJoint(Protocol):
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw them ``size`` times, (size, a) Wh; cheaper than one by one."""
+
+
+@runtime_checkable
+class HasInducing(Protocol):
+    """A model that looks at what was measured through inducing points."""
+
+    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
+        """Return their edges (m,) and contexts (m, d)."""
 
 
 class CovarianceError(EvrouteError):

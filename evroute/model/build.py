@@ -23,21 +23,27 @@ from evroute.network.road_network import RoadNetwork
 
 NU = 2
 KAPPA = 1
-LENGTHSCALE = 1.0
+DEFAULT_LENGTHSCALE = 1.0
 
 log = logging.getLogger(__name__)
 
 
-def standard_kernel(network: RoadNetwork, prior: EnergyPrior, cache_dir: Path | None) -> EdgeContextKernel:
-    """Build the paper's kernel on a network; its diagonal, seconds on a city, is kept in ``cache_dir`` if given."""
+def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
+    """Build the paper's graph kernel; its diagonal, seconds on a city, is kept in ``cache_dir`` if given."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
     raw_diagonal = _load(path)
     if raw_diagonal is None:
         raw_diagonal = graph_matern.raw_diagonal(laplacian, NU, KAPPA)
         _save(path, raw_diagonal)
-    graph = GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
-    return EdgeContextKernel(graph, prior.std_wh, np.full(len(context.NAMES), LENGTHSCALE))
+    return GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
+
+
+def standard_kernel(
+    graph: GraphMatern, prior: EnergyPrior, lengthscale: float = DEFAULT_LENGTHSCALE
+) -> EdgeContextKernel:
+    """Build the paper's kernel: one lengthscale for every context, in standard deviations of it."""
+    return EdgeContextKernel(graph, prior.std_wh, np.full(len(context.NAMES), lengthscale))
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:

@@ -11,7 +11,7 @@ what was known of it in the others.
 
 import json
 import logging
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.random import Generator
@@ -20,11 +20,8 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.kernels import EdgeContextKernel
+from evroute.model.slots import Slots, kept_slots
 from evroute.model.variational import DivergedError, Inducing, Variational
-
-Slots = Literal["follow", "padded", "literal"]
-"""How inducing points take the M slots: ``follow`` has no more than were driven; ``padded`` fills the rest up with
-edges never driven, which costs time and changes nothing; ``literal`` does that too and sorts all of them anew."""
 
 log = logging.getLogger(__name__)
 
@@ -105,6 +102,8 @@ class SparseVariationalGP:
 
     def update(self, feedback: Feedback) -> None:
         """Learn what one trip, or a fleet at once, measured (Algorithm 3). A step that diverges is left out."""
+        if not len(feedback.edge):
+            return
         self._remember(feedback)
         self._place()
         self._updates += 1
@@ -137,6 +136,11 @@ class SparseVariationalGP:
         factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
         draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
         return draws + self.posterior(arms).mean_wh
+
+    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
+        """Return edges (m,) and contexts (m, d) of the inducing points."""
+        points = self._inducing.points
+        return points[:, 0].astype(np.int64), points[:, 1:].copy()
 
     def state(self) -> State:
         """Return what was measured, the inducing points, q, the optimiser's memory and the batches' stream."""
@@ -213,7 +217,7 @@ class SparseVariationalGP:
         if self._slots == "literal":
             driven = np.argsort(-visits, kind="stable")[: self._most]
         else:
-            driven = _kept_slots(self._held[self._held >= 0], visits, self._most)
+            driven = kept_slots(self._held[self._held >= 0], visits, self._most)
         held = driven
         if self._slots != "follow":
             undriven = np.setdiff1d(np.arange(len(self._reference)), self._arms[:, 0])
@@ -239,21 +243,6 @@ class SparseVariationalGP:
         noise = self._noise_std[edge] / self._kernel.std_wh[edge]
         mean = np.bincount(place, self._measured[drawn]) / count
         return self._arms[arm], mean, (n / len(drawn)) * count / noise**2
-
-
-def _kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:
-    """Return the arm of each slot: those that hold one keep it unless ``most`` others were visited more often.
-
-    Newcomers take what is left, in order of their first visit.
-    """
-    newer = np.ones(len(visits), dtype=np.bool_)
-    newer[held] = False
-    chosen = np.lexsort((newer, -visits))[:most]
-    entering = np.sort(chosen[newer[chosen]])
-    leaving = np.flatnonzero(~np.isin(held, chosen))
-    kept = held.copy()
-    kept[leaving] = entering[: len(leaving)]
-    return np.concatenate([kept, entering[len(leaving) :]])
 
 
 def _points(edge: IntArray, features: FloatArray) -> FloatArray:

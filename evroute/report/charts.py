@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+AXES = {"prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
+"""What sets panels of one trip apart, as labels write it."""
 N_POINTS = 100
 N_BLOCKS = 50
 
@@ -73,10 +75,17 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
-    """Return the panel of every row: network and trip, and the search if there are several."""
+    """Return the panel of every row: network and trip, and what else there are several of."""
     names = {name: Path(name).stem.capitalize() for name in rounds["network"].unique()}
     panel = rounds["network"].map(names) + " " + rounds["trip"]
-    return panel + ", " + rounds["search"] if rounds["search"].nunique() > 1 else panel
+    for axis in axes(rounds):
+        panel += ", " + rounds[axis].map(AXES[axis].format)
+    return panel
+
+
+def axes(rounds: "pd.DataFrame") -> list[str]:
+    """Return which of `AXES` have several values in these rounds."""
+    return [axis for axis in AXES if rounds[axis].nunique() > 1]
 
 
 def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -113,7 +122,7 @@ def _thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _panels(rounds: "pd.DataFrame", title: str, rule_at: float | None = None) -> "alt.FacetChart":
-    """Draw mean and standard error over the seeds of ``value`` against ``t``, a panel per trip and search."""
+    """Draw mean and standard error over the seeds of ``value`` against ``t``, in the panels of `panel_labels`."""
     require("altair")
     import altair as alt
 

@@ -15,7 +15,7 @@ from evroute.network.catalog import load_network
 from evroute.report import charts
 from evroute.report.exploration import visits_chart
 from evroute.report.results import read_rounds, read_timings, read_visits
-from evroute.report.table import LABELS, final_table
+from evroute.report.table import final_table, label_columns
 from evroute.simulation.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -88,13 +88,14 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
                 figures.append(_figure(name, caption, chart, as_svg=False))
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
+    n_names = len(label_columns(rounds))
     html = _template().render(
         title=f"Learning to route: {folder.path.resolve().name}",
         lead=_lead(rounds),
         figures=figures,
         notes=notes,
-        table=_cells(final_table(rounds, read_timings(folder))),
-        n_names=len(LABELS),
+        table=_cells(final_table(rounds, read_timings(folder)), n_names),
+        n_names=n_names,
         manifest=manifest,
     )
     return Page(html, tuple(figures))
@@ -107,13 +108,14 @@ def _exploration(
     if network.digest != digest:
         raise EvrouteError(f"the network '{name}' of today is not the one that was driven")
     here = rounds[rounds["network"] == name]
-    for (trip, search), group in here.groupby(["trip", "search"], sort=False):
+    for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
         runs_of = group.groupby("method")["run"].unique()
         visits = {
             method: read_visits(folder, runs_of[method], network.n_edges) for method in charts.method_styles(group)
         }
         title = charts.panel_labels(here)[group.index[0]]
-        yield f"explored-{Path(name).stem}-{trip}-{search}", visits_chart(network, visits, f"{title}: roads driven")
+        slug = "-".join(["explored", Path(name).stem, *map(str, names)])
+        yield slug, visits_chart(network, visits, f"{title}: roads driven")
 
 
 def _figure(name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool) -> Figure:
@@ -139,11 +141,11 @@ def _lead(rounds: "pd.DataFrame") -> str:
     )
 
 
-def _cells(table: "pd.DataFrame") -> dict[str, Any]:
+def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
     """Format the numbers of the table; a row is ``first`` where another trip begins."""
     rows, above = [], None
     for values in table.itertuples(index=False, name=None):
-        names, numbers = values[: len(LABELS)], values[len(LABELS) :]
+        names, numbers = values[:n_names], values[n_names:]
         rows.append({"first": names[:-1] != above, "cells": [*names, *map(_number, numbers)]})
         above = names[:-1]
     return {"columns": list(table.columns), "rows": rows}

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.report.charts import method_styles
+from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LABELS = ("network", "trip", "search", "method")
 LAST_TRIPS = 50
 _TIMES = ["posterior_s", "index_s", "search_s", "update_s"]
 
@@ -49,12 +48,17 @@ def parts_table(plan: Plan) -> "pd.DataFrame":
     return (pd.DataFrame(parts).T / 1000).rename_axis("route").add_suffix(" (kWh)")
 
 
-def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each network, trip, search and method; regrets are cumulative, at the end, Wh.
+def label_columns(rounds: "pd.DataFrame") -> list[str]:
+    """Return the columns that name a row of `final_table`."""
+    return ["network", "trip", *(axis for axis in AXES if axis == "search" or axis in axes(rounds)), "method"]
 
-    The geometric mean is 0 if any regret is; a standard error of one world is NaN. ``vs eq. 8`` is the mean over the
-    last 50 trips of the true expected energy of the route driven minus that of the eq. 8 route. A trip is on the best
-    route if its regret is 0.
+
+def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row for each method on each trip, under each search, prior and lengthscale; regrets at the end, Wh.
+
+    Regrets are cumulative. The geometric mean is 0 if any regret is; a standard error of one world is NaN.
+    ``vs eq. 8`` is the mean over the last 50 trips of the true expected energy of the route driven minus that of the
+    eq. 8 route. A trip is on the best route if its regret is 0.
 
     Parameters
     ----------
@@ -63,7 +67,7 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
     """
     import pandas as pd
 
-    keys = [*LABELS]
+    keys = label_columns(rounds)
     order = list(method_styles(rounds))
     frame = rounds.assign(
         method=pd.Categorical(rounds["method"], order, ordered=True),

@@ -6,23 +6,26 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.random import default_rng
 
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.model.base import EnergyModel
 from evroute.network.road_network import RoadNetwork
-from evroute.simulation.methods import MODELS, call, named
+from evroute.simulation.methods import Method, make_model
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting
 
 _ABOUT = "about"
 
 
-def save(path: Path, learned: EnergyModel, *, model: str, setting: Setting) -> None:
-    """Write the state of a model with the names of model, network and vehicle; no pickle."""
+def save(path: Path, learned: EnergyModel, *, method: Method, setting: Setting) -> None:
+    """Write the state of a model with its method and the names of network and vehicle; no pickle."""
     about = {
-        "model": model,
+        "method": method.model_dump(exclude_none=True),
+        "prior": setting.spread,
+        "lengthscale": setting.lengthscale,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
@@ -43,11 +46,11 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
         If the belief is of another network or vehicle, or unreadable.
     """
     path = RunFolder(folder).belief_path(_choose(folder, run))
-    setting = Setting(network, vehicle)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             state = {name: stored[name] for name in stored.files}
             about = json.loads(str(state.pop(_ABOUT)))
+        setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
     except (OSError, EOFError, BadZipFile, KeyError, ValueError):
         raise EvrouteError(f"{path} is unreadable; run the simulation again") from None
     if about["digest"] != network.digest:
@@ -60,8 +63,9 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
             f"{path} is a belief about vehicle '{about['vehicle']['name']}', not about '{vehicle.name}'"
             + (" with these numbers" if about["vehicle"]["name"] == vehicle.name else "")
         )
-    options = {"prior_factor": None}  # a plan draws few edges at once and can do without
-    model: EnergyModel = call(named(MODELS, "model", about["model"]), options, setting)
+    # A plan draws few edges at once and needs no factor of all; it predicts once and needs no GPU.
+    options = {"prior_factor": None, "device": "cpu", "rng": default_rng(0)}
+    model = make_model(Method.model_validate(about["method"]), setting, options)
     model.restore(state)
     return model
 

@@ -20,12 +20,13 @@ from numpy.random import SeedSequence, default_rng
 from threadpoolctl import threadpool_limits
 
 from evroute.errors import EvrouteError
+from evroute.model.refitting import Refitting
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation import belief
 from evroute.simulation.loop import run as run_loop
-from evroute.simulation.methods import INDICES, MODELS, WORLDS, call, named
+from evroute.simulation.methods import INDICES, MODELS, WORLDS, call, make_model, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -47,8 +48,8 @@ def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: C
             play(run, folder, done.add)
         return
     with threadpool_limits(1):
-        for network, vehicle in dict.fromkeys((run.network, run.vehicle) for run in runs):
-            _ = load_setting(network, vehicle).prior_factor  # made once, then mapped by every process
+        for key in dict.fromkeys((run.network, run.vehicle, run.prior, run.lengthscale) for run in runs):
+            _ = load_setting(*key).prior_factor  # made once, then mapped by every process
     context = get_context("spawn")
     rounds, stop = context.Value("q", 0), context.Event()
     with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, (rounds, stop)) as pool:
@@ -74,11 +75,15 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
     The streams of random numbers depend on the network, the trip and the seed alone: methods are compared in the same
     worlds, and no method's draws depend on another's.
     """
+    method = run.method
+    named(MODELS, "model", method.model)  # torch brings threads of its own, which can be limited once it is loaded
     with threadpool_limits(1):
-        setting = load_setting(run.network, run.vehicle)
+        setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
+        lengthscale = run.lengthscale * (method.lengthscale_factor or 1.0)
+        believed = load_setting(run.network, run.vehicle, run.prior, lengthscale)
         origin, destination = setting.ends(run.trip)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds = SeedSequence(run.seed, spawn_key=names).spawn(2)
+        world_seeds, policy_seeds, model_seeds = SeedSequence(run.seed, spawn_key=names).spawn(3)
         options = {
             "origin": origin,
             "destination": destination,
@@ -87,9 +92,11 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         }
         world = call(named(WORLDS, "world", run.world), options, setting)
         rule = WEIGHT_RULES[run.search]
+        own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
+        model = make_model(method, believed, own)
         agent = Agent(
-            model=call(named(MODELS, "model", run.method.model), {}, setting),
-            index=call(named(INDICES, "index", run.method.index), run.method.options, setting),
+            model=model,
+            index=call(named(INDICES, "index", method.index), method.options, setting),
             weight_rule=rule,
             search=Search(setting.line_graph),
             potential_wh=setting.potential_wh,
@@ -102,7 +109,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             potential_wh=setting.potential_wh,
         )
         log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round)
-        belief.save(folder.belief_path(run.name), agent.model, model=run.method.model, setting=setting)
+        belief.save(folder.belief_path(run.name), model, method=method, setting=believed)
+        if isinstance(model, Refitting):
+            folder.write_fits(run.name, model.fits)
         folder.write(run, log)
 
 

@@ -22,19 +22,22 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from evroute import __version__
+from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
+from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.simulation.execution import execute
-from evroute.simulation.methods import WORLDS, Method, check_search, named, options_of
+from evroute.simulation.methods import OPTIONS, WORLDS, Method, check_search, model_options_of, named, options_of
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
 
 
 class Experiment(BaseModel):
-    """Every method on every trip under every search, in ``seeds`` worlds each.
+    """Every method on every trip under every search, prior and lengthscale, in ``seeds`` worlds each.
 
     trips: names by network (a name or a stored ``.npz``).  closed_share: of the edges, closed anew in each round.
+    prior, lengthscale: of the worlds, and of the models in them.
 
     Raises
     ------
@@ -54,6 +57,8 @@ class Experiment(BaseModel):
     vehicle: str = DEFAULT_VEHICLE
     world: str = "sampled-gp"
     closed_share: float = Field(0.0, ge=0, lt=1)
+    prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field((DEFAULT_SPREAD,), min_length=1)
+    lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field((DEFAULT_LENGTHSCALE,), min_length=1)
 
     @model_validator(mode="after")
     def _check(self) -> "Experiment":
@@ -66,7 +71,8 @@ class Experiment(BaseModel):
     def runs(self) -> Iterator[Run]:
         """Yield every run of the grid; paired ones differ in the method alone."""
         trips = [(network, trip) for network, names in self.trips.items() for trip in names]
-        for (network, trip), search, method, seed in product(trips, self.search, self.methods, range(self.seeds)):
+        grid = product(trips, self.prior, self.lengthscale, self.search, self.methods, range(self.seeds))
+        for (network, trip), prior, lengthscale, search, method, seed in grid:
             yield Run(
                 network=network,
                 trip=trip,
@@ -77,6 +83,8 @@ class Experiment(BaseModel):
                 vehicle=self.vehicle,
                 world=self.world,
                 closed_share=self.closed_share,
+                prior=prior,
+                lengthscale=lengthscale,
             )
 
 
@@ -103,23 +111,25 @@ def grid(
     trips: Sequence[str],
     models: Sequence[str],
     indices: Sequence[str],
-    options: Mapping[str, float],
+    options: Mapping[str, Any],
     **fields: Any,
 ) -> Experiment:
     """Combine every model with every index on every trip of every network; ``fields`` are those of `Experiment`.
 
-    An option goes to the indices that take it.
+    An option goes to the indices and models that take it.
 
     Raises
     ------
     EvrouteError
-        If no index takes an option, or the experiment is not valid.
+        If no index and no model takes an option, or the experiment is not valid.
     """
-    taken = {index: options.keys() & options_of(index) for index in indices}
-    if idle := sorted(options.keys() - set().union(*taken.values())):
-        raise EvrouteError(f"none of the indices {', '.join(indices)} takes {', '.join(idle)}")
+    by_index = {index: options.keys() & options_of(index) for index in indices}
+    by_model = {model: options.keys() & model_options_of(model) for model in models}
+    for kind, taken, able in (("indices", by_index, OPTIONS.keys()), ("models", by_model, options.keys() - OPTIONS)):
+        if idle := sorted((options.keys() & able) - set().union(*taken.values())):
+            raise EvrouteError(f"none of the {kind} {', '.join(taken)} takes {', '.join(idle)}")
     methods = [
-        {"model": model, "index": index} | {name: options[name] for name in taken[index]}
+        {"model": model, "index": index} | {name: options[name] for name in by_model[model] | by_index[index]}
         for model, index in product(models, indices)
     ]
     return _validated({"trips": dict.fromkeys(networks, trips), "methods": methods} | fields, "simulation")
@@ -189,6 +199,9 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
     for name, setting in settings.items():
         for trip in experiment.trips[name]:
             setting.ends(trip)
+    packages = ["numpy", "scipy"]
+    if any(method.model == "svgp" for method in experiment.methods):
+        packages += ["torch", "gpytorch"]
     return {
         "configuration": experiment.model_dump(mode="json", exclude_none=True),
         "networks": {name: setting.network.digest for name, setting in settings.items()},
@@ -197,7 +210,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         "versions": {
             "evroute": __version__,
             "python": platform.python_version(),
-            **{package: version(package) for package in ("numpy", "scipy")},
+            **{package: version(package) for package in packages},
             "platform": f"{platform.system()} {platform.machine()}",
         },
     }

@@ -3,6 +3,7 @@
 ``manifest.json``        configuration, versions, networks, vehicle, the definition of regret
 ``parts/RUN.parquet``    one row per round; written last of a run's files: a run with a readable part is finished
 ``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh
+``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
 ``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
 ``timings/RUN.parquet``  seconds per round, which no two machines share
 ``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
@@ -19,8 +20,11 @@ from zlib import crc32
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
 from evroute.files import replacing
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.hyperparameters import Fit
 from evroute.simulation.loop import Log
 from evroute.simulation.methods import Method
 
@@ -40,6 +44,8 @@ class Run:
     vehicle: str
     world: str
     closed_share: float
+    prior: str = DEFAULT_SPREAD
+    lengthscale: float = DEFAULT_LENGTHSCALE
 
     @property
     def name(self) -> str:
@@ -48,7 +54,10 @@ class Run:
         trip = re.sub(r"[^\w.-]+", "_", self.trip)
         if trip != self.trip:  # written out, not named: keep trips apart that differ in signs alone
             trip += f"-{crc32(self.trip.encode()):08x}"
-        return f"{network}-{trip}-{self.method.model}-{self.method.index_name}-{self.search}-s{self.seed}"
+        parts = [network, trip, self.method.name, self.search]
+        parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
+        parts += [f"l{self.lengthscale:g}"] * (self.lengthscale != DEFAULT_LENGTHSCALE)
+        return "-".join([*parts, f"s{self.seed}"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,12 @@ class RunFolder:
         """Return where a run's belief lies."""
         return self.path / "beliefs" / f"{run_name}.npz"
 
+    def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
+        """Write how the fits of a run's hyper-parameters went, by the number of trips after which they came."""
+        told = {trips: fit.to_json() for trips, fit in fits.items()}
+        with replacing(self.path / "fits" / f"{run_name}.json") as temporary:
+            temporary.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
     def finished_runs(self) -> list[str]:
         """List the names of the runs that are finished, sorted."""
         return sorted(path.stem for path in (self.path / "parts").glob("[!.]*.parquet"))
@@ -130,6 +145,8 @@ class RunFolder:
             "search": [run.search] * n,
             "network": [run.network] * n,
             "trip": [run.trip] * n,
+            "prior": [run.prior] * n,
+            "lengthscale": [run.lengthscale] * n,
             "seed": [run.seed] * n,
         }
         _write(self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes)

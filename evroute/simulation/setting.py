@@ -1,19 +1,21 @@
-"""Setting: what every run on one network with one vehicle shares, computed once for each process.
+"""Setting: what every run on one network with one vehicle and one prior shares, computed once for each process.
 
 Its attributes are the values that models, indices and worlds may ask for by name (``methods.call``).
 """
 
 from dataclasses import asdict
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.prior import EnergyPrior, all_arms, fit
+from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, all_arms, fit
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.model import build
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
 from evroute.network.line_graph import LineGraph
@@ -23,11 +25,24 @@ from evroute.planning.search import Search
 
 
 class Setting:
-    """One network and one vehicle, and all that follows from the two."""
+    """One network, one vehicle and one prior, and all that follows from these.
 
-    def __init__(self, network: RoadNetwork, vehicle: Vehicle) -> None:
+    spread: how the prior's deviations are spread over the edges, one of `energy.prior.SPREADS`.
+    lengthscale: of the kernel.
+    """
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        *,
+        spread: str = DEFAULT_SPREAD,
+        lengthscale: float = DEFAULT_LENGTHSCALE,
+    ) -> None:
         self.network = network
         self.vehicle = vehicle
+        self.spread = spread
+        self.lengthscale = lengthscale
 
     @cached_property
     def vehicle_numbers(self) -> dict[str, Any]:
@@ -49,7 +64,7 @@ class Setting:
     @cached_property
     def prior(self) -> EnergyPrior:
         """Eq. 8 and the spreads around it."""
-        return fit(self.network, self.vehicle)
+        return fit(self.network, self.vehicle, self.spread)
 
     @cached_property
     def arms(self) -> Arms:
@@ -68,8 +83,8 @@ class Setting:
 
     @cached_property
     def kernel(self) -> EdgeContextKernel:
-        """The prior covariance of arms; its rows are kept for all runs of the process."""
-        return build.standard_kernel(self.network, self.prior, cache_dir())
+        """The prior covariance of arms; its graph's rows are kept for all runs of the process."""
+        return build.standard_kernel(_graph(self.network), self.prior, self.lengthscale)
 
     @cached_property
     def prior_variance_wh2(self) -> FloatArray:
@@ -99,12 +114,25 @@ class Setting:
 
 
 @cache
-def load_setting(network: str, vehicle: str) -> Setting:
-    """Return the setting of a network and a vehicle, each a name or a file.
+def load_setting(
+    network: str, vehicle: str, spread: str = DEFAULT_SPREAD, lengthscale: float = DEFAULT_LENGTHSCALE
+) -> Setting:
+    """Return the setting of a network and a vehicle, each a name or a file, under a prior.
 
     Raises
     ------
     EvrouteError
         If there is no such network or vehicle, or it cannot be read.
     """
-    return Setting(load_network(Path(network) if network.endswith(".npz") else network), load_vehicle(vehicle))
+    return Setting(_network(network), load_vehicle(vehicle), spread=spread, lengthscale=lengthscale)
+
+
+@cache
+def _network(name: str) -> RoadNetwork:
+    return load_network(Path(name) if name.endswith(".npz") else name)
+
+
+@lru_cache(maxsize=4)
+def _graph(network: RoadNetwork) -> GraphMatern:
+    """Return the graph kernel that all settings on one network share."""
+    return build.standard_graph(network, cache_dir())

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One method on one trip under one search, over ``worlds`` seeds; Wh.
+    """One method on one trip under one search, prior and lengthscale, over ``worlds`` seeds; Wh.
 
     regret_wh, regret_se_wh: mean of the final cumulative regret and its standard error (NaN for one world).
     regret_geometric_wh: its geometric mean (0 if any is 0), which heavy tails move less.
@@ -17,6 +17,8 @@ class Summary:
 
     network: str
     trip: str
+    prior: str
+    lengthscale: float
     search: str
     method: str
     worlds: int
@@ -27,17 +29,17 @@ class Summary:
 
 
 def summarise(rounds: pa.Table) -> list[Summary]:
-    """Summarise ``rounds.parquet``, search by search, else in the order of the experiment."""
-    keys = ("network", "trip", "search", "method")
+    """Summarise ``rounds.parquet``, search by search and prior by prior, else in the order of the experiment."""
+    keys = ("network", "trip", "prior", "lengthscale", "search", "method")
     names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
     run, regret_wh, saved_wh = (np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh"))
     saved_wh = saved_wh - rounds["eq8_wh"].to_numpy()
     summaries = []
     for group in dict.fromkeys(names):
-        network, trip, search, method = group
+        network, trip, prior, lengthscale, search, method = group
         rows = np.array([name == group for name in names])
-        _, world = np.unique(run[rows], return_inverse=True)
-        final_wh = np.bincount(world, weights=regret_wh[rows])
+        _, of_world = np.unique(run[rows], return_inverse=True)
+        final_wh = np.bincount(of_world, weights=regret_wh[rows])
         n = len(final_wh)
         with np.errstate(divide="ignore"):
             geometric_wh = float(np.exp(np.log(final_wh).mean()))
@@ -45,6 +47,8 @@ def summarise(rounds: pa.Table) -> list[Summary]:
             Summary(
                 network=network,
                 trip=trip,
+                prior=prior,
+                lengthscale=lengthscale,
                 search=search,
                 method=method,
                 worlds=n,
@@ -54,5 +58,5 @@ def summarise(rounds: pa.Table) -> list[Summary]:
                 against_eq8_wh=float(saved_wh[rows].mean()),
             )
         )
-    searches = list(dict.fromkeys(each.search for each in summaries))
-    return sorted(summaries, key=lambda each: searches.index(each.search))
+    block = list(dict.fromkeys((each.search, each.prior, each.lengthscale) for each in summaries))
+    return sorted(summaries, key=lambda each: block.index((each.search, each.prior, each.lengthscale)))

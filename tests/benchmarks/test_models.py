@@ -50,7 +50,7 @@ def city(request, data_dir):
     network = load_network(request.param)
     prior = energy_prior.fit(network, load_vehicle())
     arms = energy_prior.all_arms(network, prior)
-    kernel = build.standard_kernel(network, prior, cache_dir())
+    kernel = build.standard_kernel(build.standard_graph(network, cache_dir()), prior)
     return request.param, arms, kernel, prior.noise_std_wh, build.prior_covariance(kernel, arms)
 
 
@@ -87,7 +87,8 @@ def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
     def start():
         network = load_network(name)
         prior = energy_prior.fit(network, load_vehicle())
-        model = ExactGP(build.standard_kernel(network, prior, cache_dir()), arms, prior.noise_std_wh)
+        kernel = build.standard_kernel(build.standard_graph(network, cache_dir()), prior)
+        model = ExactGP(kernel, arms, prior.noise_std_wh)
         model.posterior(arms)
         edge = np.arange(TRIP_EDGES)
         model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]))

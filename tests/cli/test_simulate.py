@@ -104,3 +104,30 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path) -> None:
     arguments = (*SHORT, "--model", "independent", "--out", str(tmp_path))
     assert simulate(*arguments).exit_code == 0
     assert "configuration.horizon: 2 there, 3 now" in refused(*arguments, "--horizon", "3")
+
+
+def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
+    out = tmp_path / "svgp"
+    done = simulate(*SHORT, "--model", "svgp", "--inducing-points", "30", "--prior", "dissipation", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert "potential-rectified, dissipation prior, 1 world" in done.stdout
+    planned = RUNNER.invoke(app, ["route", "--network", "denver", "--trip", "A", "--belief", str(out), "--json"])
+    assert planned.exit_code == 0, planned.output
+
+
+def test_fitted_hyper_parameters_are_told_in_the_folder(tmp_path) -> None:
+    out = tmp_path / "fitted"
+    fitting = (*SHORT, "--fit-hyperparameters", "--horizon", "10", "--out", str(out))
+    assert simulate(*fitting).exit_code == 0
+    (told,) = (out / "fits").iterdir()
+    fit = json.loads(told.read_text())["10"]
+    assert fit["log_likelihood"] > fit["start_log_likelihood"]
+    assert fit["start"]["noise_factor"] == 1.0
+
+
+def test_the_model_options_are_checked(tmp_path) -> None:
+    out = ("--out", str(tmp_path / "none"))
+    assert "1" in refused(*SHORT, "--model", "svgp", "--inducing-points", "0", *out)
+    assert "literal" in refused(*SHORT, "--model", "svgp", "--slots", "sorted", *out)
+    assert "abacus" in refused(*SHORT, "--model", "svgp", "--device", "abacus", *out)
+    assert refused(*SHORT, "--slots", "literal", *out) == "none of the models exact takes slots"

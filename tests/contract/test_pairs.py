@@ -12,7 +12,7 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation.loop import run
-from evroute.simulation.methods import INDICES, MODELS, WORLDS, Method, call, named
+from evroute.simulation.methods import INDICES, MODELS, WORLDS, Method, call, make_model, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.setting import Setting
 
@@ -37,7 +37,7 @@ def play(setting: Setting, model: str, index: str, rule: str, world: str, closed
     ends = {"origin": setting.network.row_of["in"], "destination": setting.network.row_of["out"]}
     options = ends | {"closed_share": closed_share, "seeds": SeedSequence(4)}
     agent = Agent(
-        model=call(named(MODELS, "model", model), {}, setting),
+        model=make_model(Method(model=model, index=index), setting, {"rng": default_rng(3)}),
         index=call(named(INDICES, "index", index), {}, setting),
         weight_rule=WEIGHT_RULES[rule],
         search=Search(setting.line_graph),

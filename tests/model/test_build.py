@@ -28,7 +28,7 @@ def files(folder):
 
 
 def test_the_standard_kernel_has_the_papers_values(hill, prior, arms):
-    kernel = build.standard_kernel(hill, prior, None)
+    kernel = build.standard_kernel(build.standard_graph(hill, None), prior)
     graph = GraphMatern(LineGraph.from_network(hill).laplacian(hill.length_m), 2, 1)
     by_hand = EdgeContextKernel(graph, prior.std_wh, np.ones(3))
     assert len(context.NAMES) == 3
@@ -36,27 +36,27 @@ def test_the_standard_kernel_has_the_papers_values(hill, prior, arms):
     assert kernel.diagonal(arms.edge, arms.features).mean() == pytest.approx(prior.std_wh[0] ** 2)
 
 
-def test_the_diagonal_is_kept_and_used(hill, prior, tmp_path, monkeypatch):
-    first = build.standard_kernel(hill, prior, tmp_path)
+def test_the_diagonal_is_kept_and_used(hill, tmp_path, monkeypatch):
+    first = build.standard_graph(hill, tmp_path)
     assert files(tmp_path) == [["graph", "diagonal"]]
     monkeypatch.setattr(build.graph_matern, "raw_diagonal", lambda *_: pytest.fail("made again"))
-    again = build.standard_kernel(hill, prior, tmp_path)
-    np.testing.assert_array_equal(again.graph.diagonal, first.graph.diagonal)
+    again = build.standard_graph(hill, tmp_path)
+    np.testing.assert_array_equal(again.diagonal, first.diagonal)
 
 
-def test_a_kept_file_that_was_cut_off_is_made_again(hill, prior, tmp_path, caplog):
-    first = build.standard_kernel(hill, prior, tmp_path)
+def test_a_kept_file_that_was_cut_off_is_made_again(hill, tmp_path, caplog):
+    first = build.standard_graph(hill, tmp_path)
     (kept,) = tmp_path.rglob("*.npy")
     kept.write_bytes(kept.read_bytes()[:-9])
     with caplog.at_level(logging.WARNING):
-        again = build.standard_kernel(hill, prior, tmp_path)
+        again = build.standard_graph(hill, tmp_path)
     assert "cannot be read" in caplog.text
-    np.testing.assert_array_equal(again.graph.diagonal, first.graph.diagonal)
+    np.testing.assert_array_equal(again.diagonal, first.diagonal)
 
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_the_prior_factor_squares_to_the_prior_covariance(hill, prior, arms, tmp_path, kept):
-    kernel = build.standard_kernel(hill, prior, None)
+    kernel = build.standard_kernel(build.standard_graph(hill, None), prior)
     factors = [build.prior_factor(kernel, arms, tmp_path if kept else None) for _ in range(2)]
     np.testing.assert_array_equal(*factors)
     covariance = build.prior_covariance(kernel, arms)
@@ -68,11 +68,11 @@ def test_the_prior_factor_squares_to_the_prior_covariance(hill, prior, arms, tmp
 def test_another_vehicle_has_another_prior_file(hill, arms, tmp_path):
     for mass_kg in (1830.0, 900.0):
         prior = energy_prior.fit(hill, replace(load_vehicle(), mass_kg=mass_kg))
-        build.prior_factor(build.standard_kernel(hill, prior, tmp_path), arms, tmp_path)
+        build.prior_factor(build.standard_kernel(build.standard_graph(hill, tmp_path), prior), arms, tmp_path)
     assert files(tmp_path) == [["graph", "diagonal"], ["prior", "factor"], ["prior", "factor"]]
 
 
 def test_the_prior_of_some_edges_alone_is_refused(hill, prior, arms):
-    kernel = build.standard_kernel(hill, prior, None)
+    kernel = build.standard_kernel(build.standard_graph(hill, None), prior)
     with pytest.raises(ValueError, match="all 7 edges"):
         build.prior_covariance(kernel, arms.take(np.arange(6)))

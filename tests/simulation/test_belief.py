@@ -10,7 +10,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.simulation import belief
 from evroute.simulation.belief import load_belief
-from evroute.simulation.methods import MODELS, call, named
+from evroute.simulation.methods import MODELS, Method, make_model
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting
 
@@ -21,17 +21,18 @@ VEHICLE = load_vehicle()
 def learned(request, hill, tmp_path):
     """A model that saw two trips, saved as the only finished run of a folder."""
     setting = Setting(hill, VEHICLE)
-    model = call(named(MODELS, "model", request.param), {}, setting)
+    method = Method(model=request.param, index="ts")
+    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
     rows = np.array([0, 1, 2, 5])
     for energy_wh in ([30.0, 100.0, -20.0, 40.0], [28.0, 90.0, -30.0, 44.0]):
         arms = setting.arms
         model.update(Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], np.array(energy_wh)))
-    save_as_finished(tmp_path, "one", model, request.param, setting)
-    return model, setting, request.param
+    save_as_finished(tmp_path, "one", model, method, setting)
+    return model, setting, method
 
 
-def save_as_finished(folder, name, model, model_name, setting) -> None:
-    belief.save(RunFolder(folder).belief_path(name), model, model=model_name, setting=setting)
+def save_as_finished(folder, name, model, method, setting) -> None:
+    belief.save(RunFolder(folder).belief_path(name), model, method=method, setting=setting)
     (folder / "parts").mkdir(exist_ok=True)
     (folder / "parts" / f"{name}.parquet").touch()
 
@@ -57,8 +58,8 @@ def test_a_belief_about_another_vehicle_is_refused_with_both_names(learned, hill
 
 
 def test_among_several_runs_one_has_to_be_named(learned, hill, tmp_path) -> None:
-    model, setting, model_name = learned
-    save_as_finished(tmp_path, "two", model, model_name, setting)
+    model, setting, method = learned
+    save_as_finished(tmp_path, "two", model, method, setting)
     with pytest.raises(UnknownNameError, match=r"holds several runs; name one with --run: one, two"):
         load_belief(tmp_path, None, hill, VEHICLE)
     with pytest.raises(UnknownNameError, match=r"has no run 'three'; name one with --run: one, two"):

@@ -49,6 +49,51 @@ def test_a_default_run_has_the_readable_name() -> None:
     assert next(experiment.runs()).name == "monaco-A-exact-ts-potential-rectified-s0"
 
 
+def test_priors_and_lengthscales_multiply_the_grid() -> None:
+    experiment = grid(
+        networks=["monaco"],
+        trips=["A"],
+        models=["exact"],
+        indices=["ts"],
+        options={},
+        prior=["paper", "dissipation"],
+        lengthscale=[1.0, 0.5],
+        seeds=1,
+    )
+    assert [run.name for run in experiment.runs()] == [
+        "monaco-A-exact-ts-potential-rectified-s0",
+        "monaco-A-exact-ts-potential-rectified-l0.5-s0",
+        "monaco-A-exact-ts-potential-rectified-dissipation-s0",
+        "monaco-A-exact-ts-potential-rectified-dissipation-l0.5-s0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("prior", ["guess"], "unknown prior 'guess'; there are paper, dissipation"),
+        ("lengthscale", [0.0], "lengthscale.0"),
+    ],
+)
+def test_a_prior_or_lengthscale_that_cannot_be_is_refused(field, value, told) -> None:
+    fields = {"networks": ["monaco"], "trips": ["A"], "models": ["exact"], "indices": ["ts"], "options": {}}
+    with pytest.raises(EvrouteError, match=told):
+        grid(**fields, **{field: value})
+
+
+def test_model_options_go_to_the_models_that_take_them() -> None:
+    experiment = grid(
+        networks=["denver"],
+        trips=["A"],
+        models=["exact", "independent"],
+        indices=["ts"],
+        options={"fit_hyperparameters": True},
+    )
+    assert [method.name for method in experiment.methods] == ["exact-fitted-ts", "independent-ts"]
+    with pytest.raises(EvrouteError, match="none of the models exact takes slots"):
+        grid(networks=["denver"], trips=["A"], models=["exact"], indices=["ts"], options={"slots": "literal"})
+
+
 def test_an_option_that_no_index_takes_is_refused() -> None:
     with pytest.raises(EvrouteError, match="none of the indices ucb, greedy takes variance_scale"):
         grid(

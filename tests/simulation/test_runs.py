@@ -24,6 +24,8 @@ COLUMNS = {
     "model",
     "index",
     "search",
+    "prior",
+    "lengthscale",
     "network",
     "trip",
     "seed",

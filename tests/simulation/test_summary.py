@@ -14,6 +14,8 @@ def test_final_values_by_hand() -> None:
             "run": ["a0", "a0", "a1", "a1", "b0", "b0"],
             "network": ["city"] * 6,
             "trip": ["A"] * 6,
+            "prior": ["paper"] * 6,
+            "lengthscale": [1.0] * 6,
             "search": ["rectified"] * 6,
             "method": ["GP-TS"] * 4 + ["BI-TS"] * 2,
             "regret_wh": [3.0, 1.0, 10.0, 6.0, 2.0, 0.0],
@@ -36,7 +38,8 @@ def test_final_values_by_hand() -> None:
 def test_a_world_without_regret_makes_the_geometric_mean_nought() -> None:
     rounds = pa.table(
         {name: ["x", "y"] for name in ("run",)}
-        | {name: ["x"] * 2 for name in ("network", "trip", "search", "method")}
+        | {name: ["x"] * 2 for name in ("network", "trip", "prior", "search", "method")}
+        | {"lengthscale": [1.0, 1.0]}
         | {"regret_wh": [0.0, 5.0], "true_wh": [1.0, 1.0], "eq8_wh": [1.0, 1.0]}
     )
     assert summarise(rounds)[0].regret_geometric_wh == 0.0
