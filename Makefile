@@ -36,6 +36,15 @@ lint: setup ## ruff and mypy
 bench: setup ## the benchmarks, each two ways in one run
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only -s -p no:xdist
 
+FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
+JOBS ?= 2
+
+figures: setup ## the paper's figures and ours at full length, in runs/ (hours); JOBS=4 for more processes
+	@for name in $(FIGURES); do \
+	  $(BIN)/evroute simulate data/experiments/$$name.toml --jobs $(JOBS) --out runs/$$name && \
+	  $(BIN)/evroute report runs/$$name || exit 1; \
+	done
+
 app: setup ## open the dashboard
 	$(BIN)/evroute app
 

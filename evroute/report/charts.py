@@ -74,6 +74,37 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
     return _panels(frame[np.isfinite(frame["beta"])].assign(value=frame["beta"]), "Beta")
 
 
+def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the cumulative regret at the end against the lengthscale, kWh: mean and one standard error."""
+    require("altair")
+    import altair as alt
+
+    keys = ["panel", "method", "lengthscale"]
+    of_seed = (
+        rounds.assign(panel=panel_labels(rounds.assign(lengthscale=1.0))).groupby([*keys, "seed"])["regret_wh"].sum()
+    )
+    final = (of_seed / 1000).groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
+    final = final.assign(low=final["mean"] - final["sem"], high=final["mean"] + final["sem"])
+    styles = method_styles(rounds)
+    colour = alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()])
+    dash = alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
+    base = alt.Chart().encode(
+        x=alt.X("lengthscale:Q", title="lengthscale", scale=alt.Scale(type="log", nice=False)),
+        color=alt.Color("method:N", scale=colour, legend=alt.Legend(title=None, orient="top", symbolType="stroke")),
+    )
+    line = base.mark_line().encode(y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash))
+    bars = base.mark_rule().encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    title = "Cumulative regret at the end (kWh), by lengthscale"
+    chart: alt.FacetChart = (
+        alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
+        .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
+        .facet(facet=alt.Facet("panel:N", title=None), columns=2)
+        .resolve_scale(y="independent")
+        .properties(title=alt.Title(title, anchor="start", fontSize=14))
+    )
+    return chart
+
+
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
     """Return the panel of every row: network and trip, and what else there are several of."""
     names = {name: Path(name).stem.capitalize() for name in rounds["network"].unique()}

@@ -80,6 +80,9 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         if name != "beta" or charts.has_beta(rounds):
             on_progress(name)
             figures.append(_figure(name, caption, draw(rounds), as_svg=True))
+    if "lengthscale" in charts.axes(rounds):
+        caption = "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
+        figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(rounds), as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
             for name, chart in _exploration(folder, rounds, network_name, digest):

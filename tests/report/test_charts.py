@@ -1,5 +1,6 @@
 """Figures: their numbers by hand, their looks the same everywhere."""
 
+import pandas as pd
 import pytest
 
 from evroute.errors import EvrouteError
@@ -37,6 +38,27 @@ def test_without_a_beta_there_is_no_such_figure(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
     with pytest.raises(EvrouteError, match="confidence bounds"):
         charts.beta(rounds[rounds["method"] == "GP-TS"])
+
+
+def test_final_regret_stands_over_its_lengthscale(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    shorter = rounds.assign(lengthscale=0.5, regret_wh=2 * rounds["regret_wh"])
+    values = charts.regret_by_lengthscale(pd.concat([rounds, shorter])).to_dict()["data"]["values"]
+    drawn = {v["lengthscale"]: (v["mean"], v["low"], v["high"]) for v in values if v["method"] == "GP-TS"}
+    # worlds end at 50 and 20 Wh: mean 35, sd 30/sqrt(2), se 15
+    assert drawn == {1.0: pytest.approx((0.035, 0.020, 0.050)), 0.5: pytest.approx((0.070, 0.040, 0.100))}
+    assert {v["panel"] for v in values} == {"Hill T"}
+
+
+def test_panels_are_named_by_what_there_are_several_of(run_folder: RunFolder) -> None:
+    rounds = read_rounds(run_folder)
+    assert charts.axes(rounds) == []
+    several = pd.concat([rounds, rounds.assign(prior="dissipation", lengthscale=0.5)])
+    assert charts.axes(several) == ["prior", "lengthscale"]
+    assert set(charts.panel_labels(several)) == {
+        "Hill T, paper prior, lengthscale 1",
+        "Hill T, dissipation prior, lengthscale 0.5",
+    }
 
 
 def test_one_world_has_no_band(run_folder: RunFolder) -> None:
