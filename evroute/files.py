@@ -1,5 +1,6 @@
 """Writing files so that nothing is lost: to a temporary name beside the target, then renamed."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +12,19 @@ from tempfile import NamedTemporaryFile
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, delete it on any failure.
 
+    A link stays a link, to the new file. Devices and pipes, which nothing can replace, are yielded themselves.
+
     Raises
     ------
     OSError
-        If the folder cannot be made or written; ``path`` then still is what it was.
+        If the path is a folder, or its folder cannot be made or written; ``path`` then still is what it was.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix, delete=False) as handle:
         temporary = Path(handle.name)

@@ -35,14 +35,14 @@ class Vehicle:
     """
 
     name: str
-    mass_kg: float = Field(gt=0, le=60_000)
-    rolling: float = Field(gt=0, lt=0.2)
-    drag: float = Field(gt=0, lt=3)
-    front_m2: float = Field(gt=0, lt=20)
-    propulsion_efficiency: float = Field(gt=0, le=1)
-    recuperation_efficiency: float = Field(ge=0, le=1)
-    auxiliary_w: float = Field(ge=0, le=50_000)
-    battery_kwh: float = Field(gt=0, le=2_000)
+    mass_kg: float = Field(strict=True, gt=0, le=60_000)
+    rolling: float = Field(strict=True, gt=0, lt=0.2)
+    drag: float = Field(strict=True, gt=0, lt=3)
+    front_m2: float = Field(strict=True, gt=0, lt=20)
+    propulsion_efficiency: float = Field(strict=True, gt=0, le=1)
+    recuperation_efficiency: float = Field(strict=True, ge=0, le=1)
+    auxiliary_w: float = Field(strict=True, ge=0, le=50_000)
+    battery_kwh: float = Field(strict=True, gt=0, le=2_000)
     sources: dict[str, str] = Field(default_factory=dict)
 
 
@@ -87,8 +87,11 @@ def _read(path: Path) -> Vehicle:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EvrouteError(f"vehicle file {path} is not TOML: {error}") from None
     try:
-        return _VEHICLE.validate_python({"name": path.stem} | table)
+        vehicle = _VEHICLE.validate_python({"name": path.stem} | table)
     except ValidationError as error:
         problem = error.errors()[0]
         field = ".".join(str(part) for part in problem["loc"])
         raise EvrouteError(f"vehicle file {path}: {field}: {problem['msg']}") from None
+    if unknown := [field for field in vehicle.sources if field not in table]:
+        raise EvrouteError(f"vehicle file {path}: sources: it has no field '{unknown[0]}'")
+    return vehicle

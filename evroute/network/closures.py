@@ -10,6 +10,7 @@ import numpy as np
 
 from evroute.arrays import BoolArray
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError, UnknownNameError
+from evroute.network.locate import unknown_edge
 from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
         raise EvrouteError(f"every edge of network '{network.name}' is closed")
     left = _with_u_turns(network, closed).subset(~closed).strongest_component()
     ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
-    listed = ", ".join(ids) + (", ..." if n_closed > len(ids) else "")
+    listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off by that"
     return replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
@@ -60,18 +61,28 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
 
 
 def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:
-    """Tell (n,) which edges are named: each text is an edge id, or several with commas between.
+    """Tell (n,) which edges are named: each text is an edge id, or several with commas between, or inside.
 
     Raises
     ------
     UnknownNameError
         If an id is not in the network.
     """
-    ids = [i for text in texts for i in ([text] if text in network.row_of else text.split(","))]
-    unknown = [edge_id for edge_id in ids if edge_id not in network.row_of]
-    if unknown:
-        raise UnknownNameError(f"network '{network.name}' has no edge {', '.join(map(repr, unknown))}")
-    return np.isin(np.arange(network.n_edges), [network.row_of[edge_id] for edge_id in ids])
+    rows = [row for text in texts for row in _rows(network, text)]
+    return np.isin(np.arange(network.n_edges), rows)
+
+
+def _rows(network: RoadNetwork, text: str) -> list[int]:
+    """Read the ids in a text from left to right, each as long as can be: ids of OpenStreetMap hold commas."""
+    pieces, rows = text.split(","), []
+    while pieces:
+        ids = (",".join(pieces[:n]) for n in range(len(pieces), 0, -1))
+        found = next((edge_id for edge_id in ids if edge_id in network.row_of), None)
+        if found is None:
+            raise UnknownNameError(unknown_edge(network, ",".join(pieces)))
+        rows.append(network.row_of[found])
+        del pieces[: found.count(",") + 1]
+    return rows
 
 
 def within(network: RoadNetwork, area: str) -> BoolArray:

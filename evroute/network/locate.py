@@ -20,11 +20,10 @@ _NUMBER = r"\s*([+-]?\d+(?:\.\d*)?)\s*"
 _LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 
 
-def locate(network: RoadNetwork, text: str) -> int:
-    """Return the row of the edge with the id ``text``, or of the edge nearest to the place ``text`` = "lat,lon".
+def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
+    """Return the row of the edge with the id ``text``, or of the edges nearest to the place ``text`` = "lat,lon".
 
-    Distances are planar, to the edge's shape. Of the directions of a street that lie equally near, the one that
-    stands first in the network is taken; name the edge's id to choose the other.
+    Distances are planar, to the edge's shape. Several rows are the directions of one street, equally near.
 
     Raises
     ------
@@ -34,20 +33,27 @@ def locate(network: RoadNetwork, text: str) -> int:
         If the place is not on the earth, or more than 500 m from the nearest edge.
     """
     if text in network.row_of:
-        return network.row_of[text]
+        return (network.row_of[text],)
     if place := _LAT_LON.fullmatch(text):
         return _nearest(network, float(place[1]), float(place[2]))
+    raise UnknownNameError(unknown_edge(network, text))
+
+
+def unknown_edge(network: RoadNetwork, text: str) -> str:
+    """Say that there is no such edge, and name similar ids."""
     near = get_close_matches(text, network.edge_id, n=3)
-    hint = f"similar ids: {', '.join(near)}" if near else "give an edge id or 'lat,lon'"
-    raise UnknownNameError(f"network '{network.name}' has no edge '{text}'; {hint}")
+    hint = f"similar ids: {'; '.join(near)}" if near else "give an edge id or 'lat,lon'"
+    return f"network '{network.name}' has no edge '{text}'; {hint}"
 
 
-def _nearest(network: RoadNetwork, lat: float, lon: float) -> int:
+def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
     import shapely
     from pyproj import Transformer
 
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
-        raise EvrouteError(f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees")
+        similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
+        hint = f"; or an edge id: {'; '.join(similar)}" if similar else ""
+        raise EvrouteError(f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}")
     x_m, y_m = Transformer.from_crs("EPSG:4326", network.crs, always_xy=True).transform(lon, lat)
     if not np.isfinite([x_m, y_m]).all():
         raise EvrouteError(f"{lat},{lon} lies outside the map projection of network '{network.name}'")
@@ -58,7 +64,8 @@ def _nearest(network: RoadNetwork, lat: float, lon: float) -> int:
             f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network '{network.name}' "
             f"(at most {FARTHEST_M:.0f} m)"
         )
-    return int(tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M).min())
+    near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)
+    return tuple(sorted(near.tolist()))
 
 
 @lru_cache(maxsize=2)

@@ -7,6 +7,8 @@ from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecast import ChargeForecast, RouteForecast
 
+SMALL_WH = 100.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedRoute:
@@ -61,12 +63,19 @@ class Plan:
         saved_wh, extra_s = fastest.energy_wh - energy.energy_wh, energy.time_s - fastest.time_s
         if energy.route == fastest.route:
             return "the fastest route is also the one of least energy"
+        price = f"{_minutes(extra_s)} against the fastest"
         if abs(saved_wh) < 0.5:
-            return f"{_minutes(extra_s)} against the fastest, for the same energy"
-        share = f" ({saved_wh / abs(fastest.energy_wh):.1%})" if fastest.energy_wh else ""
+            return f"{price}, for the same energy"
         if saved_wh < 0:
-            return f"{_minutes(extra_s)} against the fastest costs {-saved_wh / 1000:.2f} kWh more"
-        return f"{_minutes(extra_s)} against the fastest saves {saved_wh / 1000:.2f} kWh{share}"
+            return f"{price} costs {energy_text(-saved_wh)} more"
+        # a share of nearly nothing, or of what the fastest regains, would say nothing
+        share = f" ({saved_wh / fastest.energy_wh:.1%})" if fastest.energy_wh > max(saved_wh, SMALL_WH) else ""
+        return f"{price} saves {energy_text(saved_wh)}{share}"
+
+
+def energy_text(energy_wh: float) -> str:
+    """Return an energy in words: Wh while it is small, kWh with two digits from 0.1 kWh on."""
+    return f"{energy_wh:.0f} Wh" if abs(energy_wh) < SMALL_WH else f"{energy_wh / 1000:.2f} kWh"
 
 
 def _minutes(seconds: float) -> str:

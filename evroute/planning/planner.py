@@ -256,6 +256,8 @@ def plan(
 def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
     """Return the edge rows of a named trip, or of origin and destination given as text.
 
+    A place on a two-way street is left, or arrived at, in the direction that makes the fastest trip.
+
     Raises
     ------
     EvrouteError
@@ -268,9 +270,26 @@ def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
     if trip is None:
         if len(waypoints) != 2:
             raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
-        return locate(network, waypoints[0]), locate(network, waypoints[1])
+        return _quickest_ends(network, locate(network, waypoints[0]), locate(network, waypoints[1]))
     trips = load_trips(network.name)
     if trip not in trips:
         known = f"it has {', '.join(trips)}" if trips else "none ship for it"
         raise UnknownNameError(f"network '{network.name}' has no trip '{trip}'; {known}; or give two places")
-    return locate(network, trips[trip].origin), locate(network, trips[trip].destination)
+    return network.row_of[trips[trip].origin], network.row_of[trips[trip].destination]
+
+
+def _quickest_ends(network: RoadNetwork, origins: Sequence[int], destinations: Sequence[int]) -> tuple[int, int]:
+    """Choose the directions to leave and to arrive in, of streets where both are possible: those of the fastest trip.
+
+    One choice serves all routes of a plan, so that they can be compared.
+    """
+    if len(origins) == len(destinations) == 1:
+        return origins[0], destinations[0]
+    search = Search(LineGraph.from_network(network))
+    reached_s: dict[tuple[int, int], float] = {}
+    for origin in origins:
+        time_s = search.distances(network.time_s, origin)
+        reached_s |= {(origin, destination): float(time_s[destination]) for destination in destinations}
+    return min(
+        (ends for ends in reached_s if ends[0] != ends[1]), key=reached_s.__getitem__, default=(origins[0],) * 2
+    )

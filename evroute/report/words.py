@@ -1,6 +1,6 @@
 """What the routes of a plan are called, and their numbers in one line."""
 
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import Plan, PlannedRoute, energy_text
 
 ROUTE_LABELS = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
 
@@ -19,4 +19,4 @@ def distinct_routes(plan: Plan) -> dict[str, str]:
 
 def totals(planned: PlannedRoute) -> str:
     """Return the energy, time and length of a route in one line."""
-    return f"{planned.energy_wh / 1000:.2f} kWh, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
+    return f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"

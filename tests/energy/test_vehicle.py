@@ -65,3 +65,18 @@ def test_an_unknown_vehicle_lists_those_there_are() -> None:
 def test_a_missing_file_is_told() -> None:
     with pytest.raises(EvrouteError, match="does not exist"):
         load_vehicle("nowhere.toml")
+
+
+@pytest.mark.parametrize("value", ["true", '"2400"'])
+def test_a_number_must_be_a_number(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(MINE.replace("2400", value))
+    with pytest.raises(EvrouteError, match="mass_kg"):
+        load_vehicle(path)
+
+
+def test_a_source_of_nothing_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(MINE + '[sources]\nwheels = "a guess"\n')
+    with pytest.raises(EvrouteError, match="wheels"):
+        load_vehicle(path)

@@ -29,6 +29,8 @@ def test_edges_are_named_singly_or_with_commas(hill: RoadNetwork) -> None:
 
 
 def test_ids_with_commas_of_their_own_are_whole(denver: RoadNetwork) -> None:
+    several = ",".join(denver.edge_id[row] for row in (3, 9))
+    assert np.flatnonzero(closures.named(denver, [several])).tolist() == [3, 9]
     closed = closures.named(denver, [denver.edge_id[3]])
     assert np.flatnonzero(closed).tolist() == [3]
 

@@ -26,21 +26,22 @@ def place(east_m: float, north_m: float) -> str:
 
 
 def test_an_edge_id_is_found_exactly(cross: RoadNetwork) -> None:
-    assert [locate(cross, edge_id) for edge_id in cross.edge_id] == [0, 1, 2]
+    assert [locate(cross, edge_id) for edge_id in cross.edge_id] == [(0,), (1,), (2,)]
 
 
 def test_ids_with_commas_are_ids_and_not_places(denver: RoadNetwork) -> None:
     assert denver.edge_id[7].count(",") == 2
-    assert locate(denver, denver.edge_id[7]) == 7
+    assert locate(denver, denver.edge_id[7]) == (7,)
 
 
 def test_a_place_takes_the_nearest_edge(cross: RoadNetwork) -> None:
-    assert locate(cross, place(3, 400)) == cross.row_of["north#1"]
-    assert locate(cross, place(-499, 700)) == cross.row_of["north#1"]
+    assert locate(cross, place(3, 400)) == (cross.row_of["north#1"],)
+    assert locate(cross, place(-499, 700)) == (cross.row_of["north#1"],)
 
 
-def test_of_two_directions_equally_near_the_first_of_the_network_is_taken(cross: RoadNetwork) -> None:
-    assert locate(cross, place(700, 20)) == locate(cross, place(700, -20)) == cross.row_of["there"]
+def test_a_place_on_a_two_way_street_is_both_directions(cross: RoadNetwork) -> None:
+    both = cross.row_of["there"], cross.row_of["back"]
+    assert locate(cross, place(700, 20)) == locate(cross, place(700, -20)) == both
 
 
 def test_places_on_denver_agree_with_the_distance_to_every_edge(denver: RoadNetwork) -> None:
@@ -52,7 +53,13 @@ def test_places_on_denver_agree_with_the_distance_to_every_edge(denver: RoadNetw
         x, y = points[rng.integers(len(points))] + rng.normal(0, 30, 2)
         lon, lat = to_degrees.transform(x, y)
         distances = shapely.distance(lines, shapely.Point(x, y))
-        assert distances[locate(denver, f"{lat:.9f},{lon:.9f}")] <= distances.min() + 0.01
+        assert distances[list(locate(denver, f"{lat:.9f},{lon:.9f}"))].max() <= distances.min() + 0.01
+
+
+def test_an_id_that_looks_like_a_place_suggests_near_ones(denver: RoadNetwork) -> None:
+    tail, head, _ = denver.edge_id[7].split(",")
+    with pytest.raises(EvrouteError, match=denver.edge_id[7]):
+        locate(denver, f"{tail},{head}")
 
 
 def test_an_unknown_id_suggests_near_ones(cross: RoadNetwork) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pyproj import Transformer
 
 from evroute.arms import Arms, Belief, Feedback, Route
 from evroute.arrays import FloatArray
@@ -14,7 +15,7 @@ from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner, endpoints, plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -164,7 +165,27 @@ def test_a_time_limit_trades_energy_for_time(make_network: Callable[..., RoadNet
     assert plan(network, waypoints=ENDS, max_extra_time=needed - 1e-6).routes["energy"].edges == fast.edges
     saved_wh = fast.energy_wh - slow.energy_wh
     assert f"+{(slow.time_s - fast.time_s) / 60:.1f} min" in free.verdict
+    assert saved_wh > 100
     assert f"saves {saved_wh / 1000:.2f} kWh ({saved_wh / fast.energy_wh:.1%})" in free.verdict
+
+
+@pytest.mark.parametrize(
+    ("least_wh", "fastest_wh", "words"),
+    [
+        (900, 1200, "saves 0.30 kWh (25.0%)"),
+        (90, 120, "saves 30 Wh (25.0%)"),
+        (-40, 2, "saves 42 Wh"),  # a share of nearly nothing says nothing
+        (-500, -200, "saves 0.30 kWh"),
+        (10, 9.7, "for the same energy"),
+    ],
+)
+def test_a_saving_is_told_in_a_unit_of_its_size(
+    hill: RoadNetwork, least_wh: float, fastest_wh: float, words: str
+) -> None:
+    planned = plan(hill, waypoints=ENDS)
+    level, over = (replace(planned.routes["energy"], route=Route(way)) for way in ((0, 3, 4, 5), (0, 1, 2, 5)))
+    routes = {"energy": replace(level, energy_wh=least_wh), "time": replace(over, energy_wh=fastest_wh)}
+    assert replace(planned, routes=routes).verdict.endswith(words)
 
 
 def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(make_network: Callable[..., RoadNetwork]) -> None:
@@ -281,3 +302,23 @@ def test_an_unreachable_destination_is_named(make_network: Callable[..., RoadNet
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (1, 0, 0), (2, 0, 0)])
     with pytest.raises(NoRouteError, match="edge 'b' to 'a'"):
         plan(network, waypoints=("b", "a"))
+
+
+def test_a_street_both_ways_is_left_and_reached_in_the_direction_of_the_fastest_trip(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    # a line of two-way streets; on it one cannot turn round, so only one direction leads east, and one back west
+    x, y = 500_000.0, 4_800_000.0
+    positions = [(x + 1000 * k, y, 0) for k in range(4)]
+    edges = [("w1", 1, 0), ("e1", 0, 1), ("w2", 2, 1), ("e2", 1, 2), ("w3", 3, 2), ("e3", 2, 3)]
+    network = make_network(edges, positions)
+    west, east = (",".join(map(str, place)) for place in degrees(network, [x + 500, x + 2500], y + 5))
+    assert [network.edge_id[row] for row in endpoints(network, None, (west, east))] == ["e1", "e3"]
+    assert [network.edge_id[row] for row in endpoints(network, None, (east, west))] == ["w3", "w1"]
+    assert [network.edge_id[row] for row in endpoints(network, None, (west, "e2"))] == ["e1", "e2"]
+
+
+def degrees(network: RoadNetwork, x_m: list[float], y_m: float) -> list[tuple[float, float]]:
+    """Return places as latitude and longitude."""
+    to_degrees = Transformer.from_crs(network.crs, "EPSG:4326", always_xy=True)
+    return [to_degrees.transform(x, y_m)[::-1] for x in x_m]
