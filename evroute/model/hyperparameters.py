@@ -99,7 +99,14 @@ def fit(
 
     inducing: maximises the variational bound through these points, not the likelihood itself.  prior_log_std: adds a
     log-normal prior around the start to every number, of this standard deviation of the logarithm.
+
+    Raises
+    ------
+    ValueError
+        If nu of the kernel is not whole.
     """
+    if not float(kernel.graph.nu).is_integer():
+        raise ValueError(f"nu of the kernel is {kernel.graph.nu}; fits start from a whole number")
     driven = driven.most_visited(MOST_ARMS)
     problem = _Problem(kernel, noise_std_wh, driven, inducing, prior_log_std)
     start = Hyperparameters.of(kernel)

@@ -105,15 +105,15 @@ class SparseVariationalGP:
         if not len(feedback.edge):
             return
         self._remember(feedback)
-        self._place()
         self._updates += 1
-        for _ in range(self._steps):
-            try:
+        try:
+            self._place()
+            for _ in range(self._steps):
                 self._inducing = self._variational.step(self._inducing, *self._batch())
-            except DivergedError as error:
-                log.warning(
-                    "update %d of the variational model left out, the state before kept: %s", self._updates, error
-                )
+        except DivergedError as error:
+            log.warning(
+                "update %d of the variational model diverged, the last good state kept: %s", self._updates, error
+            )
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""

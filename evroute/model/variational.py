@@ -26,6 +26,7 @@ try:
     from gpytorch.models import ApproximateGP
     from gpytorch.optim import NGD
     from gpytorch.variational import NaturalVariationalDistribution, VariationalStrategy
+    from linear_operator.utils.cholesky import psd_safe_cholesky
     from linear_operator.utils.errors import NanError, NotPSDError
     from torch import Tensor
 except ModuleNotFoundError as error:
@@ -132,8 +133,11 @@ class Variational:
         precision = -2.0 * q.natural_mat.detach()
         if not (torch.isfinite(points).all() and torch.isfinite(q.natural_vec).all()):
             raise DivergedError(f"a parameter is not finite; the loss was {lost:.3g}")
-        if torch.linalg.cholesky_ex(precision).info:
-            raise DivergedError(f"the precision of q is not positive definite; the loss was {lost:.3g}")
+        try:
+            psd_safe_cholesky(precision)
+            self._prior_factor(points.detach())
+        except NotPSDError as error:
+            raise DivergedError(f"{error}; the loss was {lost:.3g}") from None
         return Inducing(_array(points), _array(q.natural_vec), _array(precision), moments, adam_steps)
 
     def predict(self, belief: Inducing, arms: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -152,7 +156,19 @@ class Variational:
             return _array(self._kernel(x).to_dense() - weights.T @ weights + spread.T @ spread)
 
     def carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
-        """Return the belief with other points in some slots, where q(u) now is what was predicted there."""
+        """Return the belief with other points in some slots, where q(u) now is what was predicted there.
+
+        Raises
+        ------
+        DivergedError
+            If the points lie too close together.
+        """
+        try:
+            return self._carried(belief, slots, points)
+        except NotPSDError as error:
+            raise DivergedError(str(error)) from None
+
+    def _carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
         moved = belief.relabelled(slots, points)
         mean, _ = self.predict(belief, moved.points)
         covariance = self.covariance(belief, moved.points)
@@ -161,7 +177,7 @@ class Variational:
             white_mean = torch.linalg.solve_triangular(factor, self._tensor(mean)[:, None], upper=False)
             half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
             white = torch.linalg.solve_triangular(factor, half.T, upper=False)
-            precision = torch.cholesky_inverse(torch.linalg.cholesky(0.5 * (white + white.T)))
+            precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
             return replace(moved, information=_array((precision @ white_mean)[:, 0]), precision=_array(precision))
 
     def _projected(self, belief: Inducing, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -177,7 +193,7 @@ class Variational:
     def _prior_factor(self, points: Tensor) -> Tensor:
         prior: Tensor = self._kernel(points).to_dense()
         jitter = JITTER * torch.eye(len(points), dtype=prior.dtype, device=prior.device)
-        factor: Tensor = torch.linalg.cholesky(prior + jitter)
+        factor: Tensor = psd_safe_cholesky(prior + jitter)
         return factor
 
     def _tensor(self, array: FloatArray) -> Tensor:

@@ -185,7 +185,7 @@ def test_a_step_that_diverges_leaves_the_last_good_state_and_says_when_and_why(m
     with caplog.at_level(logging.WARNING):
         model.update(Feedback(edge, world.arms.features[edge], np.zeros(1), np.full(1, 1e200)))
     assert [record.message for record in caplog.records] == [
-        "update 2 of the variational model left out, the state before kept: the loss is inf"
+        "update 2 of the variational model diverged, the last good state kept: the loss is inf"
     ]
     for name in ("points", "information", "precision", "moments"):
         np.testing.assert_array_equal(model.state()[name], before[name])

@@ -1,0 +1,89 @@
+"""How far the sparse variational model is behind the exact posterior, on the trips that this one's learner drives.
+
+    EVROUTE_DATA_DIR=... OMP_NUM_THREADS=1 python tests/benchmarks/svgp_lag.py monaco A
+
+prints the table of docs/figures/svgp.md: minutes, for the literal form takes a second a trip.
+"""
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+
+from evroute.arms import Feedback
+from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.model.exact import ExactGP
+from evroute.model.svgp import SparseVariationalGP
+from evroute.planning.search import Search
+from evroute.planning.weights import WEIGHT_RULES
+from evroute.policy.agent import Agent
+from evroute.policy.thompson import IndependentThompson
+from evroute.simulation.sampled_gp import SampledGP
+from evroute.simulation.setting import Setting, load_setting
+
+N_ROUNDS = 200
+LOOK_AT = (10, 25, 50, 100, 150, 200)
+WAYS = {
+    "follow": {},
+    "follow, contexts fixed": {"adam_rate": 0.0},
+    "follow, the whole history as batch": {"batch_size": 10**9},
+    "follow, M = 100": {"inducing_points": 100},
+    "literal": {"slots": "literal"},
+}
+
+
+def trips(setting: Setting, trip: str, exact: ExactGP) -> Iterator[Feedback]:
+    """Yield the trips that Thompson sampling on the exact posterior drives in a drawn world, learning as it goes."""
+    origin, destination = setting.ends(trip)
+    world = SampledGP(
+        arms=setting.arms,
+        prior_factor=setting.prior_factor,
+        noise_std_wh=setting.noise_std_wh,
+        search=setting.search,
+        origin=origin,
+        destination=destination,
+        closed_share=0.0,
+        seeds=SeedSequence(0),
+    )
+    agent = Agent(
+        model=exact,
+        index=IndependentThompson(),
+        weight_rule=WEIGHT_RULES["potential-rectified"],
+        search=Search(setting.line_graph),
+        potential_wh=setting.potential_wh,
+        rng=default_rng(1),
+    )
+    for t in range(1, N_ROUNDS + 1):
+        request = world.observe(t)
+        feedback = world.drive(request, agent.ask(request))
+        agent.tell(feedback)
+        yield feedback
+
+
+def main(network: str, trip: str) -> None:
+    """Print the lag of each way of placing the points, on the edges driven so far."""
+    setting = load_setting(network, REFERENCE)
+    given = (setting.kernel, setting.arms, setting.noise_std_wh)
+    exact = ExactGP(*given)
+    models = {name: SparseVariationalGP(*given, default_rng(0), **options) for name, options in WAYS.items()}
+    driven: set[int] = set()
+    print("| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, 90th percentile |")
+    print("| --- | --- | --- | --- | --- |")
+    for t, feedback in enumerate(trips(setting, trip, exact), start=1):
+        driven.update(feedback.edge.tolist())
+        for model in models.values():
+            model.update(feedback)
+        if t in LOOK_AT:
+            edge = np.array(sorted(driven))
+            best = exact.posterior(setting.arms)
+            for name, model in models.items():
+                belief = model.posterior(setting.arms)
+                mean = np.quantile(abs(belief.mean_wh - best.mean_wh)[edge] / best.std_wh[edge], [0.5, 0.9])
+                std = np.quantile(abs(belief.std_wh / best.std_wh - 1)[edge], [0.5, 0.9])
+                numbers = f"{mean[0]:.2f}, {mean[1]:.2f} | {std[0]:.2f}, {std[1]:.2f}"
+                print(f"| {t} | {len(edge)} | {name} | {numbers} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
