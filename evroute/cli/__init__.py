@@ -4,7 +4,7 @@ Imports of numpy and all that stands on it happen inside the commands, so that `
 """
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +27,9 @@ app.command()(simulate.simulate)
 app.command()(report.report)
 app.command()(dashboard.app)
 
+# what typer raises for wrong options and arguments; it has no public name of its own
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -46,13 +49,19 @@ def _options(
 def main() -> None:
     """Run the command line; a request that cannot be met is one line on stderr and exit status 2."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except _USAGE_ERROR as error:
+        message = error.format_message()
+        if message.startswith("Usage:"):  # a group without a command answers with its help
+            print(message, file=sys.stderr)
+            sys.exit(2)
+        _fail(" ".join(message.split()), 2)
     except EvrouteError as error:
         _fail(str(error), 2)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         _fail(f"{error.strerror or error}{where}", 2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
 
 

@@ -112,8 +112,11 @@ def _answer(
     failed = 0
     try:
         with batch.open(newline="", encoding="utf-8-sig") as handle:
+            rows = csv.DictReader(handle, strict=True)
+            if rows.fieldnames is None:
+                raise EvrouteError(f"{batch} is empty; its first line names the columns, such as from,to")
             answers = answer_all(
-                csv.DictReader(handle),
+                rows,
                 lambda name: _planner(roads, load_vehicle(name), belief, run),
                 vehicle=vehicle,
                 search=search,

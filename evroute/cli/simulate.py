@@ -124,6 +124,9 @@ def simulate(
                     task, description="trips", completed=done, total=total
                 ),
             )
+        except EvrouteError:
+            progress.live.transient = True  # the one line that tells what was wrong stands alone
+            raise
         except KeyboardInterrupt:
             progress.stop()
             typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)

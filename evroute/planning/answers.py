@@ -8,6 +8,7 @@ from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner, endpoints
+from evroute.planning.weights import check_search
 
 COLUMNS = ("id", "trip", "from", "to", "vehicle", "soc", "reserve", "max_extra_time")
 
@@ -83,8 +84,14 @@ def answer_all(
         Gives the planner for a vehicle; it is asked once for each.
     vehicle, search
         What requests without a vehicle take, and the rule for all.
+
+    Raises
+    ------
+    EvrouteError
+        If there is no such vehicle or rule; before the first answer.
     """
-    planners: dict[str, Planner] = {}
+    check_search(search)
+    planners = {vehicle: planner_of(vehicle)}
     for number, row in enumerate(rows, start=1):
         name = row.get("id") or str(number)
         try:
@@ -97,7 +104,9 @@ def answer_all(
 
 
 def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
-    if unknown := [str(column) for column in row if column not in COLUMNS]:
+    if None in row:
+        raise EvrouteError("the row has more cells than the table has columns")
+    if unknown := [column for column in row if column not in COLUMNS]:
         raise EvrouteError(f"unknown column '{unknown[0]}'; there are {', '.join(COLUMNS)}")
     places = [place for column in ("from", "to") if (place := row.get(column))]
     ends = endpoints(planner.network, row.get("trip") or None, places)

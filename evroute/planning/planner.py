@@ -26,7 +26,7 @@ from evroute.planning.forecast import forecast, forecast_charge
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
 from evroute.planning.tradeoff import LabelSearch, hull
-from evroute.planning.weights import WEIGHT_RULES
+from evroute.planning.weights import WEIGHT_RULES, check_search
 
 DEFAULT_SEARCH = "potential"
 FORECAST_SEED = 0
@@ -167,8 +167,7 @@ class Planner:
     def _check(
         self, origin: int, destination: int, search: str, battery: Battery | None, max_extra_time: float | None
     ) -> None:
-        if search not in WEIGHT_RULES:
-            raise UnknownNameError(f"unknown search '{search}'; there are {', '.join(WEIGHT_RULES)}")
+        check_search(search)
         if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
             raise EvrouteError(f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'")
         if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):

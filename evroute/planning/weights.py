@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.errors import UnknownNameError
 from evroute.planning.rectified import rectified_mean
 
 WeightRule = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -41,3 +42,16 @@ WEIGHT_RULES: dict[str, WeightRule] = {
     "rectified": rectified,
     "clamped": clamped,
 }
+
+
+def check_search(name: str) -> str:
+    """Return the name of a weight rule if there is one of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; the message lists the rules.
+    """
+    if name not in WEIGHT_RULES:
+        raise UnknownNameError(f"unknown search '{name}'; there are {', '.join(WEIGHT_RULES)}")
+    return name

@@ -26,8 +26,9 @@ from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.planning.weights import check_search
 from evroute.simulation.execution import execute
-from evroute.simulation.methods import OPTIONS, WORLDS, Method, check_search, model_options_of, named, options_of
+from evroute.simulation.methods import OPTIONS, WORLDS, Method, model_options_of, named, options_of
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting

@@ -18,7 +18,6 @@ from evroute.model.base import EnergyModel
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.refitting import Refitting
 from evroute.model.slots import Slots
-from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import lacking
 from evroute.simulation.setting import Setting
 
@@ -155,19 +154,6 @@ def named(table: Mapping[str, str], what: str, name: str) -> Any:
         raise UnknownNameError(f"unknown {what} '{name}'; there are {', '.join(table)}")
     module, _, attribute = table[name].partition(":")
     return getattr(import_module(module), attribute)
-
-
-def check_search(name: str) -> str:
-    """Return the name of a search rule if there is one of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none; the message lists the rules.
-    """
-    if name not in WEIGHT_RULES:
-        raise UnknownNameError(f"unknown search '{name}'; there are {', '.join(WEIGHT_RULES)}")
-    return name
 
 
 def options_of(index: str) -> set[str]:

@@ -209,3 +209,30 @@ def test_it_works_as_a_process() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["network"] == "denver"
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "words"),
+    [
+        ("", [], "is empty"),
+        ('trip\n"A', [], "not a CSV table"),
+        ("trip\nA\n", ["--search", "magic"], "unknown search 'magic'"),
+        ("trip\nA\n", ["--vehicle", "delorean"], "unknown vehicle 'delorean'"),
+    ],
+)
+def test_a_batch_that_cannot_begin_is_one_line(
+    route: Run, tmp_path: Path, table: str, arguments: list[str], words: str
+) -> None:
+    path = tmp_path / "requests.csv"
+    path.write_text(table)
+    status, out, err = route("--batch", str(path), *arguments)
+    assert (status, out) == (2, "")
+    assert words in err
+
+
+def test_a_row_with_too_many_cells_is_told(route: Run, tmp_path: Path) -> None:
+    path = tmp_path / "requests.csv"
+    path.write_text("trip\nA,B\n")
+    status, out, _ = route("--batch", str(path))
+    assert status == 1
+    assert "more cells" in out
