@@ -97,10 +97,14 @@ def filter_blocks(laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray)
     The first is k_G but for one factor; -2 nu times their difference is its derivative by log kappa.
     """
     solves, shift = _SparseSolves(laplacian, nu, kappa), 2 * nu / kappa**2
-    unit = np.zeros((laplacian.shape[0], len(edges)), order="F")
-    unit[edges, np.arange(len(edges))] = 1.0
-    low = solves.solve(unit, nu // 2)
-    high = solves.solve(low, 1)
+    low, high = np.empty((2, laplacian.shape[0], len(edges)))
+    for start in range(0, len(edges), _SOLVE_BLOCK):
+        some = edges[start : start + _SOLVE_BLOCK]
+        unit = np.zeros((laplacian.shape[0], len(some)), order="F")
+        unit[some, np.arange(len(some))] = 1.0
+        half = solves.solve(unit, nu // 2)
+        block = slice(start, start + len(some))
+        low[:, block], high[:, block] = half, solves.solve(half, 1)
     first, second = (low.T @ high, high.T @ high) if nu % 2 else (low.T @ low, low.T @ high)
     return shift**nu * first, shift ** (nu + 1) * second
 

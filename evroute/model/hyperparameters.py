@@ -177,7 +177,7 @@ class _Problem:
         lengthscales = [LIMITS["lengthscale"]] * self.kernel.lengthscales.size
         bounds = np.log([LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]])
         return minimize(
-            loss, origin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-7}
+            loss, origin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-6}
         )
 
     def named(self, nu: int, theta: FloatArray) -> Hyperparameters:
