@@ -21,9 +21,16 @@ def report(
     target = out or folder / "report.html"
     with Console(file=sys.stderr).status("reading") as status:
         page = build_page(RunFolder(folder), lambda what: status.update(f"drawing {what}"))
+    outdated = set(target.parent.glob(f"{target.stem}-*.png"))
     for figure in page.figures:
-        with replacing(target.with_name(f"{target.stem}-{figure.name}.png")) as temporary:
+        path = target.with_name(f"{target.stem}-{figure.name}.png")
+        with replacing(path) as temporary:
             temporary.write_bytes(figure.png)
+        outdated.discard(path)
+    for path in outdated:
+        path.unlink()
     with replacing(target) as temporary:
         temporary.write_text(page.html, encoding="utf-8")
+    for note in page.notes:
+        typer.echo(f"evroute: {note}", err=True)
     typer.echo(f"{target} and {len(page.figures)} figures")

@@ -25,6 +25,8 @@ from evroute.network.road_network import RoadNetwork
 DEFAULT_SMOOTHING_M = 30.0
 # Above this share of junctions without a height, filling them from their neighbours would be inventing terrain.
 GREATEST_MISSING_SHARE = 0.1
+# Few streets are as steep as this; more often a bridge or tunnel is mapped on the ground.
+STEEP = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,11 +123,13 @@ def set_heights(
         np.hypot(network.x_m[head] - network.x_m[tail], network.y_m[head] - network.y_m[tail]),
         smooth_m[head] - smooth_m[tail],
     )
-    source = network.source
+    source, length_m = network.source, np.maximum(network.length_m, straight_m)
+    if steep := int((np.abs(smooth_m[head] - smooth_m[tail]) > STEEP * length_m).sum()):
+        notes = (*notes, f"{steep} edges are steeper than {STEEP:.0%}: look whether their heights can be right")
     return replace(
         network,
         elevation_m=smooth_m,
-        length_m=np.maximum(network.length_m, straight_m),
+        length_m=length_m,
         source=replace(source, elevation=described, smoothing_m=smoothing_m, notes=source.notes + notes),
     )
 

@@ -46,10 +46,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page and its figures."""
+    """The page, its figures, and what had to be left out of it, one sentence each."""
 
     html: str
     figures: tuple[Figure, ...]
+    notes: tuple[str, ...]
 
 
 def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda what: None) -> Page:
@@ -101,7 +102,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         n_names=n_names,
         manifest=manifest,
     )
-    return Page(html, tuple(figures))
+    return Page(html, tuple(figures), tuple(notes))
 
 
 def _exploration(
