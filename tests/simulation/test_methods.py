@@ -1,5 +1,8 @@
 """Methods by name: what is refused, and what they are called."""
 
+import subprocess
+import sys
+
 import pytest
 
 from evroute.errors import EvrouteError, UnknownNameError
@@ -111,3 +114,16 @@ def test_methods_have_file_names_and_labels(fields, name, label) -> None:
 def test_options_out_of_range_or_unknown_are_refused(options) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         Method(model="svgp", index="ts", **options)
+
+
+def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['torch'] = None\n"
+        "from evroute.simulation.methods import Method\n"
+        "Method(model='exact', index='ts'), Method(model='independent', index='ts')\n"
+        "Method(model='svgp', index='ts')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "MissingPackageError: torch is not installed; run: pip install 'evroute[gp]'" in done.stderr
