@@ -93,7 +93,7 @@ class SparseVariationalGP:
             return Belief(arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.edge, arms.features)))
         mean, variance = self._variational.predict(self._inducing, _points(arms.edge, arms.features))
         unit_wh = self._kernel.std_wh[arms.edge]
-        return Belief(arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(variance))
+        return Belief(arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(np.maximum(variance, 0.0)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""

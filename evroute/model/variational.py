@@ -249,9 +249,11 @@ def _find_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise EvrouteError(f"'{name}' is no device of torch; use cpu or cuda") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise EvrouteError(f"device '{name}': torch finds no GPU here; use cpu")
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise EvrouteError(f"'{name}' is no device for this model; use cpu or cuda")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise EvrouteError(f"device '{name}': torch finds no such GPU here; use cpu")
     return device
 
 
