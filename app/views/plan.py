@@ -112,13 +112,13 @@ def show(network_name: str, plan: Plan) -> None:
     roads = network(network_name)
     st.html(route_classes(roads, plan).legend_html())
     table = plan_table(plan)
-    st.dataframe(table.style.format({name: "{:.2f}" if "kWh" in name else "{:.1f}" for name in table}))
+    st.table(table.style.format({name: "{:.2f}" if "kWh" in name else "{:.1f}" for name in table}))
     st.caption(f"Least energy: {plan.proof}.")
     charts = profiles(roads, plan).values()
     for column, chart in zip(st.columns(len(charts)), charts, strict=True):
         column.altair_chart(chart, height=PROFILE_HEIGHT)
     with st.expander("Where the energy goes"):
-        st.dataframe(parts_table(plan).style.format(precision=3))
+        st.table(parts_table(plan).style.format(precision=3))
 
 
 main()

@@ -29,7 +29,7 @@ def test_the_plan_page_shows_what_evroute_plans() -> None:
     expected = plan("denver", trip="A")
     assert not page.exception
     assert expected.verdict[1:] in page.success[0].value
-    shown = page.dataframe[0].value
+    shown = page.table[0].value
     assert shown.loc["least energy", "energy (kWh)"] == pytest.approx(expected.routes["energy"].energy_wh / 1000)
 
 
@@ -37,7 +37,7 @@ def test_a_battery_adds_the_charge_and_its_profile() -> None:
     page = opened("views/plan.py")
     page.toggle[1].set_value(True).run()
     assert not page.exception
-    assert "arrival charge (%)" in page.dataframe[0].value
+    assert "arrival charge (%)" in page.table[0].value
     assert len(page.get("vega_lite_chart")) == 2
 
 
@@ -45,7 +45,7 @@ def test_a_time_limit_is_kept() -> None:
     page = opened("views/plan.py")
     page.toggle[0].set_value(True).run()
     page.slider[0].set_value(5).run()
-    minutes = page.dataframe[0].value["time (min)"]
+    minutes = page.table[0].value["time (min)"]
     assert minutes.loc["least energy"] <= 1.05 * minutes.min() + 1e-9
 
 
