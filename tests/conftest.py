@@ -1,8 +1,9 @@
 """Networks that tests share: tiny ones made by hand, the embedded one, and the cities where their data is."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 # small matrices, several workers: more BLAS threads than one only get in each other's way
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -128,3 +129,19 @@ def luxembourg(data_dir: Path) -> RoadNetwork:
     from evroute.network.catalog import load_network
 
     return load_network("luxembourg")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; the test is skipped where there is none."""
+    chromium = Path("/usr/bin/chromium")
+    if not chromium.exists():
+        pytest.skip("needs Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
+    flags = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(chromium), args=flags)
+        yield started
+        started.close()
