@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray
 from evroute.model.base import CovarianceError
@@ -22,6 +22,8 @@ NUS = (1, 2, 3)
 MOST_ARMS = 1000
 """Arms whose measurements are looked at, the most visited: a step of the search costs their number cubed."""
 MOST_STEPS = 100
+TOLERANCE_NATS = 1e-3
+"""Gain of a step, per nat gained so far beyond the first, below which a search ends."""
 LIMITS = {"variance": (1e-4, 1e4), "lengthscale": (1e-2, 1e2), "kappa": (1e-2, 1e2), "noise": (1e-3, 1e3)}
 
 log = logging.getLogger(__name__)
@@ -110,14 +112,14 @@ def fit(
     driven = driven.most_visited(MOST_ARMS)
     problem = _Problem(kernel, noise_std_wh, driven, inducing, prior_log_std)
     start = Hyperparameters.of(kernel)
-    found: list[tuple[float, int, OptimizeResult]] = []
+    found: list[tuple[float, int, FloatArray]] = []
     why = ""
     try:
         before, _ = problem.log_likelihood(start.nu, problem.origin(start.nu))
         for nu in NUS:
-            result = problem.best(nu)
-            if np.isfinite(result.fun):
-                found.append((float(result.fun), nu, result))
+            least, theta = problem.best(nu)
+            if np.isfinite(least):
+                found.append((least, nu, theta))
     except CovarianceError as error:
         before, why = float("nan"), str(error)
     if not why and (not found or min(each[0] for each in found) >= -before):
@@ -125,9 +127,9 @@ def fit(
     if why:
         log.warning("the hyper-parameters stay what they were: %s", why)
         return Fit(len(driven.edge), start, start, before, before, why)
-    _, best, result = min(found, key=lambda each: each[0])
-    after, _ = problem.log_likelihood(best, result.x)
-    return Fit(len(driven.edge), start, problem.named(best, result.x), before, after)
+    _, nu, theta = min(found, key=lambda each: each[0])
+    after, _ = problem.log_likelihood(nu, theta)
+    return Fit(len(driven.edge), start, problem.named(nu, theta), before, after)
 
 
 class _Problem:
@@ -165,20 +167,26 @@ class _Problem:
         noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
         return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
 
-    def best(self, nu: int) -> OptimizeResult:
-        """Maximise for one nu."""
+    def best(self, nu: int) -> tuple[float, FloatArray]:
+        """Return the least negative log posterior for one nu, and where it is."""
         origin = self.origin(nu)
+        first, _ = self.log_likelihood(nu, origin)
+        # Every measurement speaks of the noise, every arm of the rest: in these steps the surface is about as steep
+        # in all directions. From the start's value on, so that the tolerance is one of nats.
+        step = np.ones(len(origin))
+        step[-1] = np.sqrt(len(self.driven.count) / (2.0 * self.driven.count.sum()))
 
-        def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self.log_likelihood(nu, theta)
-            away = (theta - origin) / self.prior_log_std
-            return 0.5 * float(away @ away) - value, away / self.prior_log_std - gradient
+        def loss(steps: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self.log_likelihood(nu, origin + step * steps)
+            away = step * steps / self.prior_log_std
+            return 0.5 * float(away @ away) - (value - first), step * (away / self.prior_log_std - gradient)
 
         lengthscales = [LIMITS["lengthscale"]] * self.kernel.lengthscales.size
-        bounds = np.log([LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]])
-        return minimize(
-            loss, origin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": MOST_STEPS, "ftol": 1e-6}
-        )
+        limits = np.log([LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]])
+        bounds = (limits - origin[:, np.newaxis]) / step[:, np.newaxis]
+        options = {"maxiter": MOST_STEPS, "ftol": TOLERANCE_NATS}
+        result = minimize(loss, np.zeros(len(origin)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return float(result.fun) - first, origin + step * result.x
 
     def named(self, nu: int, theta: FloatArray) -> Hyperparameters:
         """Return the numbers as hyper-parameters of a kernel whose k_G has mean diagonal 1."""
