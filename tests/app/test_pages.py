@@ -1,5 +1,6 @@
 """The pages of the dashboard under Streamlit's own test runner; the map itself is tested in ``test_browser``."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ from evroute.resources import app_path
 from evroute.simulation.runs import RunFolder
 
 PATIENCE_S = 200
+
+
+@pytest.fixture(autouse=True)
+def _main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo that AppTest makes the page the main module, which processes started later would run."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 def opened(page: str) -> AppTest:
