@@ -89,7 +89,12 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
     colour = alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()])
     dash = alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
     base = alt.Chart().encode(
-        x=alt.X("lengthscale:Q", title="lengthscale", scale=alt.Scale(type="log", nice=False)),
+        x=alt.X(
+            "lengthscale:Q",
+            title="lengthscale",
+            axis=alt.Axis(values=sorted(final["lengthscale"].unique())),
+            scale=alt.Scale(type="log", nice=False),
+        ),
         color=alt.Color("method:N", scale=colour, legend=alt.Legend(title=None, orient="top", symbolType="stroke")),
     )
     line = base.mark_line().encode(y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash))
