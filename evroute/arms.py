@@ -4,7 +4,7 @@ Energies are watt-hours (Wh) from the battery everywhere; smaller is better and 
 Source: Sandberg, Akerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -60,12 +60,17 @@ class Arms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1."""
+    """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1.
+
+    departed_s: seconds since midnight.  vehicle: its name, empty where all trips are driven by the same.
+    """
 
     t: int
     arms: Arms
     origin: int
     destination: int
+    departed_s: float = 0.0
+    vehicle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,7 @@ class Feedback:
 
     edge: (k,) network rows in driving order; entry i + 1 follows entry i; an edge may repeat.
     features: (k, d) contexts when driven.  prior_mean_wh: (k,) Wh.  energy_wh: (k,) measured, Wh.
+    travel_s: (k,) measured, s; NaN where it was not.
     trip_id, vehicle, departed_s (seconds since midnight) belong to the trip as a whole.
     """
 
@@ -99,6 +105,7 @@ class Feedback:
     trip_id: str = ""
     vehicle: str = ""
     departed_s: float = 0.0
+    travel_s: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         k = len(self.edge)
@@ -109,6 +116,7 @@ class Feedback:
             features=(self.features, np.float64, (k, d)),
             prior_mean_wh=(self.prior_mean_wh, np.float64, (k,)),
             energy_wh=(self.energy_wh, np.float64, (k,)),
+            travel_s=(self.travel_s if len(self.travel_s) else np.full(k, np.nan), np.float64, (k,)),
         )
         if not np.all(np.isfinite(self.energy_wh)):
             raise ValueError("measured energies must be finite")
@@ -123,10 +131,23 @@ class Feedback:
         trip_id: str = "",
         vehicle: str = "",
         departed_s: float = 0.0,
+        travel_s: FloatArray | None = None,
     ) -> "Feedback":
-        """Build the feedback of one route over the arms of its round; ``energy_wh`` is (k,), in driving order."""
+        """Build the feedback of one route over the arms of its round.
+
+        ``energy_wh`` and ``travel_s``, if that was measured, are (k,), in driving order.
+        """
         rows = arms.rows_of(route.rows)
-        return cls(route.rows, arms.features[rows], arms.prior_mean_wh[rows], energy_wh, trip_id, vehicle, departed_s)
+        return cls(
+            edge=route.rows,
+            features=arms.features[rows],
+            prior_mean_wh=arms.prior_mean_wh[rows],
+            energy_wh=energy_wh,
+            trip_id=trip_id,
+            vehicle=vehicle,
+            departed_s=departed_s,
+            travel_s=np.empty(0) if travel_s is None else travel_s,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

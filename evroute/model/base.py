@@ -73,6 +73,14 @@ class HasInducing(Protocol):
         """Return their edges (m,) and contexts (m, d)."""
 
 
+@runtime_checkable
+class Anticipates(Protocol):
+    """A model that is told which arms are about to be measured, before their energies are known."""
+
+    def anticipate(self, arms: Arms) -> None:
+        """Take note of the arms of a route that was just chosen, in increasing order of edge."""
+
+
 class CovarianceError(EvrouteError):
     """A covariance that is not positive definite, even with jitter."""
 

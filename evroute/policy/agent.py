@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
-from evroute.model.base import EnergyModel
+from evroute.model.base import Anticipates, EnergyModel
 from evroute.planning.search import Search
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
@@ -60,7 +60,10 @@ class Agent:
         index_wh = self.index(request.t, arms, self.model, self.rng)
         weights = np.full(len(self.potential_wh), np.inf)
         weights[arms.edge] = self.weight_rule(index_wh, self.model.noise_std(arms), self.potential_wh[arms.edge])
-        return self.search.route(weights, request.origin, request.destination)
+        route = self.search.route(weights, request.origin, request.destination)
+        if isinstance(self.model, Anticipates):
+            self.model.anticipate(arms.take(arms.rows_of(route.rows)))
+        return route
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured (Algorithm 1, line 6)."""
