@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evroute import __version__
-from evroute.cli import dashboard, network, report, route, simulate, vehicle
+from evroute.cli import dashboard, method, network, report, route, simulate, vehicle
 from evroute.errors import EvrouteError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.add_typer(network.app, name="network")
 app.add_typer(vehicle.app, name="vehicle")
+app.add_typer(method.app, name="method")
 app.command()(route.route)
 app.command()(simulate.simulate)
 app.command()(report.report)

@@ -1,9 +1,11 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from evroute.errors import EvrouteError
 
 
 def simulate(
@@ -15,10 +17,17 @@ def simulate(
         list[str] | None,
         typer.Option(help="A named trip, or 'PLACE to PLACE' (edge ids, or LAT,LON); repeatable. [A]"),
     ] = None,
-    model: Annotated[list[str] | None, typer.Option(help="exact, independent, svgp; repeatable. [exact]")] = None,
-    index: Annotated[
+    method: Annotated[
         list[str] | None,
-        typer.Option(help="ucb, bayes-ucb, bayes-ucb-quantile, ts, ts-joint, greedy, random; repeatable. [ts]"),
+        typer.Option(help="A named method, such as gp-ts; 'evroute method list' tells all; repeatable."),
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="A model: each goes with every --index; repeatable. [exact]")
+    ] = None,
+    index: Annotated[list[str] | None, typer.Option(help="An index; repeatable. [ts]")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE, an option of methods ('evroute method show NAME' tells them); repeatable."),
     ] = None,
     search: Annotated[
         list[str] | None,
@@ -36,6 +45,14 @@ def simulate(
         float | None, typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less.")
     ] = None,
     beta_scale: Annotated[float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")] = None,
+    omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
+    xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
+    inducing_points: Annotated[int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")] = None,
+    slots: Annotated[
+        str | None, typer.Option(help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")] = None,
     prior: Annotated[
         list[str] | None,
         typer.Option(help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"),
@@ -46,14 +63,6 @@ def simulate(
     fit_hyperparameters: Annotated[
         bool, typer.Option("--fit-hyperparameters", help="Fit kernel and noise to the trips as these come in.")
     ] = False,
-    inducing_points: Annotated[int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")] = None,
-    batch_size: Annotated[int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")] = None,
-    slots: Annotated[
-        str | None, typer.Option(help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]")
-    ] = None,
-    device: Annotated[str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")] = None,
-    omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
-    xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
     resume: Annotated[
@@ -70,13 +79,12 @@ def simulate(
     from rich.table import Table
 
     from evroute.energy.prior import DEFAULT_SPREAD
-    from evroute.errors import EvrouteError
     from evroute.model.build import DEFAULT_LENGTHSCALE
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
     from evroute.simulation.summary import Summary, summarise
 
-    options = {
+    flags = {
         "variance_scale": variance_scale,
         "beta_scale": beta_scale,
         "omega": omega,
@@ -87,8 +95,9 @@ def simulate(
         "device": device,
         "fit_hyperparameters": fit_hyperparameters or None,
     }
+    options = {name: value for name, value in flags.items() if value is not None} | dict(map(_parsed, option or ()))
     grids = {"search": search, "prior": prior, "lengthscale": lengthscale}
-    choices = {"network": network, "trip": trip, "model": model, "index": index} | grids | options
+    choices = {"network": network, "trip": trip, "method": method, "model": model, "index": index} | grids | options
     fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
@@ -101,9 +110,10 @@ def simulate(
         wanted = grid(
             networks=network,
             trips=trip or ["A"],
-            models=model or ["exact"],
+            methods=method or [],
+            models=model or ([] if method and not index else ["exact"]),
             indices=index or ["ts"],
-            options={name: value for name, value in options.items() if value is not None},
+            options=options,
             **given,
         )
     if out is None:
@@ -159,3 +169,16 @@ def simulate(
             )
         Console().print(table)
     typer.echo(f"{folder.path}/rounds.parquet")
+
+
+def _parsed(option: str) -> tuple[str, Any]:
+    """Split ``NAME=VALUE``; the value is written as in TOML, a word needs no quotes."""
+    import tomllib
+
+    name, separator, value = option.partition("=")
+    if not separator or not name:
+        raise EvrouteError(f"--option '{option}' is not NAME=VALUE")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value

@@ -44,7 +44,7 @@ def bayes_ucb(omega: float = 1.0, xi: float = 1.0, beta_scale: float = 1.0) -> C
     """Return GP-BayesUCB of Theorem 3.1; the defaults are those of the paper's experiments (section 4.2)."""
     for name, value in (("omega", omega), ("xi", xi)):
         if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} of BayesUCB is {value}; it must be positive")
+            raise ValueError(f"{name} is {value:g}; it must be positive")
     return ConfidenceBound(Scaled(TheoremBayesUCB(omega, xi), beta_scale))
 
 

@@ -66,7 +66,7 @@ class Scaled:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.factor) and self.factor >= 0):
-            raise ValueError(f"the factor of beta is {self.factor}; it must be at least 0")
+            raise ValueError(f"beta_scale is {self.factor:g}; it must be at least 0")
 
     @property
     def needs(self) -> type:

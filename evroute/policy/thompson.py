@@ -61,4 +61,4 @@ class JointThompson:
 
 def _check(variance_scale: float) -> None:
     if not (np.isfinite(variance_scale) and variance_scale > 0):
-        raise ValueError(f"the variance scale is {variance_scale}; it must be positive")
+        raise ValueError(f"variance_scale is {variance_scale:g}; it must be positive")

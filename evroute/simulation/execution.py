@@ -26,7 +26,7 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation import belief
 from evroute.simulation.loop import run as run_loop
-from evroute.simulation.methods import INDICES, MODELS, WORLDS, call, make_model, named
+from evroute.simulation.methods import MODELS, WORLDS, call, make_index, make_model, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -96,7 +96,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         model = make_model(method, believed, own)
         agent = Agent(
             model=model,
-            index=call(named(INDICES, "index", method.index), method.options, setting),
+            index=make_index(method, setting),
             weight_rule=rule,
             search=Search(setting.line_graph),
             potential_wh=setting.potential_wh,

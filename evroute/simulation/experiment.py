@@ -15,6 +15,7 @@ import platform
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +29,7 @@ from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.simulation.execution import execute
-from evroute.simulation.methods import OPTIONS, WORLDS, Method, model_options_of, named, options_of
+from evroute.simulation.methods import INDICES, MODELS, WORLDS, Method, check_ranges, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -110,30 +111,38 @@ def grid(
     *,
     networks: Sequence[str],
     trips: Sequence[str],
-    models: Sequence[str],
-    indices: Sequence[str],
+    methods: Sequence[str] = (),
+    models: Sequence[str] = (),
+    indices: Sequence[str] = (),
     options: Mapping[str, Any],
     **fields: Any,
 ) -> Experiment:
-    """Combine every model with every index on every trip of every network; ``fields`` are those of `Experiment`.
+    """Combine named methods, and every model with every index, on every trip of every network.
 
-    An option goes to the indices and models that take it.
+    ``fields`` are those of `Experiment`. An option goes to the methods that take it.
 
     Raises
     ------
     EvrouteError
-        If no index and no model takes an option, or the experiment is not valid.
+        If no method takes an option, or the experiment is not valid.
     """
-    by_index = {index: options.keys() & options_of(index) for index in indices}
-    by_model = {model: options.keys() & model_options_of(model) for model in models}
-    for kind, taken, able in (("indices", by_index, OPTIONS.keys()), ("models", by_model, options.keys() - OPTIONS)):
-        if idle := sorted((options.keys() & able) - set().union(*taken.values())):
-            raise EvrouteError(f"none of the {kind} {', '.join(taken)} takes {', '.join(idle)}")
-    methods = [
-        {"model": model, "index": index} | {name: options[name] for name in by_model[model] | by_index[index]}
-        for model, index in product(models, indices)
+    pairs = [pair(name) for name in methods]
+    pairs += [{"model": model, "index": index} for model, index in product(models, indices)]
+    taken = [_options_of_pair(each["model"], each["index"]) for each in pairs]
+    if idle := sorted(options.keys() - set().union(*taken)):
+        names = [f"{each['model']} with {each['index']}" for each in pairs]
+        raise EvrouteError(f"no method takes {', '.join(idle)}: not {' and not '.join(names)}")
+    wanted = [
+        each | {name: options[name] for name in options if name in able}
+        for each, able in zip(pairs, taken, strict=True)
     ]
-    return _validated({"trips": dict.fromkeys(networks, trips), "methods": methods} | fields, "simulation")
+    return _validated({"trips": dict.fromkeys(networks, trips), "methods": wanted} | fields, "simulation")
+
+
+def _options_of_pair(model: str, index: str) -> set[str]:
+    fields = Method.model_fields.keys() - {"model", "index"}
+    with_kernel = "kernel" in signature(named(MODELS, "model", model)).parameters
+    return {*options_of(MODELS, model), *options_of(INDICES, index), *(fields if with_kernel else ())}
 
 
 def _validated(table: Mapping[str, Any], what: str) -> Experiment:
@@ -200,6 +209,8 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
     for name, setting in settings.items():
         for trip in experiment.trips[name]:
             setting.ends(trip)
+        for method in experiment.methods:
+            check_ranges(method, setting)
     packages = ["numpy", "scipy"]
     if any(method.model == "svgp" for method in experiment.methods):
         packages += ["torch", "gpytorch"]

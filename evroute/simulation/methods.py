@@ -1,24 +1,25 @@
 """Methods by name: a model of edge energy and an index over it, with the options that the index takes.
 
 The tables hold ``"module:name"`` strings, imported when named. What is named is a class or a function; it is called
-with the values that its parameters name: a model with those of a `Setting`, an index with the options of its method
-and, again, those of a setting. A new sibling is one new file and one new line.
+with the values that its parameters name: the options of the method, and what a `Setting` has of that name. So every
+parameter with a default is an option, and a new sibling is one new file and one new line.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from numpy.random import default_rng
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.model.base import EnergyModel
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.refitting import Refitting
-from evroute.model.slots import Slots
 from evroute.policy.agent import lacking
+from evroute.policy.base import Index
 from evroute.simulation.setting import Setting
 
 MODELS = {
@@ -39,6 +40,16 @@ WORLDS = {
     "sampled-gp": "evroute.simulation.sampled_gp:SampledGP",
 }
 
+METHODS = {
+    "gp-ucb": {"model": "exact", "index": "ucb"},
+    "gp-bayes-ucb": {"model": "exact", "index": "bayes-ucb"},
+    "gp-ts": {"model": "exact", "index": "ts"},
+    "bi-ucb": {"model": "independent", "index": "ucb"},
+    "bi-bayes-ucb": {"model": "independent", "index": "bayes-ucb"},
+    "bi-ts": {"model": "independent", "index": "ts"},
+}
+"""Pairs by the names that the papers give them; an experiment may name one instead of its model and index."""
+
 LABELS = {
     "independent": "BI",
     "exact": "GP",
@@ -49,87 +60,122 @@ LABELS = {
     "ts": "TS",
     "ts-joint": "TS joint",
 }
-OPTIONS = {"variance_scale": "v", "beta_scale": "b", "omega": "w", "xi": "x"}
-MODEL_OPTIONS = {"inducing_points": "m", "batch_size": "n", "slots": "", "device": ""}
-KERNEL_OPTIONS = {"lengthscale_factor": "l", "fit_hyperparameters": "fitted"}
-"""Options by the letters that stand for them in file names: of indices, of models, of every model with a kernel."""
+SHORT = {
+    "variance_scale": "v",
+    "beta_scale": "b",
+    "omega": "w",
+    "xi": "x",
+    "inducing_points": "m",
+    "batch_size": "n",
+    "slots": "",
+    "device": "",
+    "lengthscale_factor": "l",
+    "fit_hyperparameters": "fitted",
+}
+"""What stands for an option in file names; others stand there in full."""
 
 
 class Method(BaseModel):
-    """A model and an index; options left out keep the defaults of these.
+    """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
 
-    variance_scale: of Thompson samples.  beta_scale: factor of beta.  omega, xi: of BayesUCB (Theorem 3.1).
-    inducing_points, batch_size, slots, device: of ``svgp``.  lengthscale_factor: the model's kernel has the world's
-    lengthscale times this.  fit_hyperparameters: to what is driven.
+    lengthscale_factor: the model's kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and
+    noise, to what is driven; both are for models with a kernel.  Every other option is a parameter with a default of
+    the model or the index (`options_of`); one that both have goes to both.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     model: str
     index: str
-    variance_scale: float | None = Field(default=None, gt=0)
-    beta_scale: float | None = Field(default=None, ge=0)
-    omega: float | None = Field(default=None, gt=0)
-    xi: float | None = Field(default=None, gt=0)
-    inducing_points: int | None = Field(default=None, gt=0)
-    batch_size: int | None = Field(default=None, gt=0)
-    slots: Slots | None = None
-    device: str | None = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            data = {"method": data}
+        if not isinstance(data, dict) or "method" not in data:
+            return data
+        rest = {name: value for name, value in data.items() if name != "method"}
+        if clash := sorted(rest.keys() & {"model", "index"}):
+            raise EvrouteError(f"method '{data['method']}' names its {clash[0]}; leave one of both out")
+        return pair(data["method"]) | rest
 
     @model_validator(mode="after")
     def _check(self) -> "Method":
         model, needs = named(MODELS, "model", self.model), needs_of(self.index)
-        if unknown := self.options.keys() - options_of(self.index):
-            raise EvrouteError(f"index '{self.index}' takes no {', '.join(sorted(unknown))}")
-        asked = self.model_options.keys() | self._given(KERNEL_OPTIONS).keys()
-        if unknown := asked - model_options_of(self.model):
-            raise EvrouteError(f"model '{self.model}' takes no {', '.join(sorted(unknown))}")
+        if self._given_fields() and "kernel" not in signature(model).parameters:
+            raise EvrouteError(f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel")
         if lacking(model, needs):
             able = [name for name in MODELS if not lacking(named(MODELS, "model", name), needs)]
             raise EvrouteError(
                 f"index '{self.index}' cannot work on model '{self.model}', which is not {needs.__name__}; "
                 f"use one of: {', '.join(able)}"
             )
+        taken = options_of(MODELS, self.model) | options_of(INDICES, self.index)
+        given = self.__pydantic_extra__ or {}
+        for name, value in given.items():
+            if name not in taken:
+                raise EvrouteError(
+                    f"neither model '{self.model}' nor index '{self.index}' takes {name}; "
+                    f"their options are {', '.join(sorted(taken)) or 'none'}"
+                )
+            given[name] = _validated(name, value, taken[name])
         return self
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options given that the index takes."""
-        return self._given(OPTIONS)
-
-    @property
-    def model_options(self) -> dict[str, Any]:
-        """The options given that the model takes."""
-        return self._given(MODEL_OPTIONS)
+        """The options given, of model and index."""
+        return dict(self.__pydantic_extra__ or {})
 
     @property
     def name(self) -> str:
         """Model and index with their options, as they stand in file names: ``svgp-m200-ts-v0.25``."""
-        named = [(self.model, MODEL_OPTIONS | KERNEL_OPTIONS), (self.index, OPTIONS)]
-        return "-".join(
-            part
-            for first, letters in named
-            for part in [first, *(letters[name] + _short(value) for name, value in self._given(letters).items())]
-        )
+        of_model, of_index = self._by_part()
+        parts = [self.model, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
+        return "-".join(parts)
 
     @property
     def label(self) -> str:
         """What reports call it: ``GP-TS``, ``BI-BayesUCB (xi 0.5)``."""
-        given = self._given(OPTIONS | MODEL_OPTIONS | KERNEL_OPTIONS)
-        options = ", ".join(f"{name.replace('_', ' ')} {_short(value)}".rstrip() for name, value in given.items())
-        name = f"{LABELS.get(self.model, self.model)}-{LABELS.get(self.index, self.index)}"
+        of_model, of_index = self._by_part()
+        options = ", ".join(
+            f"{name.replace('_', ' ')} {_short(value)}".rstrip() for name, value in (of_index | of_model).items()
+        )
+        model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
+        name = model if model == index else f"{model}-{index}"
         return f"{name} ({options})" if options else name
 
-    def _given(self, options: Iterable[str]) -> dict[str, Any]:
-        return {name: value for name in options if (value := getattr(self, name)) is not None}
+    def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the options given of the model and those of the index alone, in the order of their parameters."""
+        given = self.options
+        of_model = {name: given[name] for name in options_of(MODELS, self.model) if name in given}
+        of_index = {name: given[name] for name in options_of(INDICES, self.index) if name in given.keys() - of_model}
+        return of_model | self._given_fields(), of_index
+
+    def _given_fields(self) -> dict[str, Any]:
+        fields = ("lengthscale_factor", "fit_hyperparameters")
+        return {name: value for name in fields if (value := getattr(self, name)) is not None}
+
+
+def pair(name: str) -> dict[str, Any]:
+    """Return model and index, and options if it has any, of a named method.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such name; the message lists those there are.
+    """
+    if name not in METHODS:
+        raise UnknownNameError(f"unknown method '{name}'; there are {', '.join(METHODS)}")
+    return dict(METHODS[name])
 
 
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
     """Return the model of a method before any trip; ``options`` go before those of the method and the setting."""
     target = named(MODELS, "model", method.model)
-    options = {**method.model_options, **options}
+    options = {**method.options, **options}
     if not method.fit_hyperparameters:
         model: EnergyModel = call(target, options, setting)
         return model
@@ -140,6 +186,29 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
         return model
 
     return Refitting(make, setting.kernel, setting.noise_std_wh)
+
+
+def make_index(method: Method, setting: Setting) -> Index:
+    """Return the index of a method."""
+    index: Index = call(named(INDICES, "index", method.index), method.options, setting)
+    return index
+
+
+def check_ranges(method: Method, setting: Setting) -> None:
+    """Build the parts of a method that has options and throw them away, so that one out of range is told at once.
+
+    Raises
+    ------
+    EvrouteError
+        If an option is out of its range.
+    """
+    if not method.options:
+        return
+    try:
+        make_index(method, setting)
+        make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
+    except ValueError as error:
+        raise EvrouteError(f"method {method.label}: {error}") from None
 
 
 def named(table: Mapping[str, str], what: str, name: str) -> Any:
@@ -156,27 +225,42 @@ def named(table: Mapping[str, str], what: str, name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def options_of(index: str) -> set[str]:
-    """Return the options that an index takes.
+def options_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
+    """Return the options of a model or an index and their types: its parameters with a default.
+
+    Those that bear the name of something that a `Setting` has are not options: they are the setting's.
 
     Raises
     ------
     UnknownNameError
-        If there is no such index.
+        If the table does not have the name.
     """
-    return OPTIONS.keys() & signature(named(INDICES, "index", index)).parameters
+    return {each.name: each.annotation for each in _parameters_with_default(table, name)}
 
 
-def model_options_of(model: str) -> set[str]:
-    """Return the options that a model takes, those of every model with a kernel among them.
+def defaults_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
+    """Return the options of a model or an index and their defaults.
 
     Raises
     ------
     UnknownNameError
-        If there is no such model.
+        If the table does not have the name.
     """
-    parameters = signature(named(MODELS, "model", model)).parameters
-    return (MODEL_OPTIONS.keys() & parameters) | (set(KERNEL_OPTIONS) if "kernel" in parameters else set())
+    return {each.name: each.default for each in _parameters_with_default(table, name)}
+
+
+def summary_of(table: Mapping[str, str], name: str) -> str:
+    """Return the first line of what a model or an index says of itself."""
+    return (named(table, _kind(table), name).__doc__ or "").strip().partition("\n")[0]
+
+
+def _parameters_with_default(table: Mapping[str, str], name: str) -> list[Parameter]:
+    parameters = signature(named(table, _kind(table), name), eval_str=True).parameters.values()
+    return [each for each in parameters if each.default is not Parameter.empty and not hasattr(Setting, each.name)]
+
+
+def _kind(table: Mapping[str, str]) -> str:
+    return "model" if table is MODELS else "index"
 
 
 def needs_of(index: str) -> type:
@@ -195,8 +279,21 @@ def call(target: Callable[..., Any], options: Mapping[str, Any], setting: object
     return target(**{name: getattr(setting, name) for name in shared}, **given)
 
 
-def _short(value: float | str) -> str:
+def _validated(name: str, value: Any, annotation: Any) -> Any:
+    """Bring the value of an option to the type of its parameter; ranges are the concern of what it is for."""
+    try:
+        return TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False)).validate_python(value)
+    except ValidationError as error:
+        raise EvrouteError(f"option {name} is {value!r}: {error.errors()[0]['msg']}") from None
+
+
+def _brief(option: tuple[str, Any]) -> str:
+    name, value = option
+    return SHORT.get(name, name.replace("_", "")) + _short(value)
+
+
+def _short(value: Any) -> str:
     """Write the value of an option; nothing for one that is just on."""
-    if isinstance(value, str):
-        return value
-    return "" if value is True else f"{value:g}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is True else str(value)

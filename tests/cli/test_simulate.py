@@ -79,9 +79,12 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
         (["--trip", "Z"], "network 'denver' has no trip 'Z'; it has A, B"),
         (["--vehicle", "rocket"], "unknown vehicle 'rocket'"),
         (["--network", "atlantis"], "there is no network 'atlantis'"),
-        (["--index", "ucb", "--variance-scale", "1"], "none of the indices ucb takes variance_scale"),
-        (["--variance-scale", "0"], "variance_scale: Input should be greater than 0"),
-        (["--index", "bayes-ucb", "--xi", "-1"], "xi: Input should be greater than 0"),
+        (["--index", "ucb", "--variance-scale", "1"], "no method takes variance_scale: not exact with ucb"),
+        (["--variance-scale", "0"], "variance_scale is 0; it must be positive"),
+        (["--index", "bayes-ucb", "--xi", "-1"], "xi is -1; it must be positive"),
+        (["--index", "bayes-ucb", "--option", "xi"], "--option 'xi' is not NAME=VALUE"),
+        (["--option", "depth=3"], "no method takes depth: not exact with ts"),
+        (["--method", "magic"], "unknown method 'magic'; there are gp-ucb"),
     ],
 )
 def test_bad_input_is_refused(tmp_path, arguments, message) -> None:
@@ -130,4 +133,4 @@ def test_the_model_options_are_checked(tmp_path) -> None:
     assert "1" in refused(*SHORT, "--model", "svgp", "--inducing-points", "0", *out)
     assert "literal" in refused(*SHORT, "--model", "svgp", "--slots", "sorted", *out)
     assert "abacus" in refused(*SHORT, "--model", "svgp", "--device", "abacus", *out)
-    assert refused(*SHORT, "--slots", "literal", *out) == "none of the models exact takes slots"
+    assert refused(*SHORT, "--slots", "literal", *out) == "no method takes slots: not exact with ts"

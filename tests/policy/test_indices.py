@@ -82,7 +82,7 @@ def test_a_joint_sample_has_the_posterior_covariance_scaled(scale) -> None:
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
 @pytest.mark.parametrize("kind", [IndependentThompson, JointThompson])
 def test_a_variance_scale_that_is_not_positive_is_refused(kind, scale) -> None:
-    with pytest.raises(ValueError, match="variance scale"):
+    with pytest.raises(ValueError, match="variance_scale"):
         kind(scale)
 
 

@@ -5,9 +5,12 @@ import sys
 
 import pytest
 
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.network.catalog import load_network
 from evroute.simulation import methods
-from evroute.simulation.methods import INDICES, MODELS, Method, model_options_of, options_of
+from evroute.simulation.methods import INDICES, METHODS, MODELS, Method, check_ranges, options_of
+from evroute.simulation.setting import Setting
 
 
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
@@ -16,27 +19,47 @@ def test_an_unknown_name_is_told_what_there_is(field, known) -> None:
         Method(**({"model": "exact", "index": "ts"} | {field: "oracle"}))
 
 
-def test_an_option_that_the_index_does_not_take_is_refused() -> None:
-    with pytest.raises(EvrouteError, match="index 'greedy' takes no xi"):
-        Method(model="exact", index="greedy", xi=1.0)
-
-
 @pytest.mark.parametrize(
-    ("model", "option"),
-    [("exact", {"slots": "literal"}), ("independent", {"fit_hyperparameters": True}), ("exact", {"device": "cuda"})],
+    ("model", "index", "option"),
+    [
+        ("exact", "greedy", {"xi": 1.0}),
+        ("exact", "ts", {"slots": "literal"}),
+        ("independent", "ts", {"fit_hyperparameters": True}),
+        ("independent", "ts", {"lengthscale_factor": 2.0}),
+        ("exact", "ts", {"device": "cuda"}),
+        ("exact", "ts", {"prior_factor": None}),
+        ("exact", "ts", {"rng": 1}),
+    ],
 )
-def test_an_option_that_the_model_does_not_take_is_refused(model, option) -> None:
-    with pytest.raises(EvrouteError, match=f"model '{model}' takes no {next(iter(option))}"):
-        Method(model=model, index="ts", **option)
+def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> None:
+    with pytest.raises(EvrouteError, match=f"takes no|takes {next(iter(option))}"):
+        Method(model=model, index=index, **option)
 
 
-def test_every_model_option_is_taken_by_some_model() -> None:
-    options = methods.MODEL_OPTIONS | methods.KERNEL_OPTIONS
-    assert set().union(*(model_options_of(model) for model in MODELS)) == set(options)
+def test_what_is_refused_is_told_beside_what_is_taken() -> None:
+    with pytest.raises(
+        EvrouteError, match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, omega, xi"
+    ):
+        Method(model="exact", index="bayes-ucb", slots="literal")
 
 
-def test_every_option_is_taken_by_some_index() -> None:
-    assert set().union(*(options_of(index) for index in INDICES)) == set(methods.OPTIONS)
+def test_options_are_the_parameters_with_a_default_that_no_setting_has() -> None:
+    assert options_of(INDICES, "bayes-ucb").keys() == {"omega", "xi", "beta_scale"}
+    assert "prior_factor" not in options_of(MODELS, "exact")
+    assert {"inducing_points", "batch_size", "slots", "device"} <= options_of(MODELS, "svgp").keys()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_named_method_is_its_pair(name) -> None:
+    assert Method.model_validate(name) == Method(**METHODS[name])
+
+
+def test_a_named_method_takes_options_and_no_other_part() -> None:
+    assert Method.model_validate({"method": "gp-ts", "variance_scale": 1}).name == "exact-ts-v1"
+    with pytest.raises(EvrouteError, match="method 'gp-ts' names its index"):
+        Method.model_validate({"method": "gp-ts", "index": "ucb"})
+    with pytest.raises(UnknownNameError, match="unknown method 'magic'; there are gp-ucb"):
+        Method.model_validate("magic")
 
 
 class MarginalsOnly:
@@ -100,20 +123,32 @@ def test_methods_have_file_names_and_labels(fields, name, label) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"inducing_points": 0},
-        {"batch_size": -5},
         {"slots": "sorted"},
         {"lengthscale_factor": 0},
         {"fit_hyperparameters": False},
-        {"variance_scale": 0},
-        {"variance_scale": -1},
+        {"variance_scale": "big"},
         {"variance_scale": float("inf")},
         {"variance": 1},
     ],
 )
-def test_options_out_of_range_or_unknown_are_refused(options) -> None:
-    with pytest.raises(ValueError, match=next(iter(options))):
+def test_options_of_the_wrong_type_or_unknown_are_refused(options) -> None:
+    with pytest.raises((ValueError, EvrouteError), match=next(iter(options))):
         Method(model="svgp", index="ts", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"inducing_points": 0}, "inducing_points is 0"),
+        ({"batch_size": -5}, "batch_size is -5"),
+        ({"variance_scale": 0}, "variance_scale is 0"),
+        ({"variance_scale": -1}, "variance_scale is -1"),
+    ],
+)
+def test_options_out_of_range_are_refused_before_the_first_trip(options, told) -> None:
+    setting = Setting(load_network("denver"), load_vehicle("reference"))
+    with pytest.raises(EvrouteError, match=told):
+        check_ranges(Method(model="svgp", index="ts", **options), setting)
 
 
 def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> None:
