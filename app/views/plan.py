@@ -12,8 +12,8 @@ from evroute.errors import EvrouteError
 from evroute.network.catalog import network_names
 from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery
+from evroute.planning.places import endpoints
 from evroute.planning.plan import Plan
-from evroute.planning.planner import endpoints
 from evroute.report.maps import base_map, route_classes, route_layers, spots_layer
 from evroute.report.profile import profiles
 from evroute.report.table import parts_table, plan_table

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evroute.planning.planner import Planner
 
 TITLES = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
+"""Columns; an alternative goes by its name."""
 
 
 def route(
@@ -21,6 +22,10 @@ def route(
         str | None, typer.Option("--from", metavar="PLACE", help="Where from: an edge id, or LAT,LON.")
     ] = None,
     goal: Annotated[str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")] = None,
+    via: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLACE", help="A place to pass on the way; repeatable, in order."),
+    ] = None,
     trip: Annotated[str | None, typer.Option(help="A named trip of the network, instead of two places.")] = None,
     vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
     search: Annotated[
@@ -29,6 +34,9 @@ def route(
     max_extra_time: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Least energy among routes at most so much slower: 10%.")
     ] = None,
+    alternatives: Annotated[
+        int, typer.Option(min=0, max=5, help="Show so many routes between the fastest and the least energy.")
+    ] = 0,
     soc: Annotated[
         float | None, typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery.")
     ] = None,
@@ -49,7 +57,7 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Answer every row (id, trip | from, to, vehicle, soc, reserve, max_extra_time) with a JSON line.",
+            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time) with JSON lines.",
         ),
     ] = None,
 ) -> None:
@@ -59,25 +67,35 @@ def route(
     from evroute.network.catalog import load_network
     from evroute.planning.answers import share_of
     from evroute.planning.battery import Battery
-    from evroute.planning.planner import endpoints
+    from evroute.planning.places import stops
 
-    places = [place for place in (start, goal) if place is not None]
+    places = [place for place in (start, *(via or ()), goal) if place is not None]
+    if via and (start is None or goal is None):
+        raise EvrouteError("--via goes between --from and --to")
     if reserve is not None and soc is None:
         raise EvrouteError("--reserve needs the charge at the start: --soc")
     if run is not None and belief is None:
         raise EvrouteError("--run names a run of a folder: --belief FOLDER")
     roads = load_network(network)
     if batch is not None:
-        if trip or places or json or geojson or gpx or map_ or max_extra_time or soc is not None:
+        if trip or places or json or geojson or gpx or map_ or max_extra_time or soc is not None or alternatives:
             raise EvrouteError("--batch takes trips, charges and limits from its file, and prints JSON lines alone")
         _answer(batch, roads, vehicle, search, belief, run)
         return
-    ends = endpoints(roads, trip, places)
+    origin, *between, destination = stops(roads, trip, places)
     car = load_vehicle(vehicle)
     battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
     extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
     planner = _planner(roads, car, belief, run)
-    plan = planner.plan(*ends, search=search, battery=battery, max_extra_time=extra)
+    plan = planner.plan(
+        origin,
+        destination,
+        search=search,
+        battery=battery,
+        max_extra_time=extra,
+        via=between,
+        alternatives=alternatives,
+    )
     _write(roads, plan, geojson, gpx, map_)
     if json:
         from json import dumps
@@ -161,7 +179,7 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     table = Table(title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}")
     table.add_column("")
     for name in plan.routes:
-        table.add_column(TITLES[name], justify="right")
+        table.add_column(TITLES.get(name, name.replace("-", " ")), justify="right")
 
     def row(title: str, *values: str) -> None:
         table.add_row(title, *values)

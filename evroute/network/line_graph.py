@@ -4,6 +4,7 @@ The cost of a path belongs to the edge *entered*; costs per edge are broadcast t
 per turn need no second search. The incidence Laplacian is that of Sandberg et al., eqs. 132-133.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,21 @@ class LineGraph:
     def n_edges(self) -> int:
         """Number of nodes, one per road edge."""
         return len(self.indptr) - 1
+
+    def through(self, via: Sequence[int]) -> "LineGraph":
+        """Return a layer of all edges for each leg of a trip: node ``k * n + e`` is edge e in leg k.
+
+        Driving ``via[k]`` in leg k leads into leg k + 1, so that any route from the first layer to the last drives
+        these edges in their order.
+        """
+        n, m, legs = self.n_edges, len(self.indices), len(via) + 1
+        layer = np.arange(legs)
+        indptr = np.append((self.indptr[:-1] + m * layer[:, np.newaxis]).ravel(), m * legs)
+        indices = self.indices + n * layer[:, np.newaxis]
+        source = self.source + n * layer[:, np.newaxis]
+        for leg, edge in enumerate(via):
+            indices[leg, self.indptr[edge] : self.indptr[edge + 1]] += n
+        return LineGraph(indptr.astype(np.int32), indices.ravel().astype(np.int32), source.ravel().astype(np.int32))
 
     def turn_costs(self, edge_costs: FloatArray) -> FloatArray:
         """Return the (m,) cost of each turn when entering an edge costs ``edge_costs`` (n,)."""

@@ -6,11 +6,12 @@ from typing import Any
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
+from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.planning.planner import Planner, endpoints
+from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
-COLUMNS = ("id", "trip", "from", "to", "vehicle", "soc", "reserve", "max_extra_time")
+COLUMNS = ("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time")
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -22,6 +23,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "search": plan.search,
         "origin": plan.origin,
         "destination": plan.destination,
+        "via": list(plan.via),
         "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "verdict": plan.verdict,
@@ -79,7 +81,8 @@ def answer_all(
     ----------
     rows
         Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if wanted ``id``,
-        ``vehicle``, ``soc`` and ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``.
+        ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and ``reserve`` in percent,
+        ``max_extra_time`` as ``10%`` or ``0.1``.
     planner_of
         Gives the planner for a vehicle; it is asked once for each.
     vehicle, search
@@ -108,8 +111,9 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         raise EvrouteError("the row has more cells than the table has columns")
     if unknown := [column for column in row if column not in COLUMNS]:
         raise EvrouteError(f"unknown column '{unknown[0]}'; there are {', '.join(COLUMNS)}")
-    places = [place for column in ("from", "to") if (place := row.get(column))]
-    ends = endpoints(planner.network, row.get("trip") or None, places)
+    via = [place.strip() for place in (row.get("via") or "").split(";") if place.strip()]
+    places = [place for place in (row.get("from"), *via, row.get("to")) if place]
+    origin, *between, destination = stops(planner.network, row.get("trip") or None, places)
     battery = None
     if soc := row.get("soc"):
         charges = number_of("soc", soc), number_of("reserve", row.get("reserve") or "0")
@@ -117,7 +121,7 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
     elif row.get("reserve"):
         raise EvrouteError("a reserve needs a start charge, 'soc'")
     extra = share_of("max_extra_time", extra_text) if (extra_text := row.get("max_extra_time")) else None
-    return planner.plan(*ends, search=search, battery=battery, max_extra_time=extra)
+    return planner.plan(origin, destination, search=search, battery=battery, max_extra_time=extra, via=between)
 
 
 def share_of(what: str, text: str) -> float:

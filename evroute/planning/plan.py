@@ -41,8 +41,9 @@ class PlannedRoute:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The routes of one request: ``routes`` has ``energy``, ``time`` and ``distance``.
+    """The routes of one request: ``routes`` has ``energy``, ``time`` and ``distance``, and alternatives if wanted.
 
+    origin, via, destination: ids of the edges to drive from, over and to.
     battery: start charge, reserve and capacity, where they were given.  proof: how sure it is that no allowed route
     takes less energy than ``routes["energy"]``, in words.
     """
@@ -55,6 +56,7 @@ class Plan:
     routes: dict[str, PlannedRoute]
     battery: Battery | None
     proof: str
+    via: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:

@@ -22,6 +22,7 @@ from evroute.planning.search import Search
 GREATEST_EFFORT = 200_000
 """Labels looked at before the label search gives up and the hull's answer stands."""
 TOLERANCE_S = 1e-9
+MOST_ROUTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,36 @@ def hull(
             fast, fast_wh, fast_s = route, route_wh, route_s
         else:
             cheap_wh, cheap_s = route_wh, route_s
+
+
+def supported(search: Search, weights: FloatArray, time_s: FloatArray, origin: int, destination: int) -> list[Route]:
+    """Return routes on the convex hull of (time, weight), from the fastest to the cheapest, at most ``MOST_ROUTES``.
+
+    Between two neighbours the hull is searched in the direction across their connection, the longest first.
+
+    Raises
+    ------
+    NoRouteError
+        If the destination cannot be reached.
+    """
+
+    def point(route: Route) -> tuple[float, float, Route]:
+        return float(time_s[route.rows].sum()), float(weights[route.rows].sum()), route
+
+    cheapest = point(search.route(weights, origin, destination))
+    fastest = point(search.route(time_s, origin, destination))
+    found, gaps = [fastest, cheapest], [(fastest, cheapest)]
+    while gaps and len(found) < MOST_ROUTES:
+        left, right = gaps.pop(max(range(len(gaps)), key=lambda i: gaps[i][1][0] - gaps[i][0][0]))
+        if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1]:
+            continue
+        slope = (left[1] - right[1]) / (right[0] - left[0])
+        middle = point(search.route(weights + slope * time_s, origin, destination))
+        level = left[1] + slope * left[0]
+        if middle[1] + slope * middle[0] < level - 1e-9 * max(1.0, abs(level)):
+            found.append(middle)
+            gaps += [(left, middle), (middle, right)]
+    return list(dict.fromkeys(route for *_, route in sorted(found, key=lambda each: each[:2])))
 
 
 class LabelSearch:

@@ -12,8 +12,15 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 
-ROUTE_COLOURS = {"energy": "#222222", "time": "#8e44ad", "distance": "#009e73"}
-ROUTE_DASHES = {"energy": (1, 0), "time": (6, 3), "distance": (2, 3)}
+_ALTERNATIVES = [f"alternative-{rank}" for rank in range(1, 6)]
+_BLUES = ("#56b4e9", "#0072b2", "#3d4e8a", "#6b8fb5", "#7a7a7a")
+ROUTE_COLOURS = {
+    "energy": "#222222",
+    "time": "#8e44ad",
+    "distance": "#009e73",
+    **dict(zip(_ALTERNATIVES, _BLUES, strict=True)),
+}
+ROUTE_DASHES = {"energy": (1, 0), "time": (6, 3), "distance": (2, 3), **dict.fromkeys(_ALTERNATIVES, (4, 2))}
 
 _BELOW_ZERO = "#2b6cb0"
 _RISING = ("#fed976", "#fd9a29", "#d95f0e", "#7a2c04")

@@ -2,7 +2,12 @@
 
 from evroute.planning.plan import Plan, PlannedRoute, energy_text
 
-ROUTE_LABELS = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
+ROUTE_LABELS = {
+    "energy": "least energy",
+    "time": "fastest",
+    "distance": "shortest",
+    **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
+}
 
 
 def distinct_routes(plan: Plan) -> dict[str, str]:

@@ -20,7 +20,7 @@ from evroute.model.kernels import EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import endpoints
+from evroute.planning.places import endpoints
 from evroute.planning.search import Search
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from evroute.arrays import FloatArray
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
-from evroute.planning.planner import Planner, endpoints, plan
+from evroute.planning.places import endpoints
+from evroute.planning.planner import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -322,3 +325,54 @@ def degrees(network: RoadNetwork, x_m: list[float], y_m: float) -> list[tuple[fl
     """Return places as latitude and longitude."""
     to_degrees = Transformer.from_crs(network.crs, "EPSG:4326", always_xy=True)
     return [to_degrees.transform(x, y_m)[::-1] for x in x_m]
+
+
+def test_places_on_the_way_are_driven_in_their_order() -> None:
+    network = load_network("denver")
+    planner = Planner(network, load_vehicle("reference"))
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        places = rng.choice(network.n_edges, size=4, replace=False).tolist()
+        via = planner.plan(places[0], places[-1], via=places[1:-1]).routes["energy"]
+        legs = [planner.plan(a, b).routes["energy"] for a, b in pairwise(places)]
+        shared_wh = planner.mean_wh[places[1:-1]].sum()
+        assert via.energy_wh == pytest.approx(sum(leg.energy_wh for leg in legs) - shared_wh)
+        position = 0
+        for place in places:
+            position = via.route.edges.index(place, position)
+
+
+def test_with_a_battery_each_leg_starts_with_what_the_last_one_left() -> None:
+    network = load_network("denver")
+    planner = Planner(network, load_vehicle("reference"))
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        start, middle, goal = rng.choice(network.n_edges, size=3, replace=False).tolist()
+        full = Battery(1000.0, 1000.0, 0.0)
+        first = planner.plan(start, middle, battery=full).routes["energy"]
+        left_wh = float(first.charge.charge_wh[-2])
+        second = planner.plan(middle, goal, battery=Battery(1000.0, left_wh, 0.0)).routes["energy"]
+        whole = planner.plan(start, goal, via=[middle], battery=full).routes["energy"]
+        assert whole.charge.charge_wh[-1] == pytest.approx(second.charge.charge_wh[-1])
+
+
+def test_a_place_cannot_follow_itself() -> None:
+    network = load_network("denver")
+    with pytest.raises(EvrouteError, match="two successive places are the same edge"):
+        Planner(network, load_vehicle("reference")).plan(0, 9, via=[5, 5])
+
+
+def test_alternatives_lie_between_the_fastest_and_the_least_energy() -> None:
+    network = load_network("denver")
+    planner = Planner(network, load_vehicle("reference"))
+    rng = np.random.default_rng(5)
+    seen = 0
+    for _ in range(40):
+        plan = planner.plan(*rng.choice(network.n_edges, size=2, replace=False).tolist(), alternatives=3)
+        chain = [plan.routes["time"], *(plan.routes[name] for name in sorted(plan.routes) if "alternative" in name)]
+        chain.append(plan.routes["energy"])
+        seen += len(chain) - 2
+        for quicker, thriftier in pairwise(chain):
+            assert quicker.time_s <= thriftier.time_s + 1e-9
+            assert quicker.energy_wh >= thriftier.energy_wh - 1e-9
+    assert seen > 10

@@ -1,0 +1,77 @@
+"""The places of a request as edges: a named trip, or places given as text, in the directions that drive fastest."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.network.line_graph import LineGraph
+from evroute.network.locate import locate
+from evroute.network.road_network import RoadNetwork
+from evroute.network.trips import load_trips
+from evroute.planning.search import Search
+
+
+def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
+    """Return the edge rows of origin and destination, as `stops` does; places between are refused.
+
+    Raises
+    ------
+    EvrouteError
+        If there are more than two places; and as `stops` does.
+    """
+    if len(waypoints) > 2:
+        raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
+    origin, destination = stops(network, trip, waypoints)
+    return origin, destination
+
+
+def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:
+    """Return the edge rows of a named trip, or of two or more places given as text, in driving order.
+
+    A place on a two-way street is left, or arrived at, in the direction that makes the fastest trip.
+
+    Raises
+    ------
+    EvrouteError
+        Unless exactly one of the two is given, or a place is not on the network.
+    UnknownNameError
+        If the network has no trip of that name.
+    """
+    if (trip is None) == (len(waypoints) == 0):
+        raise EvrouteError("give either a named trip, or origin and destination")
+    if trip is None:
+        if len(waypoints) < 2:
+            raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
+        return _quickest(network, [locate(network, place) for place in waypoints])
+    trips = load_trips(network.name)
+    if trip not in trips:
+        known = f"it has {', '.join(trips)}" if trips else "none ship for it"
+        raise UnknownNameError(f"network '{network.name}' has no trip '{trip}'; {known}; or give two places")
+    return network.row_of[trips[trip].origin], network.row_of[trips[trip].destination]
+
+
+def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Choose the direction on every street where both are possible: together those of the fastest trip.
+
+    One choice serves all routes of a plan, so that they can be compared.
+    """
+    if all(len(edges) == 1 for edges in places):
+        return tuple(edges[0] for edges in places)
+    search = Search(LineGraph.from_network(network))
+
+    def distances(edge: int) -> FloatArray:
+        time_s: FloatArray = search.distances(network.time_s, edge) - network.time_s[edge]
+        time_s[edge] = np.inf  # a trip from an edge to itself is none
+        return time_s
+
+    best: dict[int, tuple[float, tuple[int, ...]]] = {edge: (0.0, (edge,)) for edge in places[0]}
+    for edges in places[1:]:
+        reached = {edge: (best[edge], distances(edge)) for edge in best}
+        best = {
+            edge: min((so_far + float(time_s[edge]), (*way, edge)) for (so_far, way), time_s in reached.values())
+            for edge in edges
+        }
+    time_s, way = min(best.values())
+    return way if np.isfinite(time_s) else tuple(edges[0] for edges in places)
