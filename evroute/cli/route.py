@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evroute.energy.driving import DrivingConditions
     from evroute.energy.vehicle import Vehicle
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.plan import Plan
@@ -43,6 +46,15 @@ def route(
     reserve: Annotated[
         float | None, typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]")
     ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(metavar="C", help="Outside, °C: density of the air, heating or cooling.")
+    ] = None,
+    wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
+    wind_from: Annotated[
+        float, typer.Option(metavar="DEGREES", help="Where it blows from: 0 north, 90 east, 180 south, 270 west.")
+    ] = 0.0,
+    speed_factor: Annotated[float, typer.Option(help="Speeds driven as a share of those of the network.")] = 1.0,
+    payload: Annotated[float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")] = 0.0,
     belief: Annotated[
         Path | None, typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned.")
     ] = None,
@@ -62,6 +74,7 @@ def route(
     ] = None,
 ) -> None:
     """Plan a trip: the route of least energy, what it costs in time, and whether the battery carries it."""
+    from evroute.energy.driving import conditions
     from evroute.energy.vehicle import load_vehicle
     from evroute.errors import EvrouteError
     from evroute.network.catalog import load_network
@@ -76,17 +89,24 @@ def route(
         raise EvrouteError("--reserve needs the charge at the start: --soc")
     if run is not None and belief is None:
         raise EvrouteError("--run names a run of a folder: --belief FOLDER")
+    day = conditions(
+        temperature_c=temperature,
+        wind_mps=wind,
+        wind_from_deg=wind_from,
+        speed_factor=speed_factor,
+        payload_kg=payload,
+    )
     roads = load_network(network)
     if batch is not None:
         if trip or places or json or geojson or gpx or map_ or max_extra_time or soc is not None or alternatives:
             raise EvrouteError("--batch takes trips, charges and limits from its file, and prints JSON lines alone")
-        _answer(batch, roads, vehicle, search, belief, run)
+        _answer(batch, lambda name: _planner(roads, load_vehicle(name), belief, run, day), vehicle, search)
         return
     origin, *between, destination = stops(roads, trip, places)
     car = load_vehicle(vehicle)
     battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
     extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
-    planner = _planner(roads, car, belief, run)
+    planner = _planner(roads, car, belief, run, day)
     plan = planner.plan(
         origin,
         destination,
@@ -107,23 +127,22 @@ def route(
         _print(roads, plan)
 
 
-def _planner(roads: "RoadNetwork", car: "Vehicle", belief: Path | None, run: str | None) -> "Planner":
+def _planner(
+    roads: "RoadNetwork", car: "Vehicle", belief: Path | None, run: str | None, day: "DrivingConditions"
+) -> "Planner":
     from evroute.planning.planner import Planner
 
     if belief is None:
-        return Planner(roads, car)
+        return Planner(roads, car, conditions=day)
     from evroute.simulation.belief import load_belief
 
-    return Planner(roads, car, load_belief(belief, run, roads, car))
+    return Planner(roads, car, load_belief(belief, run, roads, car), conditions=day)
 
 
-def _answer(
-    batch: Path, roads: "RoadNetwork", vehicle: str, search: str, belief: Path | None, run: str | None
-) -> None:
+def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str) -> None:
     import csv
     from json import dumps
 
-    from evroute.energy.vehicle import load_vehicle
     from evroute.errors import EvrouteError
     from evroute.planning.answers import answer_all
 
@@ -135,7 +154,7 @@ def _answer(
                 raise EvrouteError(f"{batch} is empty; its first line names the columns, such as from,to")
             answers = answer_all(
                 rows,
-                lambda name: _planner(roads, load_vehicle(name), belief, run),
+                planner_of,
                 vehicle=vehicle,
                 search=search,
             )

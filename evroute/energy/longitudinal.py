@@ -41,7 +41,15 @@ class EnergyParts:
         return total
 
 
-def energy_parts(vehicle: Vehicle, length_m: FloatArray, climb_m: FloatArray, speed_mps: FloatArray) -> EnergyParts:
+def energy_parts(
+    vehicle: Vehicle,
+    length_m: FloatArray,
+    climb_m: FloatArray,
+    speed_mps: FloatArray,
+    *,
+    headwind_mps: FloatArray | float = 0.0,
+    air_density_kgpm3: float = AIR_DENSITY_KGPM3,
+) -> EnergyParts:
     """Compute the energy of edges driven at constant speed (Sandberg et al., eq. 8), split by cause.
 
     Parameters
@@ -50,12 +58,15 @@ def energy_parts(vehicle: Vehicle, length_m: FloatArray, climb_m: FloatArray, sp
         Mass, resistances, efficiencies, auxiliary power.
     length_m, climb_m, speed_mps
         (n,) length as driven, m; height gained, m (``|climb| <= length``); speed, m/s.
+    headwind_mps, air_density_kgpm3
+        Drag goes with the signed square of ``speed + headwind``; eq. 8 knows no wind.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     level_m = np.sqrt(np.maximum(length_m**2 - climb_m**2, 0.0))  # length * cos(incline)
     climb = weight_n * climb_m
     rolling = weight_n * vehicle.rolling * level_m
-    drag = 0.5 * vehicle.drag * vehicle.front_m2 * AIR_DENSITY_KGPM3 * length_m * speed_mps**2
+    air_mps = speed_mps + headwind_mps
+    drag = 0.5 * vehicle.drag * vehicle.front_m2 * air_density_kgpm3 * length_m * air_mps * abs(air_mps)
     driving = climb + rolling + drag >= 0
     factor = np.where(driving, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency) / J_PER_WH
     auxiliary = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH

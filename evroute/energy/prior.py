@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, freeze
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import UnknownNameError
@@ -29,6 +30,7 @@ SPREADS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 }
 """Prior standard deviations (n,) by name, from eq. 8 and the part of it that does not come back, Wh."""
 DEFAULT_SPREAD = "paper"
+EQ8_CONDITIONS = DrivingConditions()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +84,13 @@ def check_spread(name: str) -> str:
     return name
 
 
-def fit(network: RoadNetwork, vehicle: Vehicle, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
-    """Evaluate eq. 8 on every edge at its speed limit; ``spread`` is one of `SPREADS`.
+def fit(
+    network: RoadNetwork,
+    vehicle: Vehicle,
+    spread: str = DEFAULT_SPREAD,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
+) -> EnergyPrior:
+    """Evaluate eq. 8 on every edge at its speed limit, or under conditions; ``spread`` is one of `SPREADS`.
 
     Raises
     ------
@@ -91,7 +98,15 @@ def fit(network: RoadNetwork, vehicle: Vehicle, spread: str = DEFAULT_SPREAD) ->
         If there is no such spread; the message lists them.
     """
     check_spread(spread)
-    parts = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps)
+    vehicle = conditions.load(vehicle)
+    parts = energy_parts(
+        vehicle,
+        network.length_m,
+        network.climb_m,
+        conditions.speed_factor * network.speed_mps,
+        headwind_mps=conditions.headwind_mps(network),
+        air_density_kgpm3=conditions.air_density_kgpm3,
+    )
     mean_wh, potential = parts.total_wh, potential_wh(vehicle, network.climb_m)
     return EnergyPrior(
         parts=parts,

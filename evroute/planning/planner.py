@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from evroute.arms import Arms, Route
 from evroute.arrays import FloatArray
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import potential_wh
-from evroute.energy.prior import all_arms, fit
+from evroute.energy.prior import EQ8_CONDITIONS, all_arms, fit
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.model.base import EnergyModel
@@ -60,13 +62,23 @@ class Planner:
     """Plans on one network with one vehicle.
 
     model: a belief to plan with, over the edges' reference contexts; eq. 8 if there is none.
+    conditions: of the day; they change eq. 8, what a belief learned is added to it.
     """
 
-    def __init__(self, network: RoadNetwork, vehicle: Vehicle, model: EnergyModel | None = None) -> None:
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        model: EnergyModel | None = None,
+        *,
+        conditions: DrivingConditions = EQ8_CONDITIONS,
+    ) -> None:
         self.network = network
         self.vehicle = vehicle
         self.model = model
-        self.prior = fit(network, vehicle)
+        self.conditions = conditions
+        self.prior = fit(network, vehicle, conditions=conditions)
+        self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms: Arms = all_arms(network, self.prior)
         self.mean_wh = self.prior.mean_wh if model is None else model.posterior(self.arms).mean_wh
         self._line_graph = LineGraph.from_network(network)
@@ -193,7 +205,7 @@ class Planner:
             energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
             parts_wh=parts,
             length_m=float(self.network.length_m[rows].sum()),
-            time_s=float(self.network.time_s[rows].sum()),
+            time_s=float(self.time_s[rows].sum()),
             climb_m=float(np.maximum(climb_m, 0).sum()),
             descent_m=float(np.maximum(-climb_m, 0).sum()),
             charge=charge,
@@ -229,14 +241,14 @@ class Planner:
         """Return what searches need on the line graph, or on layers of it."""
         network = self.network
         legs = line_graph.n_edges // network.n_edges
-        height_wh = potential_wh(self.vehicle, network.elevation_m)
+        height_wh = potential_wh(self.conditions.load(self.vehicle), network.elevation_m)
         heights_wh = np.tile(height_wh[network.tail], legs), np.tile(height_wh[network.head], legs)
         search = Search(line_graph)
         return _Ground(
             search=search,
             battery_search=BatterySearch(search, *heights_wh),
             label_search=LabelSearch(search, *heights_wh),
-            time_s=np.tile(network.time_s, legs),
+            time_s=np.tile(self.time_s, legs),
             length_m=np.tile(network.length_m, legs),
             mean_wh=np.tile(self.mean_wh, legs),
             noise_std_wh=np.tile(self.prior.noise_std_wh, legs),
@@ -283,6 +295,31 @@ def _keeps(ground: _Ground, battery: Battery, route: Route) -> bool:
     return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
 
 
+def price_of_conditions(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, route: Route
+) -> dict[str, float]:
+    """Return what each condition that departs from eq. 8 adds to the energy of a route, all others staying, Wh.
+
+    The bearing of the wind goes with its speed. The prices do not add up to the whole: conditions act together.
+    """
+    neutral: dict[str, dict[str, Any]] = {
+        "temperature_c": {"temperature_c": None},
+        "wind_mps": {"wind_mps": 0.0},
+        "speed_factor": {"speed_factor": 1.0},
+        "payload_kg": {"payload_kg": 0.0},
+    }
+
+    def energy_wh(these: DrivingConditions) -> float:
+        return float(fit(network, vehicle, conditions=these).mean_wh[route.rows].sum())
+
+    total_wh = energy_wh(conditions)
+    return {
+        name: total_wh - energy_wh(replace(conditions, **without))
+        for name, without in neutral.items()
+        if getattr(conditions, name) != without[name]
+    }
+
+
 def plan(
     network: RoadNetwork | str | Path,
     *,
@@ -294,6 +331,7 @@ def plan(
     reserve_percent: float = 0.0,
     max_extra_time: float | None = None,
     alternatives: int = 0,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
 ) -> Plan:
     """Plan one trip: a named one, or between two places.
 
@@ -310,6 +348,8 @@ def plan(
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
     search, max_extra_time, alternatives
         As in `Planner.plan`.
+    conditions
+        Temperature, wind, payload and speeds of the day.
 
     Raises
     ------
@@ -320,7 +360,7 @@ def plan(
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
     origin, *via, destination = stops(roads, trip, waypoints)
     battery = None if soc_percent is None else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    return Planner(roads, car).plan(
+    return Planner(roads, car, conditions=conditions).plan(
         origin,
         destination,
         search=search,

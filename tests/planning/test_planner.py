@@ -10,6 +10,7 @@ from pyproj import Transformer
 
 from evroute.arms import Arms, Belief, Feedback, Route
 from evroute.arrays import FloatArray
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
@@ -18,7 +19,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
 from evroute.planning.places import endpoints
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner, plan, price_of_conditions
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -376,3 +377,17 @@ def test_alternatives_lie_between_the_fastest_and_the_least_energy() -> None:
             assert quicker.time_s <= thriftier.time_s + 1e-9
             assert quicker.energy_wh >= thriftier.energy_wh - 1e-9
     assert seen > 10
+
+
+def test_conditions_change_energy_and_time_and_have_their_prices() -> None:
+    network, vehicle = load_network("denver"), load_vehicle("reference")
+    day = DrivingConditions(temperature_c=-5.0, wind_mps=6.0, wind_from_deg=270.0, speed_factor=0.8, payload_kg=200.0)
+    planned = Planner(network, vehicle, conditions=day).plan(3, 90).routes["energy"]
+    plain = Planner(network, vehicle).describe(planned.route)
+    assert planned.time_s == pytest.approx(plain.time_s / 0.8)
+    prices = price_of_conditions(network, vehicle, day, planned.route)
+    assert prices.keys() == {"temperature_c", "wind_mps", "speed_factor", "payload_kg"}
+    assert prices["temperature_c"] > 0
+    (alone,) = price_of_conditions(network, vehicle, DrivingConditions(payload_kg=200.0), planned.route).values()
+    loaded = Planner(network, vehicle, conditions=DrivingConditions(payload_kg=200.0)).describe(planned.route)
+    assert alone == pytest.approx(loaded.energy_wh - plain.energy_wh)
