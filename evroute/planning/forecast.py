@@ -52,18 +52,20 @@ class RouteForecast:
         return self.mean_wh - half, self.mean_wh + half
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChargeForecast:
     """What the charge will do along a route, by simulated trips; percent of the usable battery.
 
     arrival_percent: mean, and arrival_interval_percent the central 90 % of the trips.  arrives_above_reserve and
     never_below_reserve: shares of the trips, in [0, 1]; the second looks after every edge, not at the end alone.
+    band_percent: (k + 1, 2) the central 90 % of the trips at the start and after each edge.
     """
 
     arrival_percent: float
     arrival_interval_percent: tuple[float, float]
     arrives_above_reserve: float
     never_below_reserve: float
+    band_percent: FloatArray
 
 
 def forecast(model: EnergyModel, arms: Arms, route: Route) -> RouteForecast:
@@ -111,14 +113,19 @@ def forecast_charge(
     trips_wh = energy.edge_mean_wh + rng.standard_normal((n_trips, len(value))) @ spread.T
     charge_wh = np.full(n_trips, float(start_wh))
     lowest_wh = charge_wh.copy()
+    tail = (1 - INTERVAL_LEVEL) / 2
+    ranks = [round(tail * (n_trips - 1)), round((1 - tail) * (n_trips - 1))]
+    band_wh = [(start_wh, start_wh)]
     for edge_wh in trips_wh.T:
         charge_wh = np.minimum(capacity_wh, charge_wh - edge_wh)
         np.minimum(lowest_wh, charge_wh, out=lowest_wh)
-    tail = (1 - INTERVAL_LEVEL) / 2
-    low, high = np.quantile(charge_wh, [tail, 1 - tail]) / capacity_wh * 100
+        low_wh, high_wh = np.partition(charge_wh, ranks)[ranks]
+        band_wh.append((float(low_wh), float(high_wh)))
+    band_percent = np.array(band_wh) / capacity_wh * 100
     return ChargeForecast(
         arrival_percent=float(charge_wh.mean() / capacity_wh * 100),
-        arrival_interval_percent=(float(low), float(high)),
+        arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
         arrives_above_reserve=float((charge_wh >= reserve_wh).mean()),
         never_below_reserve=float((lowest_wh >= reserve_wh).mean()),
+        band_percent=band_percent,
     )

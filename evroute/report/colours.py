@@ -21,6 +21,15 @@ ROUTE_COLOURS = {
     **dict(zip(_ALTERNATIVES, _BLUES, strict=True)),
 }
 ROUTE_DASHES = {"energy": (1, 0), "time": (6, 3), "distance": (2, 3), **dict.fromkeys(_ALTERNATIVES, (4, 2))}
+PART_COLOURS = {
+    "climb": "#0072b2",
+    "rolling": "#e69f00",
+    "drag": "#56b4e9",
+    "auxiliary": "#cc79a7",
+    "lost": "#d55e00",
+    "learned": "#009e73",
+}
+"""Okabe & Ito's colours of what the energy of a route goes into."""
 
 _BELOW_ZERO = "#2b6cb0"
 _RISING = ("#fed976", "#fd9a29", "#d95f0e", "#7a2c04")
@@ -68,6 +77,24 @@ def energy_classes(wh_per_km: FloatArray) -> Classes:
     between = tuple(f"{low:g} to {high:g}" for low, high in pairwise(breaks))
     labels = ("below 0: regenerates", *between, f"{breaks[-1]:g} and more")
     return Classes("Wh per km", breaks, labels, (_BELOW_ZERO, *_RISING))
+
+
+def value_classes(title: str, values: FloatArray) -> Classes:
+    """Choose round classes for any quantity (k,), most of its values in the middle ones; blue below 0, if any are."""
+    finite = values[np.isfinite(values)]
+    if len(finite) and finite.min() < 0:
+        step = _nice(float(np.quantile(np.abs(finite), 0.9)) / 2) if np.any(finite) else 1.0
+        breaks: tuple[float, ...] = (-2 * step, -step, 0.0, step, 2 * step)
+        colours: tuple[str, ...] = ("#08306b", _BELOW_ZERO, "#9ecae1", _RISING[0], _RISING[2], _RISING[3])
+    else:
+        low, high = np.quantile(finite, [0.05, 0.95]) if len(finite) else (0.0, 1.0)
+        step = _nice(max(float(high - low), 1e-9) / 4)
+        first = max(step, float(np.ceil(low / step)) * step)
+        breaks = tuple(first + k * step for k in range(4))
+        colours = ("#ffffcc", *_RISING)
+    between = tuple(f"{low:.4g} to {high:.4g}" for low, high in pairwise(breaks))
+    labels = (f"below {breaks[0]:.4g}", *between, f"{breaks[-1]:.4g} and more")
+    return Classes(title, breaks, labels, colours)
 
 
 def visit_classes(most: int) -> Classes:

@@ -14,7 +14,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, Classes, energy_classes, visit_classes
+from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, Classes, energy_classes, value_classes, visit_classes
 from evroute.report.extras import require
 from evroute.report.leaflet import Leaflet, embedded
 from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
@@ -100,15 +100,52 @@ def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None =
 
     chart = base_map(network, leaflet or embedded())
     classes = visit_classes(int(visits.max()))
-    driven = np.flatnonzero(visits)
-    of_driven = classes.of(visits[driven].astype(float))
-    layer = folium.FeatureGroup(name="roads driven").add_to(chart)
-    for k, colour in enumerate(classes.colours):
-        if len(edges := driven[of_driven == k]):
-            _lines(thin_lines(network, edges), color=colour, weight=3 + k).add_to(layer)
+    _classes_layer(network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes).add_to(chart)
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     return chart
+
+
+def values_map(network: RoadNetwork, values: FloatArray, title: str, leaflet: Leaflet | None = None) -> "folium.Map":
+    """Return a map of the roads coloured by a quantity of each edge.
+
+    Parameters
+    ----------
+    values
+        (n,) of the edges; NaN where there is none.
+    title
+        The quantity with its unit.
+    leaflet
+        Where the page gets Leaflet from; ``None``: the page stands alone.
+
+    Raises
+    ------
+    MissingPackageError
+        If folium is not installed.
+    """
+    require("folium")
+    import folium
+
+    chart = base_map(network, leaflet or embedded())
+    classes = value_classes(title, values)
+    _classes_layer(network, title, values, np.flatnonzero(np.isfinite(values)), classes).add_to(chart)
+    panel(classes.legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
+
+
+def _classes_layer(
+    network: RoadNetwork, name: str, values: FloatArray, shown: IntArray, classes: Classes
+) -> "folium.FeatureGroup":
+    """Return some edges as one multi-line per class, the higher classes drawn thicker and above."""
+    import folium
+
+    layer = folium.FeatureGroup(name=name)
+    of_shown = classes.of(values[shown])
+    for k, colour in enumerate(classes.colours):
+        if len(edges := shown[of_shown == k]):
+            _lines(thin_lines(network, edges), color=colour, weight=3 + k / 2).add_to(layer)
+    return layer
 
 
 def base_map(network: RoadNetwork, leaflet: Leaflet) -> "folium.Map":

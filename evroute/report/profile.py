@@ -8,7 +8,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES
+from evroute.report.colours import PART_COLOURS, ROUTE_COLOURS, ROUTE_DASHES
 from evroute.report.extras import require
 from evroute.report.words import distinct_routes
 
@@ -22,7 +22,8 @@ _HEIGHT = 110
 def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.LayerChart"]:
     """Draw what changes along the distance (km) of each route: ``height`` (m) and, with a battery, ``charge`` (%).
 
-    A dotted line marks the reserve where the charge comes near it.
+    A dotted line marks the reserve where the charge comes near it; with a belief, a band holds the charge of the
+    least-energy route in 90 % of the trips.
     """
     require("altair")
     import altair as alt
@@ -39,11 +40,48 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
     charts = {"height": _curves(plan, heights, "height (m)")}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)")
+        if forecast := plan.routes["energy"].charge_forecast:
+            low, high = forecast.band_percent.T
+            points = _points(network, plan.routes["energy"], "", low)
+            band = [point | {"high": top} for point, top in zip(points, high.round(3).tolist(), strict=True)]
+            area = alt.Chart(alt.Data(values=band)).mark_area(color=ROUTE_COLOURS["energy"], opacity=0.15)
+            charts["charge"] = area.encode(x="km:Q", y="value:Q", y2="high:Q") + charts["charge"]
         reserve, values = battery.percent(battery.reserve_wh), [point["value"] for point in charges]
         if reserve >= 2 * min(values) - max(values):
             rule = alt.Chart(alt.Data(values=[{"value": reserve}])).mark_rule(color="#b03a2e", strokeDash=[2, 2])
             charts["charge"] += rule.encode(y="value:Q")
     return charts
+
+
+def energy_bars(plan: Plan) -> "alt.Chart":
+    """Draw where the energy of each route goes, kWh: bars to the right of 0, what comes back to the left."""
+    require("altair")
+    import altair as alt
+
+    labels = distinct_routes(plan)
+    of_routes = {label: plan.routes[name].parts_wh for name, label in labels.items()}
+    parts = [part for part in PART_COLOURS if any(of_route.get(part) for of_route in of_routes.values())]
+    records = [
+        {"route": label, "part": part, "kwh": round(of_route[part] / 1000, 4)}
+        for label, of_route in of_routes.items()
+        for part in parts
+    ]
+    chart: alt.Chart = (
+        alt.Chart(alt.Data(values=records))
+        .mark_bar()
+        .encode(
+            x=alt.X("kwh:Q", title="energy (kWh)", stack="zero"),
+            y=alt.Y("route:N", title=None, sort=list(of_routes), axis=alt.Axis(labelLimit=220)),
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(domain=parts, range=[PART_COLOURS[part] for part in parts]),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
+            tooltip=["route:N", "part:N", alt.Tooltip("kwh:Q", title="kWh", format=".3f")],
+        )
+        .properties(width=_WIDTH)
+    )
+    return chart
 
 
 def svg(chart: "alt.TopLevelMixin") -> str:

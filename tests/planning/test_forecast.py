@@ -88,3 +88,16 @@ def test_never_below_is_stricter_than_at_arrival() -> None:
     )
     assert charge.arrives_above_reserve == 1
     assert charge.never_below_reserve == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(n))
+
+
+def test_the_band_of_the_charge_ends_in_the_arrival_interval_and_holds_nine_trips_in_ten() -> None:
+    energy = RouteForecast(np.array([100.0, -50.0, 200.0]), np.diag([400.0, 100.0, 900.0]))
+    charge = forecast_charge(
+        energy, capacity_wh=1000.0, start_wh=900.0, reserve_wh=100.0, rng=np.random.default_rng(1)
+    )
+    assert charge.band_percent[0].tolist() == [90.0, 90.0]
+    assert tuple(charge.band_percent[-1]) == charge.arrival_interval_percent
+    half = 1.6449 * np.sqrt([400.0, 500.0, 1400.0]) / 10
+    middle = np.array([80.0, 85.0, 65.0])
+    assert charge.band_percent[1:, 0] == pytest.approx(middle - half, abs=0.15)
+    assert charge.band_percent[1:, 1] == pytest.approx(middle + half, abs=0.15)

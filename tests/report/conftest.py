@@ -11,6 +11,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.simulation.loop import Log
 from evroute.simulation.methods import Method
 from evroute.simulation.runs import Run, RunFolder
+from evroute.simulation.worlds import load_world
 
 TS = Method(model="exact", index="ts")
 UCB = Method(model="independent", index="ucb")
@@ -39,7 +40,7 @@ def run_folder(tmp_path: Path, hill: RoadNetwork) -> RunFolder:
         }
     )
     for (method, seed), regret_wh in REGRETS.items():
-        run = Run(str(path), "T", method, "potential-rectified", seed, 4, "reference", "sampled-gp", 0.0)
+        run = Run(str(path), "T", method, "potential-rectified", seed, 4, "reference", load_world("sampled-gp"))
         with replacing(folder.belief_path(run.name)) as temporary:
             temporary.write_bytes(b"")
         folder.write(run, _log(np.array(regret_wh), beta=2.0 if method == UCB else np.nan))

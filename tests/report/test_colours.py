@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.report.colours import energy_classes, visit_classes
+from evroute.report.colours import energy_classes, value_classes, visit_classes
 
 
 def test_what_regenerates_has_a_class_of_its_own() -> None:
@@ -46,3 +46,13 @@ def test_the_legend_shows_every_class_and_its_unit() -> None:
     assert all(
         colour in legend and label in legend for colour, label in zip(classes.colours, classes.labels, strict=True)
     )
+
+
+def test_classes_of_a_quantity_hold_every_value_and_part_below_and_above_zero() -> None:
+    rng = np.random.default_rng(0)
+    for values in (rng.normal(size=500), rng.uniform(5, 90, size=500), np.zeros(4), np.array([-1.0, np.nan])):
+        classes = value_classes("height (m)", values)
+        assert len(classes.labels) == len(classes.colours) == len(classes.breaks) + 1
+        assert np.all(np.diff(classes.breaks) > 0)
+        if np.nanmin(values) < 0:
+            assert 0.0 in classes.breaks

@@ -12,8 +12,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report import extras
 from evroute.report.leaflet import Leaflet, embedded
-from evroute.report.maps import base_map, route_map, visits_map
-from evroute.report.profile import profiles
+from evroute.report.maps import base_map, route_map, values_map, visits_map
+from evroute.report.profile import energy_bars, profiles
+from evroute.report.words import distinct_routes
 
 LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
 
@@ -96,3 +97,19 @@ def test_a_missing_folium_says_what_to_install(hill: RoadNetwork, monkeypatch: p
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "folium" else find_spec(name))
     with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[geo\]'"):
         base_map(hill, embedded())
+
+
+def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(hill: RoadNetwork, tmp_path: Path) -> None:
+    values = np.linspace(-8.0, 12.0, hill.n_edges)
+    values[0] = np.nan
+    page = saved(values_map(hill, values, "incline (%)"), tmp_path)
+    assert "incline (%)" in page
+    assert "below" in page
+
+
+def test_bars_hold_every_part_of_every_route(hill: RoadNetwork) -> None:
+    planned = plan(hill, waypoints=("in", "out"), soc_percent=100.0)
+    records = energy_bars(planned).to_dict()["data"]["values"]
+    for name, label in distinct_routes(planned).items():
+        total_wh = sum(record["kwh"] for record in records if record["route"] == label) * 1000
+        assert total_wh == pytest.approx(planned.routes[name].energy_wh, abs=1.0)
