@@ -38,6 +38,10 @@ def simulate(
     horizon: Annotated[int | None, typer.Option(min=1, help="Trips per run. [500]")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")] = None,
     vehicle: Annotated[str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")] = None,
+    world: Annotated[
+        list[str] | None,
+        typer.Option(help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. [sampled-gp]"),
+    ] = None,
     closed_share: Annotated[
         float | None, typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]")
     ] = None,
@@ -83,6 +87,7 @@ def simulate(
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
     from evroute.simulation.summary import Summary, summarise
+    from evroute.simulation.worlds import DEFAULT as DEFAULT_WORLD
 
     flags = {
         "variance_scale": variance_scale,
@@ -96,7 +101,7 @@ def simulate(
         "fit_hyperparameters": fit_hyperparameters or None,
     }
     options = {name: value for name, value in flags.items() if value is not None} | dict(map(_parsed, option or ()))
-    grids = {"search": search, "prior": prior, "lengthscale": lengthscale}
+    grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale}
     choices = {"network": network, "trip": trip, "method": method, "model": model, "index": index} | grids | options
     fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
     given = {name: value for name, value in fields.items() if value is not None}
@@ -145,7 +150,8 @@ def simulate(
     def block(row: Summary) -> tuple[str, int]:
         prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
         scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
-        return row.search + prior + scale, row.worlds
+        world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
+        return world + row.search + prior + scale, row.worlds
 
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
         table = Table(
@@ -156,7 +162,7 @@ def simulate(
         )
         for column in ("trip", "method"):
             table.add_column(column, no_wrap=True)
-        for column in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip"):
+        for column in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip", "best"):
             table.add_column(column, justify="right")
         for row in rows:
             table.add_row(
@@ -166,6 +172,7 @@ def simulate(
                 f"{row.regret_se_wh:,.0f}" if worlds > 1 else "",
                 f"{row.regret_geometric_wh:,.0f}",
                 f"{row.against_eq8_wh:+.1f}",
+                f"{row.headroom_wh:+.1f}",
             )
         Console().print(table)
     typer.echo(f"{folder.path}/rounds.parquet")

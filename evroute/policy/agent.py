@@ -9,7 +9,8 @@ from numpy.random import Generator
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
-from evroute.model.base import Anticipates, EnergyModel
+from evroute.model.base import Anticipates, EnergyModel, HasJoint
+from evroute.planning.forecast import forecast
 from evroute.planning.search import Search
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
@@ -64,6 +65,18 @@ class Agent:
         if isinstance(self.model, Anticipates):
             self.model.anticipate(arms.take(arms.rows_of(route.rows)))
         return route
+
+    def predict(self, request: Round, route: Route) -> tuple[float, float]:
+        """Return mean and standard deviation of what a route's energy would be measured to be, Wh.
+
+        The deviation holds belief and noise; NaN where the model does not know how the energies of edges go together.
+        """
+        if isinstance(self.model, HasJoint):
+            energy = forecast(self.model, request.arms, route)
+            return energy.mean_wh, energy.std_wh
+        arms = request.arms.take(request.arms.rows_of(route.rows))
+        mean_wh = self.model.posterior(arms).mean_wh[arms.rows_of(route.rows)]
+        return float(mean_wh.sum()), float("nan")
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured (Algorithm 1, line 6)."""

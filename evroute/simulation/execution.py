@@ -26,10 +26,11 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation import belief
 from evroute.simulation.loop import run as run_loop
-from evroute.simulation.methods import MODELS, WORLDS, call, make_index, make_model, named
+from evroute.simulation.methods import MODELS, make_index, make_model, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
+from evroute.simulation.trips import Repeated
 
 POLL_S = 0.1
 
@@ -81,16 +82,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
         lengthscale = run.lengthscale * (method.lengthscale_factor or 1.0)
         believed = load_setting(run.network, run.vehicle, run.prior, lengthscale)
-        origin, destination = setting.ends(run.trip)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds = SeedSequence(run.seed, spawn_key=names).spawn(3)
-        options = {
-            "origin": origin,
-            "destination": destination,
-            "closed_share": run.closed_share,
-            "seeds": world_seeds,
-        }
-        world = call(named(WORLDS, "world", run.world), options, setting)
+        world = run.world.build(setting, Repeated(*setting.ends(run.trip)), world_seeds)
         rule = WEIGHT_RULES[run.search]
         own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
         model = make_model(method, believed, own)
@@ -103,6 +97,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             rng=default_rng(policy_seeds),
         )
         judge = Judge(
+            network=setting.network,
             search=setting.search,
             weight_rule=rule,
             noise_std_wh=setting.noise_std_wh,

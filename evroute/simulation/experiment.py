@@ -20,7 +20,16 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    model_validator,
+)
 
 from evroute import __version__
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
@@ -29,17 +38,20 @@ from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.simulation.execution import execute
-from evroute.simulation.methods import INDICES, MODELS, WORLDS, Method, check_ranges, named, options_of, pair
+from evroute.simulation.methods import INDICES, MODELS, Method, check_ranges, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
+from evroute.simulation.worlds import DEFAULT as DEFAULT_WORLD
+from evroute.simulation.worlds import World, load_world
 
 
 class Experiment(BaseModel):
-    """Every method on every trip under every search, prior and lengthscale, in ``seeds`` worlds each.
+    """Every method on every trip in every world under every search, prior and lengthscale, with ``seeds`` seeds each.
 
-    trips: names by network (a name or a stored ``.npz``).  closed_share: of the edges, closed anew in each round.
-    prior, lengthscale: of the worlds, and of the models in them.
+    trips: names by network (a name or a stored ``.npz``).  world: one or several, by name, file or table
+    (`load_world`).  closed_share, if given, goes to each of them.
+    prior, lengthscale: of sampled worlds, and of the models in any.
 
     Raises
     ------
@@ -57,14 +69,27 @@ class Experiment(BaseModel):
     horizon: int = Field(500, gt=0)
     seeds: int = Field(5, gt=0)
     vehicle: str = DEFAULT_VEHICLE
-    world: str = "sampled-gp"
-    closed_share: float = Field(0.0, ge=0, lt=1)
+    world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
+        (DEFAULT_WORLD,), min_length=1, validate_default=True
+    )
     prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field((DEFAULT_SPREAD,), min_length=1)
     lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field((DEFAULT_LENGTHSCALE,), min_length=1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        table = dict(data)
+        worlds = table.pop("world", DEFAULT_WORLD)
+        worlds = worlds if isinstance(worlds, list | tuple) else [worlds]
+        if "closed_share" in table:
+            share = table.pop("closed_share")
+            worlds = [load_world(load_world(each).model_dump() | {"closed_share": share}) for each in worlds]
+        return table | {"world": worlds}
+
     @model_validator(mode="after")
     def _check(self) -> "Experiment":
-        named(WORLDS, "world", self.world)
         names = [run.name for run in self.runs()]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the same run is asked for twice: {twice[0]}")
@@ -73,8 +98,8 @@ class Experiment(BaseModel):
     def runs(self) -> Iterator[Run]:
         """Yield every run of the grid; paired ones differ in the method alone."""
         trips = [(network, trip) for network, names in self.trips.items() for trip in names]
-        grid = product(trips, self.prior, self.lengthscale, self.search, self.methods, range(self.seeds))
-        for (network, trip), prior, lengthscale, search, method, seed in grid:
+        grid = product(trips, self.world, self.prior, self.lengthscale, self.search, self.methods, range(self.seeds))
+        for (network, trip), world, prior, lengthscale, search, method, seed in grid:
             yield Run(
                 network=network,
                 trip=trip,
@@ -83,8 +108,7 @@ class Experiment(BaseModel):
                 seed=seed,
                 horizon=self.horizon,
                 vehicle=self.vehicle,
-                world=self.world,
-                closed_share=self.closed_share,
+                world=world,
                 prior=prior,
                 lengthscale=lengthscale,
             )

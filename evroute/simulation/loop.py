@@ -23,9 +23,11 @@ Columns = dict[str, npt.NDArray[Any]]
 class Log:
     """What happened: columns of equal length in each table.
 
-    rounds: one row per round: t, regret_wh, cumulative_regret_wh, energy_wh (measured), true_wh, eq8_wh,
-    rule_best_wh, best_wh, route_edges, distinct_edges (driven so far), beta.
-    routes: one row per edge driven: t, edge (network row), observed_wh.
+    rounds: one row per round: t, departed_s, regret_wh, cumulative_regret_wh, energy_wh (measured), predicted_wh and
+    predicted_sd_wh (what it was expected to be, NaN where the model cannot tell), route_edges, distinct_edges (driven
+    so far), beta; in truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh,
+    NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and best.
+    routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
     """
 
@@ -46,7 +48,7 @@ def run(
     """
     rounds: defaultdict[str, list[float]] = defaultdict(list)
     timings: defaultdict[str, list[float]] = defaultdict(list)
-    edges, observed_wh = [], []
+    edges, observed_wh, travel_s = [], [], []
     driven: set[int] = set()
     stopwatch = _Stopwatch()
     stopwatch.attach(agent.model, "posterior", "posterior_s")
@@ -57,26 +59,32 @@ def run(
         started = perf_counter()
         route = agent.ask(request)
         asked = perf_counter()
+        laps = stopwatch.lap()
+        predicted_wh, predicted_sd_wh = agent.predict(request, route)
         feedback = environment.drive(request, route)
         drove = perf_counter()
         agent.tell(feedback)
         update_s = perf_counter() - drove
-        laps = stopwatch.lap()
-        score = judge.score(request, environment.expected_wh(request), route)
+        score = judge.score(environment, request, route)
         driven.update(route.edges)
         edges.append(feedback.edge)
         observed_wh.append(feedback.energy_wh)
+        travel_s.append(feedback.travel_s)
         row = {
+            "departed_s": request.departed_s,
             "regret_wh": score.regret_wh,
             "energy_wh": float(feedback.energy_wh.sum()),
-            "true_wh": score.true_wh,
-            "eq8_wh": score.eq8_wh,
-            "rule_best_wh": score.rule_best_wh,
-            "best_wh": score.best_wh,
+            "predicted_wh": predicted_wh,
+            "predicted_sd_wh": predicted_sd_wh,
+            "true_wh": score.driven.energy_wh,
+            "time_s": score.driven.time_s,
+            "length_m": score.driven.length_m,
             "route_edges": len(route),
             "distinct_edges": len(driven),
             "beta": agent.index.beta,
         }
+        for rival, totals in score.rivals.items():
+            row |= {f"{rival}_wh": totals.energy_wh, f"{rival}_s": totals.time_s, f"{rival}_m": totals.length_m}
         for name, value in row.items():
             rounds[name].append(value)
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
@@ -93,6 +101,7 @@ def run(
             "t": np.repeat(t_column, [len(each) for each in edges]),
             "edge": np.concatenate(edges),
             "observed_wh": np.concatenate(observed_wh),
+            "travel_s": np.concatenate(travel_s),
         },
         timings={"t": t_column, **{name: np.array(seconds) for name, seconds in timings.items()}},
     )

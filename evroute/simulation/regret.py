@@ -1,98 +1,137 @@
-"""How good a route is in truth: its regret under the rule that chose it, and signed energy, one currency for all.
+"""How good a route is in truth: its regret under the rule that chose it, and energy, time and length beside others.
 
 A draw of the prior GP has negative cycles, so no best route exists under signed truth. Regret is therefore counted in
 the weights that the run's own rule gives to the *true* expected energies (Sandberg et al., section 4; rectified
-Gaussians). Signed watt-hours stand beside it, for they alone compare the rules.
+Gaussians). Signed watt-hours stand beside it, for they alone compare the rules, and worlds in which the energy of an
+edge depends on the edge before it.
 """
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
 
 from evroute.arms import Arms, Round, Route
 from evroute.arrays import FloatArray
+from evroute.network import context
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.search import Search
-from evroute.planning.weights import WEIGHT_RULES, WeightRule
+from evroute.planning.weights import WeightRule
+from evroute.simulation.environment import Environment, best_by_edges
 
 DEFINITION = (
     "regret_wh = g(route) - min g over the routes open in the round, with g the sum over the edges entered of "
     "g_e = W(f_e, noise_std_e, p_e): W is the weight rule of the run's search, f_e the true expected energy and p_e "
     "the potential m g dz. rectified: E[max(0, N(f, noise^2))]; potential-rectified: E[max(0, N(f - p, noise^2))]; "
-    "clamped: max(0, f); potential: max(0, f - p). "
-    "true_wh, eq8_wh, rule_best_wh and best_wh are signed sums of f: of the route driven, of the eq. 8 route, of the "
-    "route with least g, and of the best route of the potential search on f."
+    "clamped: max(0, f); potential: max(0, f - p). Where the energy of an edge depends on the edge before it, f_e is "
+    "its mean over the edges that may come before, and regret leaves out what turns add. "
+    "true_wh and NAME_wh are true expected energies of whole routes, speed by speed, time_s and NAME_s their travel "
+    "times in the world, length_m and NAME_m their lengths: of the route driven; fastest and shortest, by the speeds "
+    "that the round's contexts tell; eq8, least prior mean; rule_best, least g; best, least true energy (where f is "
+    "drawn from the prior: by the potential search on f)."
 )
+YARDSTICKS = 64
+"""Requests whose reference routes are kept."""
+SPEED = context.NAMES.index("speed limit")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a route takes in truth: expected energy, Wh; travel time, s; length, m."""
+
+    energy_wh: float
+    time_s: float
+    length_m: float
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The truth about one route, Wh; see `DEFINITION`."""
+    """The truth about one route and its rivals of the round; see `DEFINITION`.
+
+    rivals: by name: fastest, shortest, eq8, rule_best, best.
+    """
 
     regret_wh: float
-    true_wh: float
-    eq8_wh: float
-    rule_best_wh: float
-    best_wh: float
+    driven: Totals
+    rivals: dict[str, Totals]
 
 
 class Judge:
-    """Scores routes by the truth of their round; searches for the best routes once for each set of arms.
+    """Scores routes by the truth of their round; searches for their rivals once for each request and truth.
 
-    noise_std_wh, potential_wh: (n,) of every edge, Wh.
+    noise_std_wh, potential_wh: (n,) of every edge of the network, Wh.
     """
 
     def __init__(
-        self, *, search: Search, weight_rule: WeightRule, noise_std_wh: FloatArray, potential_wh: FloatArray
+        self,
+        *,
+        network: RoadNetwork,
+        search: Search,
+        weight_rule: WeightRule,
+        noise_std_wh: FloatArray,
+        potential_wh: FloatArray,
     ) -> None:
+        self.network = network
         self.search = search
         self.weight_rule = weight_rule
         self.noise_std_wh = noise_std_wh
         self.potential_wh = potential_wh
-        self._judged: _Yardstick | None = None
+        self._speed_scale_mps = float(context.build(network).scale[SPEED])
+        self._yardsticks: OrderedDict[tuple[int, ...], _Yardstick] = OrderedDict()
 
-    def score(self, request: Round, expected_wh: FloatArray, route: Route) -> Score:
-        """Score a route; ``expected_wh`` is the truth of the round's arms, (a,) Wh.
+    def score(self, world: Environment, request: Round, route: Route) -> Score:
+        """Score a route by the truth of its world.
 
         The regret is exactly 0 on a best route and never negative: both costs are summed in driving order, as the
         search sums them.
         """
-        if self._judged is None or self._judged.arms is not request.arms:
-            self._judged = self._measure(request, expected_wh)
-        yardstick = self._judged
+        expected_wh = world.expected_wh(request)
+        # a yardstick keeps its arms and its truth, so no other object has their identity
+        key = (id(request.arms), id(expected_wh), request.origin, request.destination)
+        if key not in self._yardsticks:
+            self._yardsticks[key] = self._measure(world, request, expected_wh)
+            if len(self._yardsticks) > YARDSTICKS:
+                self._yardsticks.popitem(last=False)
+        yardstick = self._yardsticks[key]
         return Score(
             regret_wh=_entered(yardstick.cost, route) - yardstick.least_cost,
-            true_wh=float(yardstick.true_wh[route.rows].sum()),
-            eq8_wh=yardstick.eq8_wh,
-            rule_best_wh=yardstick.rule_best_wh,
-            best_wh=yardstick.best_wh,
+            driven=self._totals(world, request, yardstick.time_s, route),
+            rivals=yardstick.rivals,
         )
 
-    def _measure(self, request: Round, expected_wh: FloatArray) -> "_Yardstick":
-        cost = self._weights(self.weight_rule, request.arms, expected_wh)
-        true_wh = self._scatter(request.arms, expected_wh)
-        potential = WEIGHT_RULES["potential"]
-        best = self._best(request, cost)
-
-        def true_energy(route: Route) -> float:
-            return float(true_wh[route.rows].sum())
-
+    def _measure(self, world: Environment, request: Round, expected_wh: FloatArray) -> "_Yardstick":
+        arms = request.arms
+        cost = self._everywhere(
+            arms, self.weight_rule(expected_wh, self.noise_std_wh[arms.edge], self.potential_wh[arms.edge])
+        )
+        time_s = self._everywhere(arms, world.travel_s(request))
+        length_m = self.network.length_m[arms.edge]
+        speed_mps = arms.features[:, SPEED] * self._speed_scale_mps
+        routes = {
+            "fastest": self._best(request, self._everywhere(arms, length_m / speed_mps)),
+            "shortest": self._best(request, self._everywhere(arms, length_m)),
+            "eq8": best_by_edges(request, arms.prior_mean_wh, self.potential_wh, self.search),
+            "rule_best": self._best(request, cost),
+            "best": world.best_route(request),
+        }
         return _Yardstick(
-            arms=request.arms,
+            arms=arms,
+            expected_wh=expected_wh,
             cost=cost,
-            least_cost=_entered(cost, best),
-            true_wh=true_wh,
-            eq8_wh=true_energy(
-                self._best(request, self._weights(potential, request.arms, request.arms.prior_mean_wh))
-            ),
-            rule_best_wh=true_energy(best),
-            best_wh=true_energy(self._best(request, self._weights(potential, request.arms, expected_wh))),
+            least_cost=_entered(cost, routes["rule_best"]),
+            time_s=time_s,
+            rivals={name: self._totals(world, request, time_s, route) for name, route in routes.items()},
         )
 
-    def _weights(self, rule: WeightRule, arms: Arms, energy_wh: FloatArray) -> FloatArray:
-        return self._scatter(arms, rule(energy_wh, self.noise_std_wh[arms.edge], self.potential_wh[arms.edge]))
+    def _totals(self, world: Environment, request: Round, time_s: FloatArray, route: Route) -> Totals:
+        return Totals(
+            energy_wh=world.route_wh(request, route),
+            time_s=float(time_s[route.rows].sum()),
+            length_m=float(self.network.length_m[route.rows].sum()),
+        )
 
-    def _scatter(self, arms: Arms, values: FloatArray) -> FloatArray:
-        everywhere = np.full(len(self.potential_wh), np.inf)
+    def _everywhere(self, arms: Arms, values: FloatArray) -> FloatArray:
+        everywhere = np.full(self.network.n_edges, np.inf)
         everywhere[arms.edge] = values
         return everywhere
 
@@ -102,15 +141,14 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Yardstick:
-    """What routes over one set of arms are measured against; (n,) arrays are inf on closed edges."""
+    """What routes of one request are measured against; cost and time_s are (n,), inf on closed edges."""
 
     arms: Arms
+    expected_wh: FloatArray
     cost: FloatArray
     least_cost: float
-    true_wh: FloatArray
-    eq8_wh: float
-    rule_best_wh: float
-    best_wh: float
+    time_s: FloatArray
+    rivals: dict[str, Totals]
 
 
 def _entered(cost: FloatArray, route: Route) -> float:

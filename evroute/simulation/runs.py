@@ -2,7 +2,7 @@
 
 ``manifest.json``        configuration, versions, networks, vehicle, the definition of regret
 ``parts/RUN.parquet``    one row per round; written last of a run's files: a run with a readable part is finished
-``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh
+``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh, travel_s
 ``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
 ``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
 ``timings/RUN.parquet``  seconds per round, which no two machines share
@@ -27,6 +27,8 @@ from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
 from evroute.simulation.loop import Log
 from evroute.simulation.methods import Method
+from evroute.simulation.worlds import DEFAULT as DEFAULT_WORLD
+from evroute.simulation.worlds import World
 
 SHOWN_DIFFERENCES = 5
 
@@ -42,8 +44,7 @@ class Run:
     seed: int
     horizon: int
     vehicle: str
-    world: str
-    closed_share: float
+    world: World
     prior: str = DEFAULT_SPREAD
     lengthscale: float = DEFAULT_LENGTHSCALE
 
@@ -54,7 +55,9 @@ class Run:
         trip = re.sub(r"[^\w.-]+", "_", self.trip)
         if trip != self.trip:  # written out, not named: keep trips apart that differ in signs alone
             trip += f"-{crc32(self.trip.encode()):08x}"
-        parts = [network, trip, self.method.name, self.search]
+        parts = [network, trip]
+        parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
+        parts += [self.method.name, self.search]
         parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
         parts += [f"l{self.lengthscale:g}"] * (self.lengthscale != DEFAULT_LENGTHSCALE)
         return "-".join([*parts, f"s{self.seed}"])
@@ -145,6 +148,7 @@ class RunFolder:
             "search": [run.search] * n,
             "network": [run.network] * n,
             "trip": [run.trip] * n,
+            "world": [run.world.label] * n,
             "prior": [run.prior] * n,
             "lengthscale": [run.lengthscale] * n,
             "seed": [run.seed] * n,

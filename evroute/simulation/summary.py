@@ -8,15 +8,17 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One method on one trip under one search, prior and lengthscale, over ``worlds`` seeds; Wh.
+    """One method on one trip in one world under one search, prior and lengthscale, over ``worlds`` seeds; Wh.
 
     regret_wh, regret_se_wh: mean of the final cumulative regret and its standard error (NaN for one world).
     regret_geometric_wh: its geometric mean (0 if any is 0), which heavy tails move less.
     against_eq8_wh: mean over all rounds of the true expected energy of the route driven minus the eq. 8 route's.
+    headroom_wh: the same of the best route minus the eq. 8 route: what there is to gain, as a negative number.
     """
 
     network: str
     trip: str
+    world: str
     prior: str
     lengthscale: float
     search: str
@@ -26,17 +28,19 @@ class Summary:
     regret_se_wh: float
     regret_geometric_wh: float
     against_eq8_wh: float
+    headroom_wh: float
 
 
 def summarise(rounds: pa.Table) -> list[Summary]:
-    """Summarise ``rounds.parquet``, search by search and prior by prior, else in the order of the experiment."""
-    keys = ("network", "trip", "prior", "lengthscale", "search", "method")
+    """Summarise ``rounds.parquet``, by world, search, prior and lengthscale, else in the order of the experiment."""
+    keys = ("network", "trip", "world", "prior", "lengthscale", "search", "method")
     names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
     run, regret_wh, saved_wh = (np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh"))
     saved_wh = saved_wh - rounds["eq8_wh"].to_numpy()
+    headroom_wh = rounds["best_wh"].to_numpy() - rounds["eq8_wh"].to_numpy()
     summaries = []
     for group in dict.fromkeys(names):
-        network, trip, prior, lengthscale, search, method = group
+        network, trip, world, prior, lengthscale, search, method = group
         rows = np.array([name == group for name in names])
         _, of_world = np.unique(run[rows], return_inverse=True)
         final_wh = np.bincount(of_world, weights=regret_wh[rows])
@@ -47,6 +51,7 @@ def summarise(rounds: pa.Table) -> list[Summary]:
             Summary(
                 network=network,
                 trip=trip,
+                world=world,
                 prior=prior,
                 lengthscale=lengthscale,
                 search=search,
@@ -56,7 +61,12 @@ def summarise(rounds: pa.Table) -> list[Summary]:
                 regret_se_wh=float(final_wh.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan"),
                 regret_geometric_wh=geometric_wh,
                 against_eq8_wh=float(saved_wh[rows].mean()),
+                headroom_wh=float(headroom_wh[rows].mean()),
             )
         )
-    block = list(dict.fromkeys((each.search, each.prior, each.lengthscale) for each in summaries))
-    return sorted(summaries, key=lambda each: block.index((each.search, each.prior, each.lengthscale)))
+    blocks = list(dict.fromkeys(map(_block, summaries)))
+    return sorted(summaries, key=lambda each: blocks.index(_block(each)))
+
+
+def _block(summary: Summary) -> tuple[str, str, str, float]:
+    return summary.world, summary.search, summary.prior, summary.lengthscale

@@ -19,8 +19,9 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.sampled_gp import SampledGP
+from evroute.simulation.sampled_gp import SampledWorld
 from evroute.simulation.setting import Setting, load_setting
+from evroute.simulation.trips import Repeated
 
 N_ROUNDS = 200
 LOOK_AT = (10, 25, 50, 100, 150, 200)
@@ -35,17 +36,7 @@ WAYS = {
 
 def trips(setting: Setting, trip: str, exact: ExactGP) -> Iterator[Feedback]:
     """Yield the trips that Thompson sampling on the exact posterior drives in a drawn world, learning as it goes."""
-    origin, destination = setting.ends(trip)
-    world = SampledGP(
-        arms=setting.arms,
-        prior_factor=setting.prior_factor,
-        noise_std_wh=setting.noise_std_wh,
-        search=setting.search,
-        origin=origin,
-        destination=destination,
-        closed_share=0.0,
-        seeds=SeedSequence(0),
-    )
+    world = SampledWorld().build(setting, Repeated(*setting.ends(trip)), SeedSequence(0))
     agent = Agent(
         model=exact,
         index=IndependentThompson(),

@@ -8,7 +8,9 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms
 from evroute.model.independent import IndependentNormal
+from evroute.network import context
 from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -16,6 +18,7 @@ from evroute.policy.confidence import ucb
 from evroute.simulation.loop import run
 from evroute.simulation.regret import Judge
 from evroute.simulation.sampled_gp import SampledGP
+from evroute.simulation.trips import Repeated
 
 PRIOR_MEAN = np.array([15.0, 18.0, 19.0, 15.0])  # start, left, right, end
 PRIOR_STD = 3.0
@@ -24,22 +27,24 @@ ROUTES = {"left": (0, 1, 3), "right": (0, 2, 3)}
 
 
 @pytest.fixture
-def search(make_network) -> Search:
+def network(make_network) -> RoadNetwork:
     edges = [("start", 0, 1), ("left", 1, 2), ("right", 1, 2), ("end", 2, 3)]
-    return Search(LineGraph.from_network(make_network(edges, [(1000.0 * x, 0.0, 0.0) for x in range(4)])))
+    return make_network(edges, [(1000.0 * x, 0.0, 0.0) for x in range(4)])
 
 
-def test_algorithm_1_by_hand(search) -> None:
+def test_algorithm_1_by_hand(network) -> None:
     n, horizon = 4, 8
-    arms = Arms(np.arange(n), np.zeros((n, 1)), PRIOR_MEAN)
+    search = Search(LineGraph.from_network(network))
+    arms = Arms(np.arange(n), context.build(network).features, PRIOR_MEAN)
     noise_std_wh, potential_wh = np.full(n, NOISE_STD), np.zeros(n)
     world = SampledGP(
         arms=arms,
         prior_factor=PRIOR_STD * np.eye(n),
         noise_std_wh=noise_std_wh,
+        potential_wh=potential_wh,
+        time_s=np.ones(n),
         search=search,
-        origin=0,
-        destination=3,
+        trips=Repeated(0, 3),
         closed_share=0.0,
         seeds=SeedSequence(11),
     )
@@ -52,7 +57,9 @@ def test_algorithm_1_by_hand(search) -> None:
         potential_wh=potential_wh,
         rng=default_rng(0),
     )
-    judge = Judge(search=search, weight_rule=rule, noise_std_wh=noise_std_wh, potential_wh=potential_wh)
+    judge = Judge(
+        network=network, search=search, weight_rule=rule, noise_std_wh=noise_std_wh, potential_wh=potential_wh
+    )
     log = run(agent, world, judge, horizon=horizon, on_round=lambda t: None)
 
     truth = world.truth_wh.tolist()

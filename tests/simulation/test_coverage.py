@@ -16,8 +16,9 @@ from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.sampled_gp import SampledGP
+from evroute.simulation.sampled_gp import SampledGP, SampledWorld
 from evroute.simulation.setting import Setting
+from evroute.simulation.trips import Repeated
 
 LEVELS = (0.5, 0.9)
 
@@ -34,7 +35,6 @@ def test_route_intervals_cover_at_their_level(
 ) -> None:
     network: RoadNetwork = request.getfixturevalue(city)
     setting = Setting(network, load_vehicle())
-    origin, destination = setting.ends(trip)
     inside: dict[tuple[str, float], list[bool]] = {}
 
     def look(kind: str, agent: Agent, world: SampledGP, route: Route, t: int) -> None:
@@ -46,16 +46,7 @@ def test_route_intervals_cover_at_their_level(
 
     for seed in range(n_worlds):
         world_seeds, policy_seed, pair_seed = SeedSequence(seed, spawn_key=(7,)).spawn(3)
-        world = SampledGP(
-            arms=setting.arms,
-            prior_factor=setting.prior_factor,
-            noise_std_wh=setting.noise_std_wh,
-            search=setting.search,
-            origin=origin,
-            destination=destination,
-            closed_share=0.0,
-            seeds=world_seeds,
-        )
+        world = SampledWorld().build(setting, Repeated(*setting.ends(trip)), world_seeds)
         agent = Agent(
             model=ExactGP(setting.kernel, setting.arms, setting.noise_std_wh),
             index=IndependentThompson(),

@@ -10,7 +10,7 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
 from evroute.simulation.loop import run
-from evroute.simulation.regret import Score
+from evroute.simulation.regret import Score, Totals
 
 ARMS = Arms(np.arange(2), np.zeros((2, 1)), np.ones(2))
 PAUSE_S = {"posterior": 0.004, "search": 0.008, "update": 0.016, "index": 0.032}
@@ -43,15 +43,13 @@ class World:
         return Round(t, ARMS, 0, 1)
 
     def drive(self, request: Round, route: Route) -> Feedback:
-        return Feedback.of_route(request.arms, route, np.array([1.0, 2.0]) * request.t)
-
-    def expected_wh(self, request: Round) -> np.ndarray:
-        return np.ones(2)
+        energy_wh = np.array([1.0, 2.0]) * request.t
+        return Feedback.of_route(request.arms, route, energy_wh, travel_s=np.array([30.0, 40.0]))
 
 
 class Judge:
-    def score(self, request: Round, expected_wh: np.ndarray, route: Route) -> Score:
-        return Score(regret_wh=float(request.t), true_wh=2.0, eq8_wh=3.0, rule_best_wh=2.0, best_wh=1.0)
+    def score(self, world: World, request: Round, route: Route) -> Score:
+        return Score(float(request.t), Totals(2.0, 60.0, 900.0), {"eq8": Totals(3.0, 50.0, 800.0)})
 
 
 def slow_rule(index: np.ndarray, noise: np.ndarray, potential: np.ndarray) -> np.ndarray:
@@ -77,7 +75,12 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
     np.testing.assert_array_equal(log.rounds["t"], [1, 2, 3])
     np.testing.assert_array_equal(log.rounds["cumulative_regret_wh"], [1, 3, 6])
     np.testing.assert_array_equal(log.rounds["energy_wh"], [3, 6, 9])
+    np.testing.assert_array_equal(log.rounds["predicted_wh"], [2, 2, 2])
+    assert np.all(np.isnan(log.rounds["predicted_sd_wh"]))
+    for name, value in {"true_wh": 2, "time_s": 60, "length_m": 900, "eq8_wh": 3, "eq8_s": 50, "eq8_m": 800}.items():
+        np.testing.assert_array_equal(log.rounds[name], [value] * 3)
     np.testing.assert_array_equal(log.rounds["distinct_edges"], [2, 2, 2])
     np.testing.assert_array_equal(log.routes["t"], [1, 1, 2, 2, 3, 3])
     np.testing.assert_array_equal(log.routes["edge"], [0, 1] * 3)
+    np.testing.assert_array_equal(log.routes["travel_s"], [30, 40] * 3)
     np.testing.assert_array_equal(log.routes["observed_wh"], [1, 2, 2, 4, 3, 6])

@@ -17,6 +17,7 @@ from evroute.simulation.experiment import Experiment, simulate
 from evroute.simulation.methods import Method
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run
+from evroute.simulation.worlds import load_world
 
 COLUMNS = {
     "run",
@@ -28,15 +29,23 @@ COLUMNS = {
     "lengthscale",
     "network",
     "trip",
+    "world",
     "seed",
     "t",
+    "departed_s",
     "regret_wh",
     "cumulative_regret_wh",
     "energy_wh",
+    "predicted_wh",
+    "predicted_sd_wh",
     "true_wh",
-    "eq8_wh",
-    "rule_best_wh",
-    "best_wh",
+    "time_s",
+    "length_m",
+    *(
+        f"{rival}_{unit}"
+        for rival in ("fastest", "shortest", "eq8", "rule_best", "best")
+        for unit in ("wh", "s", "m")
+    ),
     "route_edges",
     "distinct_edges",
     "beta",
@@ -83,7 +92,7 @@ def test_a_folder_holds_what_is_promised(finished) -> None:
         assert (finished / "parts" / f"{name}.parquet").is_file()
         assert (finished / "beliefs" / f"{name}.npz").is_file()
         routes = pq.read_table(finished / "routes" / f"{name}.parquet")
-        assert routes.column_names == ["run", "t", "edge", "observed_wh"]
+        assert routes.column_names == ["run", "t", "edge", "observed_wh", "travel_s"]
         assert set(routes["t"].to_pylist()) == set(range(1, 6))
     timings = pq.read_table(finished / "timings.parquet")
     assert {"run", "t", "posterior_s", "index_s", "search_s", "update_s"} == set(timings.column_names)
@@ -205,7 +214,7 @@ def test_a_trip_that_is_written_out_names_a_file_of_its_own() -> None:
     method = Method(model="exact", index="ts")
 
     def name(trip: str) -> str:
-        return Run("denver", trip, method, "potential", 0, 10, "reference", "sampled-gp", 0.0).name
+        return Run("denver", trip, method, "potential", 0, 10, "reference", load_world("sampled-gp")).name
 
     assert name("A") == "denver-A-exact-ts-potential-s0"
     assert name("a#1 to b").startswith("denver-a_1_to_b-")

@@ -9,6 +9,7 @@ from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
 from evroute.planning.search import Search
 from evroute.simulation.sampled_gp import SampledGP
+from evroute.simulation.trips import Repeated
 
 NOISE_STD = np.linspace(0.5, 2.0, 7)
 FACTOR = np.tril(np.full((7, 7), 0.5)) + np.eye(7)
@@ -21,9 +22,10 @@ def world(hill):
             arms=Arms(np.arange(7), np.zeros((7, 1)), np.linspace(10, 70, 7)),
             prior_factor=FACTOR,
             noise_std_wh=NOISE_STD,
+            potential_wh=np.zeros(7),
+            time_s=hill.time_s,
             search=Search(LineGraph.from_network(hill)),
-            origin=hill.row_of["in"],
-            destination=hill.row_of["out"],
+            trips=Repeated(hill.row_of["in"], hill.row_of["out"]),
             closed_share=closed_share,
             seeds=SeedSequence(seed),
         )
