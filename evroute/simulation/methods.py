@@ -26,6 +26,9 @@ MODELS = {
     "independent": "evroute.model.independent:IndependentNormal",
     "exact": "evroute.model.exact:ExactGP",
     "svgp": "evroute.model.svgp:SparseVariationalGP",
+    "factor": "evroute.model.factor:ConsumptionFactor",
+    "edge-speeds": "evroute.model.edge_speeds:EdgeSpeeds",
+    "physics": "evroute.model.physics:PhysicsRegression",
 }
 INDICES = {
     "ucb": "evroute.policy.confidence:ucb",

@@ -11,6 +11,7 @@ from typing import Any
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, all_arms, fit
+from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.model import build
@@ -85,6 +86,19 @@ class Setting:
     def kernel(self) -> EdgeContextKernel:
         """The prior covariance of arms; its graph's rows are kept for all runs of the process."""
         return build.standard_kernel(_graph(self.network), self.prior, self.lengthscale)
+
+    @cached_property
+    def dissipation_kernel(self) -> EdgeContextKernel:
+        """The same, its deviations spread by what an edge dissipates, whatever the setting's own spread."""
+        if self.spread == "dissipation":
+            return self.kernel
+        prior = fit(self.network, self.vehicle, "dissipation")
+        return build.standard_kernel(_graph(self.network), prior, self.lengthscale)
+
+    @cached_property
+    def regressors(self) -> Regressors:
+        """Derivatives of eq. 8 by what it takes for granted."""
+        return Regressors(self.network, self.vehicle)
 
     @cached_property
     def prior_variance_wh2(self) -> FloatArray:

@@ -22,11 +22,25 @@ def setting(hill) -> Setting:
 
 
 METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]
+OWN_PRIOR = {"factor", "edge-speeds", "physics"}
+"""Models of a few numbers, or of speeds: their prior deviations are not those of the setting."""
+FROM_TIMES = {"edge-speeds"}
+"""Models that measured energies teach nothing."""
 
 
 @pytest.fixture(params=METHODS, ids=lambda fields: "-".join(map(str, fields.values())))
-def make(request, setting):
-    method = Method(index="ts", **request.param)
+def fields(request):
+    return request.param
+
+
+@pytest.fixture
+def model_name(fields):
+    return fields["model"]
+
+
+@pytest.fixture
+def make(fields, setting):
+    method = Method(index="ts", **fields)
     exact_steps = {"natural_rate": 1.0, "adam_rate": 0.0}
     return lambda: make_model(method, setting, {"rng": np.random.default_rng(0)} | exact_steps)
 
@@ -56,11 +70,12 @@ def test_it_meets_the_protocol(make):
     assert isinstance(make(), EnergyModel)
 
 
-def test_before_any_trip_it_believes_the_physics(make, setting):
+def test_before_any_trip_it_believes_the_physics(make, model_name, setting):
     for arms in (setting.arms, congested(setting.arms)):
         belief = make().posterior(arms)
         np.testing.assert_array_equal(belief.mean_wh, arms.prior_mean_wh)
-        np.testing.assert_allclose(belief.std_wh, np.sqrt(setting.prior_variance_wh2), rtol=1e-12)
+        if model_name not in OWN_PRIOR:
+            np.testing.assert_allclose(belief.std_wh, np.sqrt(setting.prior_variance_wh2), rtol=1e-12)
 
 
 def test_asking_changes_nothing(make, setting):
@@ -92,7 +107,9 @@ def test_closed_edges_leave_the_others_as_they_are(make, setting):
     np.testing.assert_array_equal(model.noise_std(setting.arms.take(open_rows)), setting.noise_std_wh[open_rows])
 
 
-def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, setting):
+def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, model_name, setting):
+    if model_name in FROM_TIMES:
+        pytest.skip("learns from travel times")
     model = make()
     arm = setting.arms.take(np.array([4]))
     before = model.posterior(arm)
@@ -103,7 +120,9 @@ def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, setting
     np.testing.assert_allclose(after.std_wh**-2, 1 / variance + 1 / noise_variance)
 
 
-def test_an_edge_driven_often_becomes_certain(make, setting):
+def test_an_edge_driven_often_becomes_certain(make, model_name, setting):
+    if model_name in FROM_TIMES:
+        pytest.skip("learns from travel times")
     model = make()
     arm = setting.arms.take(np.array([2]))
     truth_wh = arm.prior_mean_wh + 17.0
@@ -147,7 +166,7 @@ def test_a_state_of_something_else_is_refused(make, setting, spoil):
         make().restore(state)
 
 
-def test_the_joint_has_the_marginals_on_its_diagonal(make, setting):
+def test_the_joint_has_the_marginals_on_its_diagonal(make, model_name, setting):
     model = learned(make(), setting.arms)
     if not isinstance(model, HasJoint):
         pytest.skip("no joint")
@@ -155,7 +174,8 @@ def test_the_joint_has_the_marginals_on_its_diagonal(make, setting):
         covariance = model.covariance(arms)
         np.testing.assert_array_equal(covariance, covariance.T)
         np.testing.assert_allclose(covariance.diagonal(), model.posterior(arms).std_wh ** 2, rtol=1e-9)
-        assert np.linalg.eigvalsh(covariance)[0] > 0.0
+        smallest, *_, largest = np.linalg.eigvalsh(covariance)
+        assert smallest > (-1e-12 * largest if model_name in OWN_PRIOR else 0.0)  # few numbers: of low rank
 
 
 def test_joint_draws_depend_on_the_generator_alone(make, setting):
