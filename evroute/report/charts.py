@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.report.extras import require
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-AXES = {"prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
+AXES = {"world": "{}", "prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
 """What sets panels of one trip apart, as labels write it."""
 N_POINTS = 100
 N_BLOCKS = 50
+N_BARS = 40
 
 _COLOURS = {
     "ts": "#0072b2",
@@ -110,6 +112,39 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
     return chart
 
 
+def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Chart":
+    """Draw how many kilometres of road have which value: (n,) values with their unit in ``title``, weights in km.
+
+    The hundredth of the roads at either end is put into the outermost bars.
+    """
+    require("altair")
+    import altair as alt
+
+    shown = np.isfinite(values)
+    low, high = np.quantile(values[shown], [0.01, 0.99]) if shown.any() else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, N_BARS + 1)
+    km, _ = np.histogram(np.clip(values[shown], low, high), edges, weights=weights[shown])
+    bars = [
+        {"from": round(float(a), 6), "to": round(float(b), 6), "km": round(float(k), 4)}
+        for a, b, k in zip(edges[:-1], edges[1:], km, strict=True)
+    ]
+    chart: alt.Chart = (
+        alt.Chart(alt.Data(values=bars))
+        .mark_bar(color=_COLOURS["ts"])
+        .encode(
+            x=alt.X("from:Q", title=title, bin="binned"),
+            x2="to:Q",
+            y=alt.Y("km:Q", title="length of road (km)"),
+            tooltip=[
+                alt.Tooltip("from:Q", format=".3~g"),
+                alt.Tooltip("to:Q", format=".3~g"),
+                alt.Tooltip("km:Q", format=".1f"),
+            ],
+        )
+    )
+    return chart
+
+
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
     """Return the panel of every row: network and trip, and what else there are several of."""
     names = {name: Path(name).stem.capitalize() for name in rounds["network"].unique()}
@@ -121,7 +156,7 @@ def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
 
 def axes(rounds: "pd.DataFrame") -> list[str]:
     """Return which of `AXES` have several values in these rounds."""
-    return [axis for axis in AXES if rounds[axis].nunique() > 1]
+    return [axis for axis in AXES if axis in rounds and rounds[axis].nunique() > 1]
 
 
 def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...]]]:

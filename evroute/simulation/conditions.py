@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from numpy.random import SeedSequence
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from evroute.energy.driving import air_density_kgpm3, hvac_w
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
@@ -13,15 +14,6 @@ from evroute.simulation.environment import Environment
 from evroute.simulation.setting import Setting
 from evroute.simulation.trips import S_PER_H, Trips
 from evroute.simulation.worlds import World
-
-PRESSURE_PA = 101_325.0
-GAS_CONSTANT_JPKGK = 287.05
-ZERO_C_K = 273.15
-
-COMFORT_C = 21.0
-HEATING_W_PER_K = 150.0
-COOLING_W_PER_K = 90.0
-HVAC_MAX_W = 5_000.0
 
 
 def _hours(hours: tuple[float, float]) -> tuple[float, float]:
@@ -40,7 +32,8 @@ class Conditions(World):
     wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from the map's north. Drag goes
     with the signed square of ``speed + headwind``, the headwind along the line between the edge's two junctions;
     side wind is left out (as in Hucho, *Aerodynamics of Road Vehicles*, for small yaw).
-    temperature_c: changes the air's density (ideal gas at 1,013.25 hPa, ISO 2533) and adds `hvac_w`.
+    temperature_c: changes the air's density (ideal gas at 1,013.25 hPa, ISO 2533) and adds
+    `energy.driving.hvac_w`.
     auxiliary_w: on top of the vehicle's own, times the true travel time.
     zones, zone_radius_m, zone_speed_factor, zone_hours: round congested zones around edges drawn by the seed, in
     which speeds fall to that share, always or in ``[from, to]`` hours of the day. At 0.3 and below the Highway
@@ -100,9 +93,7 @@ class Conditions(World):
     @property
     def air_density_kgpm3(self) -> float:
         """Density of the air, kg/m³; that of eq. 8 where no temperature is given."""
-        if self.temperature_c is None:
-            return AIR_DENSITY_KGPM3
-        return PRESSURE_PA / (GAS_CONSTANT_JPKGK * (self.temperature_c + ZERO_C_K))
+        return AIR_DENSITY_KGPM3 if self.temperature_c is None else air_density_kgpm3(self.temperature_c)
 
     def true_vehicle(self, assumed: Vehicle) -> Vehicle:
         """Return the vehicle as it is in this world.
@@ -132,16 +123,3 @@ class Conditions(World):
             return False
         hour = departed_s / S_PER_H % 24
         return not self.zone_hours or any(start <= hour < end for start, end in self.zone_hours)
-
-
-def hvac_w(temperature_c: float) -> float:
-    """Return what heating or cooling the cabin takes at an outside temperature, W.
-
-    Straight lines away from 21 °C, to at most 5 kW (the heater of a Nissan Leaf; Lohse-Busch et al. 2013,
-    SAE 2013-01-1462). Their slopes are those at which five cars lost range (AAA, *Electric Vehicle Range Testing*,
-    2019): of 0.17 kWh/km at 45 km/h, 12 % without and 41 % with heating at -6.7 °C are 4.2 kW more, 4 % and 17 % at
-    35 °C are 1.3 kW. Heating up a cold cabin and heat pumps are left out.
-    """
-    difference_k = temperature_c - COMFORT_C
-    slope = COOLING_W_PER_K if difference_k > 0 else HEATING_W_PER_K
-    return min(slope * abs(difference_k), HVAC_MAX_W)

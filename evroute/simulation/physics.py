@@ -15,11 +15,11 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import headwind_mps
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH, energy_parts
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network import context
-from evroute.network.road_network import RoadNetwork
 from evroute.simulation.closures import Closures
 from evroute.simulation.conditions import Conditions
 from evroute.simulation.environment import child, edge_noise
@@ -49,7 +49,13 @@ class Truth:
 
 
 class Physics:
-    """Trips in the truth of some conditions, with the setting's vehicle or those that trips name."""
+    """Trips in the truth of some conditions, with the setting's vehicle or those that trips name.
+
+    Raises
+    ------
+    EvrouteError
+        If the conditions make of the vehicle what none can be, or wind drives it.
+    """
 
     def __init__(self, conditions: Conditions, setting: Setting, trips: Trips, seeds: SeedSequence) -> None:
         zone_seed, level_seed, self._noise_seed, self._trip_seed, closure_seed = seeds.spawn(5)
@@ -66,6 +72,7 @@ class Physics:
         self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
         self._truths: dict[tuple[str, bool], Truth] = {}
         self._arms: dict[tuple[str, bool], Arms] = {}
+        self._truth_of("", False)  # tell at once what cannot be
 
     def observe(self, t: int) -> Round:
         """Return the request of round ``t`` over the edges open in it.
@@ -145,9 +152,12 @@ class Physics:
         return self._arms[key]
 
     def _truth(self, request: Round) -> Truth:
-        key = (request.vehicle, self.conditions.congested(request.departed_s))
+        return self._truth_of(request.vehicle, self.conditions.congested(request.departed_s))
+
+    def _truth_of(self, vehicle: str, congested: bool) -> Truth:
+        key = (vehicle, congested)
         if key not in self._truths:
-            self._truths[key] = self._make_truth(self._vehicle(key[0]), self._speed_mps(key[1]))
+            self._truths[key] = self._make_truth(self._vehicle(vehicle), self._speed_mps(congested))
         return self._truths[key]
 
     def _make_truth(self, assumed: Vehicle, speed_mps: FloatArray) -> Truth:
@@ -196,18 +206,3 @@ def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
     efficiency = np.where(work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency)
     energy_wh: FloatArray = work_j * efficiency / J_PER_WH
     return energy_wh
-
-
-def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) -> FloatArray:
-    """Return the part of a wind that blows against the direction of each edge, (n,) m/s.
-
-    The direction is that from the edge's tail to its head; an edge that ends where it begins has no head wind.
-    wind_from_deg: clockwise from the map's north.
-    """
-    east_m = network.x_m[network.head] - network.x_m[network.tail]
-    north_m = network.y_m[network.head] - network.y_m[network.tail]
-    distance_m = np.hypot(east_m, north_m)
-    from_rad = np.deg2rad(wind_from_deg)
-    towards_m = east_m * np.sin(from_rad) + north_m * np.cos(from_rad)
-    headwind: FloatArray = wind_mps * towards_m / np.where(distance_m > 0, distance_m, 1.0)
-    return headwind
