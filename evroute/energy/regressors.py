@@ -22,6 +22,7 @@ above 2 once the cabin is warm; 5 m/s is a gentle breeze (Beaufort 3).
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import headwind_mps
 from evroute.energy.longitudinal import J_PER_WH, EnergyParts, energy_parts
 from evroute.energy.vehicle import Vehicle
 from evroute.network import context
@@ -39,21 +40,14 @@ class Regressors:
     """Derivatives of eq. 8 on the edges of a network, at the speeds that their contexts tell.
 
     Only the speed of an edge changes with its context; its length, its climb and its direction, tail to head, are the
-    network's. An edge that ends where it begins has no direction, and no wind.
+    network's.
     """
 
     def __init__(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         self.network = network
         self.vehicle = vehicle
         self._speed_scale = context.build(network).scale[_SPEED]
-        towards = np.column_stack(
-            [
-                network.x_m[network.head] - network.x_m[network.tail],
-                network.y_m[network.head] - network.y_m[network.tail],
-            ]
-        )
-        distance_m = np.hypot(*towards.T)
-        self._direction = towards / np.where(distance_m > 0, distance_m, 1.0)[:, np.newaxis]
+        self._direction = np.column_stack([headwind_mps(network, 1.0, 90.0), headwind_mps(network, 1.0, 0.0)])
 
     def speed_mps(self, features: FloatArray) -> FloatArray:
         """Return the (a,) speeds of contexts (a, d), m/s."""

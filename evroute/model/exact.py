@@ -8,6 +8,7 @@ was ever measured.
 """
 
 import logging
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg.blas import dtrmm, dtrmv
@@ -16,7 +17,7 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.core import Core, Fresh
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels import ArmKernel
 
 CHECK_EVERY = 100
 """Updates between comparisons with a fresh factorisation."""
@@ -41,7 +42,7 @@ class ExactGP:
 
     def __init__(
         self,
-        kernel: EdgeContextKernel,
+        kernel: ArmKernel,
         arms: Arms,
         noise_std_wh: FloatArray,
         *,
@@ -103,6 +104,15 @@ class ExactGP:
         covariance = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
         covariance -= prior.T @ self._core.solve(prior)
         return 0.5 * (covariance + covariance.T)
+
+    def regress(self, prior: Callable[[IntArray, FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Return what was learned of m further numbers: how their means (m,) and covariance (m, m) changed.
+
+        prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D, d), with them.
+        """
+        with_slots = prior(self._edge, self._features)
+        learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
+        return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         """Draw the expected energies of all arms together, (a,) Wh."""

@@ -7,6 +7,7 @@ deviation of its own for every edge: the paper's is one number.
 """
 
 import hashlib
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -31,6 +32,25 @@ def matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArr
     np.negative(r, out=r)
     kernel *= np.exp(r, out=r)
     return kernel
+
+
+class ArmKernel(Protocol):
+    """What an exact model asks of its prior covariance."""
+
+    @property
+    def graph(self) -> GraphMatern:
+        """The kernel on the edges of its network."""
+
+    def __call__(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
+
+    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior variance of each arm, (a,) Wh²."""
+
+    def matrix(self, features: FloatArray) -> FloatArray:
+        """Return the prior covariance of all edges in the contexts (n, d), (n, n) Wh², exactly symmetric."""
 
 
 class EdgeContextKernel:

@@ -44,10 +44,10 @@ class Regression:
 
     def belief(self, columns: FloatArray, prior_mean_wh: FloatArray) -> Belief:
         """Return the belief about arms with regressors (a, p) and prior means (a,)."""
-        # einsum goes row by row: what is believed of an arm does not depend, to the last bit, on the others asked for
-        spread = np.einsum("aj,ij->ai", columns, self.root())
-        mean_wh = prior_mean_wh + np.einsum("aj,j->a", columns, self.mean())
-        return Belief(mean_wh, np.sqrt(np.einsum("ai,ai->a", spread, spread)))
+        # without BLAS: what is believed of an arm does not depend, to the last bit, on the others asked for
+        mean_wh = prior_mean_wh + (columns * self.mean()).sum(axis=1)
+        spread = (columns[:, :, np.newaxis] * self.root().T).sum(axis=1)
+        return Belief(mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
     def covariance(self, columns: FloatArray) -> FloatArray:
         """Return the posterior covariance of arms with regressors (a, p), (a, a) Wh², of rank p at most."""
@@ -66,7 +66,7 @@ class Regression:
     def coefficients(self, names: tuple[str, ...], units: tuple[str, ...]) -> Coefficients:
         """Return what is believed of the coefficients, by name."""
         root = self.root()
-        return Coefficients(names, units, self.mean(), np.sqrt(np.einsum("ij,ij->j", root, root)), self.prior_std)
+        return Coefficients(names, units, self.mean(), np.sqrt((root**2).sum(axis=0)), self.prior_std)
 
     def state(self) -> State:
         """Return precision (p, p) and information (p,), both of coefficients in units of their prior deviations."""

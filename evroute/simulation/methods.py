@@ -29,6 +29,7 @@ MODELS = {
     "factor": "evroute.model.factor:ConsumptionFactor",
     "edge-speeds": "evroute.model.edge_speeds:EdgeSpeeds",
     "physics": "evroute.model.physics:PhysicsRegression",
+    "physics+gp": "evroute.model.physics_gp:PhysicsGP",
 }
 INDICES = {
     "ucb": "evroute.policy.confidence:ucb",

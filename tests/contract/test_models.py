@@ -22,8 +22,10 @@ def setting(hill) -> Setting:
 
 
 METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]
-OWN_PRIOR = {"factor", "edge-speeds", "physics"}
-"""Models of a few numbers, or of speeds: their prior deviations are not those of the setting."""
+FEW_NUMBERS = {"factor", "edge-speeds", "physics"}
+"""Models of few numbers: their covariances are of low rank."""
+OWN_PRIOR = FEW_NUMBERS | {"physics+gp"}
+"""Models whose prior deviations are not those of the setting."""
 FROM_TIMES = {"edge-speeds"}
 """Models that measured energies teach nothing."""
 
@@ -175,7 +177,7 @@ def test_the_joint_has_the_marginals_on_its_diagonal(make, model_name, setting):
         np.testing.assert_array_equal(covariance, covariance.T)
         np.testing.assert_allclose(covariance.diagonal(), model.posterior(arms).std_wh ** 2, rtol=1e-9)
         smallest, *_, largest = np.linalg.eigvalsh(covariance)
-        assert smallest > (-1e-12 * largest if model_name in OWN_PRIOR else 0.0)  # few numbers: of low rank
+        assert smallest > (-1e-12 * largest if model_name in FEW_NUMBERS else 0.0)
 
 
 def test_joint_draws_depend_on_the_generator_alone(make, setting):
