@@ -193,6 +193,8 @@ def _read(path: Path) -> pa.Table:
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     """Yield every leaf of nested JSON with its dotted key."""
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        value = {str(place): each for place, each in enumerate(value)}
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _flat(inner, f"{key}.{name}" if key else name)

@@ -79,6 +79,8 @@ def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
         return world
     if isinstance(world, Mapping):
         return _validated(world, "world")
+    if not isinstance(world, str | Path):
+        raise EvrouteError(f"world {world} is neither a name nor a file nor a table")
     if isinstance(world, Path) or world.endswith(".toml"):
         return _read(Path(world))
     if world in WORLDS:

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -41,6 +42,28 @@ def test_options_repeat_to_a_grid(tmp_path) -> None:
     rounds = pq.read_table(out / "rounds.parquet")
     assert rounds.num_rows == 2 * 2 * 2
     assert set(rounds["search"].to_pylist()) == {"rectified"}
+
+
+def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
+    path = tmp_path / "uphill.toml"
+    path.write_text('kind = "physics"\npayload_kg = 300\nnoise_share = 0.1\n')
+    out = tmp_path / "runs"
+    done = simulate(
+        *(*SHORT, "--model", "independent", "--world", "cold", "--world", str(path), "--out", str(out)),
+        *("--closed-share", "0.02", "--jobs", "2"),
+    )
+    assert done.exit_code == 0, done.output
+    assert "cold, potential-rectified, 1 world" in done.stdout
+    assert "uphill, potential-rectified, 1 world" in done.stdout
+    rounds = pq.read_table(out / "rounds.parquet")
+    assert rounds["world"].to_pylist() == ["cold"] * 2 + ["uphill"] * 2
+    assert np.all(rounds["best_wh"].to_numpy() <= rounds["true_wh"].to_numpy())
+    told = json.loads((out / "manifest.json").read_text())["configuration"]["world"]
+    assert [(world["kind"], world["closed_share"]) for world in told] == [("physics", 0.02)] * 2
+    path.write_text(path.read_text().replace("300", "400"))
+    worlds = ("--world", "cold", "--world", str(path), "--closed-share", "0.02")
+    said = refused(*SHORT, "--model", "independent", *worlds, "--out", str(out))
+    assert "(configuration.world.1.payload_kg: 300.0 there, 400.0 now)" in said
 
 
 def test_a_second_run_repeats_nothing(tmp_path) -> None:

@@ -159,3 +159,52 @@ def test_no_process_is_not_enough(tmp_path) -> None:
     experiment = Experiment(trips={"denver": ["A"]}, methods=[{"model": "exact", "index": "ts"}])
     with pytest.raises(ValueError, match="at least 1"):
         simulate(experiment, tmp_path, jobs=0)
+
+
+def test_worlds_multiply_the_grid_and_stand_in_the_names_of_runs(tmp_path) -> None:
+    windy = tmp_path / "windy.toml"
+    windy.write_text('kind = "physics"\nwind_mps = 5\n')
+    path = tmp_path / "small.toml"
+    path.write_text(
+        'horizon = 3\nseeds = 1\nworld = ["sampled-gp", "cold", '
+        f'"{windy}", {{ kind = "physics", payload_kg = 300 }}]\n'
+        'methods = [{ model = "exact", index = "ts" }]\n[trips]\ndenver = ["A"]\n'
+    )
+    assert [run.name for run in load_experiment(path).runs()] == [
+        "denver-A-exact-ts-potential-rectified-s0",
+        "denver-A-cold-exact-ts-potential-rectified-s0",
+        "denver-A-windy-exact-ts-potential-rectified-s0",
+        "denver-A-physics-payloadkg300-exact-ts-potential-rectified-s0",
+    ]
+
+
+def test_a_share_of_closed_edges_goes_to_every_world(tmp_path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(f'closed_share = 0.1\nworld = ["sampled-gp", "everything"]\n{SMALL}')
+    assert [world.model_dump()["closed_share"] for world in load_experiment(path).world] == [0.1, 0.1]
+    changed = load_experiment(path, closed_share=0.2)
+    assert [world.model_dump()["closed_share"] for world in changed.world] == [0.2, 0.2]
+    alone = load_experiment(data_path("experiments", "closures.toml"))
+    assert [world.label for world in alone.world] == ["sampled-gp-closedshare0.05"]
+
+
+@pytest.mark.parametrize(
+    ("world", "message"),
+    [
+        ('{ kind = "physics", hail = 1 }', "kind 'physics' has no option 'hail'"),
+        ('["physics", "physics"]', "asked for twice: denver-A-physics-exact-ts"),
+        ("[]", "world: Tuple should have at least 1 item"),
+        ("7", "world 7 is neither a name nor a file nor a table"),
+    ],
+)
+def test_a_world_that_cannot_be_is_refused(tmp_path, world, message) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(f"world = {world}\n{SMALL}")
+    with pytest.raises(EvrouteError, match=re.escape(message)):
+        load_experiment(path)
+
+
+def test_an_experiment_in_worlds_survives_its_manifest() -> None:
+    experiment = load_experiment(data_path("experiments", "paired.toml"), world=["everything", "cold", "sampled-gp"])
+    told = experiment.model_dump(mode="json", exclude_none=True)
+    assert Experiment.model_validate(told) == experiment
