@@ -98,6 +98,27 @@ def hill() -> RoadNetwork:
     return make_network(edges, positions, length_m=lengths, name="hill")
 
 
+@pytest.fixture
+def hilly() -> Callable[[int], RoadNetwork]:
+    """Offer random networks by seed: junctions up to 120 m high within a kilometre, streets one-way or two-way."""
+
+    n_junctions, n_streets = 7, 12
+
+    def draw(seed: int) -> RoadNetwork:
+        rng = np.random.default_rng(seed)
+        positions = rng.uniform([0, 0, 0], [1000, 1000, 120], size=(n_junctions, 3))
+        streets = [(k, k + 1) for k in range(n_junctions - 1)]
+        streets += [tuple(rng.choice(n_junctions, 2, replace=False)) for _ in range(n_streets - len(streets))]
+        edges = []
+        for k, (a, b) in enumerate(streets):
+            edges.append((f"{k}+", int(a), int(b)))
+            if rng.random() < 0.6:
+                edges.append((f"{k}-", int(b), int(a)))
+        return make_network(edges, positions.tolist(), speed_mps=rng.uniform(5, 25, len(edges)))
+
+    return draw
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder with the two cities; the test is skipped where it is absent."""

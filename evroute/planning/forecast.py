@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from evroute.arms import Arms, Route
-from evroute.arrays import FloatArray, freeze
+from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint
 
 INTERVAL_LEVEL = 0.9
@@ -76,13 +76,24 @@ def forecast(model: EnergyModel, arms: Arms, route: Route) -> RouteForecast:
     TypeError
         If the model cannot give a joint posterior.
     """
+    return forecast_passed(model, arms, arms.rows_of(route.rows))
+
+
+def forecast_passed(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
+    """Forecast the energy of one trip that passes arms, (k,) positions among ``arms`` in driving order.
+
+    Raises
+    ------
+    TypeError
+        If the model cannot give a joint posterior.
+    """
     if not isinstance(model, HasJoint):
         raise TypeError(f"{type(model).__name__} has no joint posterior, which an interval of a route needs")
-    driven = arms.take(arms.rows_of(route.rows))
-    position = driven.rows_of(route.rows)
-    covariance = model.covariance(driven)[np.ix_(position, position)]
-    noise_variance = model.noise_std(driven)[position] ** 2
-    return RouteForecast(model.posterior(driven).mean_wh[position], covariance + np.diag(noise_variance))
+    distinct, place = np.unique(passed, return_inverse=True)
+    driven = arms.take(distinct)
+    covariance = model.covariance(driven)[np.ix_(place, place)]
+    noise_variance = model.noise_std(driven)[place] ** 2
+    return RouteForecast(model.posterior(driven).mean_wh[place], covariance + np.diag(noise_variance))
 
 
 def forecast_charge(

@@ -10,7 +10,8 @@ from numpy.random import Generator
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
-from evroute.planning.forecast import forecast
+from evroute.planning.arm_space import ArmSpace, EdgeArms
+from evroute.planning.forecast import forecast_passed
 from evroute.planning.search import Search
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
@@ -19,7 +20,8 @@ from evroute.policy.base import Index
 class Agent:
     """A learner that picks routes: a model, an index over it, and a search with its rule of weights.
 
-    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.
+    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.  space: what the arms of the model are; the edges
+    if none is given.
 
     Raises
     ------
@@ -36,6 +38,7 @@ class Agent:
         search: Search,
         potential_wh: FloatArray,
         rng: Generator,
+        space: ArmSpace | None = None,
     ) -> None:
         if missing := lacking(type(model), index.needs):
             raise TypeError(
@@ -46,7 +49,7 @@ class Agent:
         self.index = index
         self.weight_rule = weight_rule
         self.search = search
-        self.potential_wh = potential_wh
+        self.space = space or EdgeArms(search, potential_wh)
         self.rng = rng
 
     def ask(self, request: Round) -> Route:
@@ -57,13 +60,12 @@ class Agent:
         NoRouteError
             If no legal way over the available edges leads to the destination.
         """
-        arms = request.arms
+        arms = self.space.arms(request)
         index_wh = self.index(request.t, arms, self.model, self.rng)
-        weights = np.full(len(self.potential_wh), np.inf)
-        weights[arms.edge] = self.weight_rule(index_wh, self.model.noise_std(arms), self.potential_wh[arms.edge])
-        route = self.search.route(weights, request.origin, request.destination)
+        weights = self.weight_rule(index_wh, self.model.noise_std(arms), self.space.potential_wh(request))
+        route = self.space.route(weights, request)
         if isinstance(self.model, Anticipates):
-            self.model.anticipate(arms.take(arms.rows_of(route.rows)))
+            self.model.anticipate(arms.take(self.space.passed(request, route)))
         return route
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
@@ -71,16 +73,17 @@ class Agent:
 
         The deviation holds belief and noise; NaN where the model does not know how the energies of edges go together.
         """
+        arms, passed = self.space.arms(request), self.space.passed(request, route)
         if isinstance(self.model, HasJoint):
-            energy = forecast(self.model, request.arms, route)
+            energy = forecast_passed(self.model, arms, passed)
             return energy.mean_wh, energy.std_wh
-        arms = request.arms.take(request.arms.rows_of(route.rows))
-        mean_wh = self.model.posterior(arms).mean_wh[arms.rows_of(route.rows)]
+        distinct, place = np.unique(passed, return_inverse=True)
+        mean_wh = self.model.posterior(arms.take(distinct)).mean_wh[place]
         return float(mean_wh.sum()), float("nan")
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured (Algorithm 1, line 6)."""
-        self.model.update(feedback)
+        self.model.update(self.space.feedback(feedback))
 
 
 def lacking(model: type, needs: type) -> list[str]:

@@ -1,0 +1,148 @@
+"""TurnPrior: what entering an edge takes, the change of kinetic energy from the edge before it included.
+
+Every edge has its speed v. Entering edge e' from edge e takes
+
+    F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
+
+at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. With the total-energy
+potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than P rises by, and P telescopes along a
+route. A turn that is taken slower than both edges are driven brakes and speeds up in between, which loses
+``m (min(v, v')^2 - v_turn^2) / 2`` times what the two efficiencies leave of a round trip.
+
+The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the corner, radius
+``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit that SUMO's netconvert sets
+(``junctions.limit-turn-speed``).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH, EnergyParts, energy_parts, potential_wh
+from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, check_spread
+from evroute.energy.vehicle import Vehicle
+from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import TurnTable
+
+CORNER_M = 8.0
+LATERAL_MPS2 = 5.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnPrior:
+    """Prior of the expected energy of the a turns and starts of a `TurnTable`.
+
+    mean_wh, std_wh, noise_std_wh: (a,) Wh, as in `EnergyPrior`.  potential_wh: (a,) rise of the total-energy
+    potential, Wh.
+    """
+
+    mean_wh: FloatArray
+    std_wh: FloatArray
+    noise_std_wh: FloatArray
+    potential_wh: FloatArray
+
+    def __post_init__(self) -> None:
+        a = len(self.mean_wh)
+        freeze(self, **{name: (getattr(self, name), np.float64, (a,)) for name in self.__slots__})
+
+
+class TurnEnergy:
+    """Energy of turns for one vehicle, at speeds that may change.
+
+    conditions: of the day; their factor of speeds is left to those who give speeds.
+    """
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        table: TurnTable,
+        conditions: DrivingConditions = EQ8_CONDITIONS,
+    ) -> None:
+        self.network = network
+        self.table = table
+        self.conditions = conditions
+        self.vehicle = conditions.load(vehicle)
+        self._at_wheels = replace(
+            self.vehicle, propulsion_efficiency=1.0, recuperation_efficiency=1.0, auxiliary_w=0.0
+        )
+        self._headwind_mps = conditions.headwind_mps(network)
+        self._density_kgpm3 = conditions.air_density_kgpm3
+        self._height_wh = potential_wh(self.vehicle, network.climb_m)
+
+    def with_vehicle(self, vehicle: Vehicle) -> "TurnEnergy":
+        """Return the same for another vehicle."""
+        return TurnEnergy(self.network, vehicle, self.table, self.conditions)
+
+    def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the rise of the potential (a,) over some rows of the table at edge speeds (n,), Wh."""
+        potential: FloatArray = self._height_wh[self.table.entered[rows]] + self._gained_wh(rows, speed_mps)
+        return potential
+
+    def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
+        entered, car = self.table.entered[rows], self.vehicle
+        steady = self._parts(self._at_wheels, speed_mps).total_wh
+        work_wh = steady[entered] + self._gained_wh(rows, speed_mps)
+        factor = np.where(work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
+        auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+        energy: FloatArray = work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
+        return energy
+
+    def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
+        """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
+        return self._parts(self.vehicle, speed_mps).total_wh
+
+    def wasted_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return what braking for the turn itself loses, (a,) Wh, never negative."""
+        left, entered = self.table.left[rows], self.table.entered[rows]
+        slower_mps = np.minimum(speed_mps[left], speed_mps[entered])
+        turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
+        dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
+        lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
+        wasted: FloatArray = np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
+        return wasted
+
+    def _gained_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        kinetic_wh = 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH
+        before_wh = np.where(rows < self.table.n_turns, kinetic_wh[self.table.left[rows]], 0.0)
+        gained: FloatArray = kinetic_wh[self.table.entered[rows]] - before_wh
+        return gained
+
+    def _parts(self, vehicle: Vehicle, speed_mps: FloatArray) -> EnergyParts:
+        return energy_parts(
+            vehicle,
+            self.network.length_m,
+            self.network.climb_m,
+            speed_mps,
+            headwind_mps=self._headwind_mps,
+            air_density_kgpm3=self._density_kgpm3,
+        )
+
+
+def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
+    """Return the speed at which turns (a,) are taken, m/s; infinite straight on."""
+    with np.errstate(divide="ignore"):
+        radius_m = CORNER_M / np.tan(angle_rad / 2)
+    speed: FloatArray = np.sqrt(LATERAL_MPS2 * np.maximum(radius_m, 0.0))
+    return speed
+
+
+def fit(energy: TurnEnergy, spread: str) -> TurnPrior:
+    """Evaluate the energy of every turn and start at the speed limits; ``spread`` is one of `energy.prior.SPREADS`.
+
+    Deviations follow the dissipated energy of the turn where the spread does. Then noise does too, at the paper's
+    size in the root mean square; else it is the paper's on every turn.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such spread; the message lists them.
+    """
+    rows, speed_mps = np.arange(len(energy.table)), energy.network.speed_mps
+    mean_wh, rise_wh = energy.mean_wh(rows, speed_mps), energy.potential_wh(rows, speed_mps)
+    std_wh = SPREADS[check_spread(spread)](energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh)
+    noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
+    return TurnPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)

@@ -1,0 +1,102 @@
+"""TurnTable: the ways in which an edge can be entered, by a turn from another edge or from standstill.
+
+Rows 0..m-1 are the turns, the arcs of the line graph in their order; row m + e is the start of a trip on edge e. So a
+route of k edges passes k rows, the first of them a start.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.network.road_network import RoadNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class TurnTable:
+    """The m turns and n starts of a network of n edges.
+
+    left, entered: (m + n,) edge rows; a start has left the edge that it enters.
+    angle_rad: (m + n,) absolute change of direction, 0 to pi; 0 at starts.
+    """
+
+    n_edges: int
+    left: IntArray
+    entered: IntArray
+    angle_rad: FloatArray
+
+    def __post_init__(self) -> None:
+        a = len(self.left)
+        freeze(
+            self,
+            left=(self.left, np.int64, (a,)),
+            entered=(self.entered, np.int64, (a,)),
+            angle_rad=(self.angle_rad, np.float64, (a,)),
+        )
+
+    @classmethod
+    def from_network(cls, network: RoadNetwork) -> "TurnTable":
+        """List the turns and starts of a network."""
+        source, target = network.turns.T
+        edges = np.arange(network.n_edges)
+        return cls(
+            n_edges=network.n_edges,
+            left=np.concatenate([source, edges]),
+            entered=np.concatenate([target, edges]),
+            angle_rad=np.concatenate([turn_angles(network), np.zeros(network.n_edges)]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def n_turns(self) -> int:
+        """Number of turns, without the starts."""
+        return len(self) - self.n_edges
+
+    def rows_along(self, edges: IntArray) -> IntArray:
+        """Return the (k,) rows that a route over edges (k,) passes, its start first.
+
+        Raises
+        ------
+        ValueError
+            If an edge cannot follow the one before it.
+        """
+        m, n = self.n_turns, self.n_edges
+        wanted = edges[:-1] * n + edges[1:]
+        keys = self.left[:m] * n + self.entered[:m]
+        turns = np.searchsorted(keys, wanted)
+        legal = turns < m
+        legal[legal] = keys[turns[legal]] == wanted[legal]
+        if not np.all(legal):
+            i = int(np.flatnonzero(~legal)[0])
+            raise ValueError(f"no legal turn leads from edge row {edges[i]} to edge row {edges[i + 1]}")
+        return np.concatenate([m + edges[:1], turns])
+
+
+def turn_angles(network: RoadNetwork) -> FloatArray:
+    """Return the (m,) absolute angles between the end of the edge left and the beginning of the edge entered, rad.
+
+    Directions are those of the first and last stretch of the edges' shapes that has a length; an edge without any
+    is taken to go straight on.
+    """
+    begins, ends = _directions(network)
+    leaving, entering = ends[network.turns[:, 0]], begins[network.turns[:, 1]]
+    across = leaving[:, 0] * entering[:, 1] - leaving[:, 1] * entering[:, 0]
+    along = np.einsum("ij,ij->i", leaving, entering)
+    angle: FloatArray = np.abs(np.arctan2(across, along))
+    return angle
+
+
+def _directions(network: RoadNetwork) -> tuple[FloatArray, FloatArray]:
+    """Return the direction in which each edge begins and ends, (n, 2) each; 0 where it has no length."""
+    points = np.column_stack([network.shape_x_m, network.shape_y_m])
+    steps = np.diff(points, axis=0)
+    edge_of_step = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))[:-1]
+    long = np.hypot(*steps.T) > 0
+    long[network.shape_start[1:-1] - 1] = False  # the steps from one edge's shape to the next's
+    step_rows = np.flatnonzero(long)
+    begins, ends = np.zeros((2, network.n_edges, 2))
+    begins[edge_of_step[step_rows[::-1]]] = steps[step_rows[::-1]]
+    ends[edge_of_step[step_rows]] = steps[step_rows]
+    return begins, ends

@@ -1,0 +1,178 @@
+"""Arm spaces: what a learner's arms are. Worlds, rounds and feedback speak of edges; only here they become turns.
+
+With `EdgeArms` an arm is an edge. With `TurnArms` it is a row of the table of turns: an edge as entered from another,
+or on which a trip starts, so that the kinetic energy carried over has its place; Dijkstra is the same, on weights of
+turns shifted by the total-energy potential.
+"""
+
+from collections import OrderedDict
+from typing import Protocol
+
+import numpy as np
+
+from evroute.arms import Arms, Feedback, Round, Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.vehicle import load_vehicle
+from evroute.network import context
+from evroute.planning.search import Search
+
+NAMES = (*context.NAMES, "turn angle")
+UNITS = (*context.UNITS, "rad")
+"""Contexts of turns: those of the edge entered, and of the turn itself."""
+
+_SPEED = context.NAMES.index("speed limit")
+_KEPT_ROUNDS = 8
+
+
+class ArmSpace(Protocol):
+    """How a learner's arms follow from rounds over edges."""
+
+    search: Search
+
+    def arms(self, request: Round) -> Arms:
+        """Return the learner's arms of a round."""
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return the rise of the potential over each of them, (a,) Wh."""
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight when each arm costs ``weights`` (a,)."""
+
+    def passed(self, request: Round, route: Route) -> IntArray:
+        """Return the positions (k,) among the arms of those that a route passes, in driving order."""
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return what a trip measured, told of the learner's arms."""
+
+
+class EdgeArms:
+    """Every edge is an arm.
+
+    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.
+    """
+
+    def __init__(self, search: Search, potential_wh: FloatArray) -> None:
+        self.search = search
+        self._potential_wh = potential_wh
+
+    def arms(self, request: Round) -> Arms:
+        """Return the arms of the round as they are."""
+        return request.arms
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return the rise of the potential over each arm, (a,) Wh."""
+        potential: FloatArray = self._potential_wh[request.arms.edge]
+        return potential
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight over the open edges."""
+        everywhere = np.full(len(self._potential_wh), np.inf)
+        everywhere[request.arms.edge] = weights
+        return self.search.route(everywhere, request.origin, request.destination)
+
+    def passed(self, request: Round, route: Route) -> IntArray:
+        """Return the positions (k,) of the edges of a route."""
+        return request.arms.rows_of(route.rows)
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return the feedback as it is."""
+        return feedback
+
+
+class TurnArms:
+    """Every turn is an arm, and every edge on which a trip may start.
+
+    energy: of turns, for the vehicle of trips that name none.
+    """
+
+    def __init__(self, search: Search, energy: TurnEnergy) -> None:
+        self.search = search
+        self.energy = energy
+        self.table = energy.table
+        edges = context.build(energy.network)
+        self._speed_scale = float(edges.scale[_SPEED])
+        angle = self.table.angle_rad
+        self._angle = (angle / (angle.std() or 1.0))[:, np.newaxis]
+        self._energies = {"": energy, energy.vehicle.name: energy}
+        self._known: OrderedDict[tuple[int, str], tuple[Arms, FloatArray, Arms]] = OrderedDict()
+        self._all = np.arange(len(self.table))
+
+    def all_arms(self, edge_arms: Arms, vehicle: str = "") -> Arms:
+        """Return the arms that edges as arms leave open; prior means add what turning takes to those of the edges."""
+        return self._of(edge_arms, vehicle)[0]
+
+    def arms(self, request: Round) -> Arms:
+        """Return the open turns and starts of a round: those between two edges that are open."""
+        return self._of(request.arms, request.vehicle)[0]
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return the rise of the total-energy potential over each arm, (a,) Wh."""
+        return self._of(request.arms, request.vehicle)[1]
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight over the open turns, its start included."""
+        everywhere = np.full(len(self.table), np.inf)
+        everywhere[self.arms(request).edge] = weights
+        m = self.table.n_turns
+        start = float(everywhere[m + request.origin])
+        return self.search.route_by_turns(everywhere[:m], start, request.origin, request.destination)
+
+    def passed(self, request: Round, route: Route) -> IntArray:
+        """Return the positions (k,) of the start and the turns of a route."""
+        return self.arms(request).rows_of(self.table.rows_along(route.rows))
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return the feedback with the first edge as a start and every other as the turn into it."""
+        rows = self.table.rows_along(feedback.edge)
+        speed_mps = self.energy.network.speed_mps.copy()
+        speed_mps[feedback.edge] = self._speeds(feedback.features)
+        return Feedback(
+            edge=rows,
+            features=self._features(rows, feedback.features),
+            prior_mean_wh=feedback.prior_mean_wh + self._added_wh(feedback.vehicle, rows, speed_mps),
+            energy_wh=feedback.energy_wh,
+            trip_id=feedback.trip_id,
+            vehicle=feedback.vehicle,
+            departed_s=feedback.departed_s,
+            travel_s=feedback.travel_s,
+        )
+
+    def _of(self, edge_arms: Arms, vehicle: str) -> tuple[Arms, FloatArray, Arms]:
+        # kept with the edges' arms, so that no others have their identity
+        key = (id(edge_arms), vehicle)
+        if key not in self._known:
+            self._known[key] = (*self._make(edge_arms, vehicle), edge_arms)
+            if len(self._known) > _KEPT_ROUNDS:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+    def _make(self, edge_arms: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
+        n = self.table.n_edges
+        place = np.full(n, -1)
+        place[edge_arms.edge] = np.arange(len(edge_arms))
+        rows = self._all[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
+        speed_mps = self.energy.network.speed_mps.copy()
+        speed_mps[edge_arms.edge] = self._speeds(edge_arms.features)
+        entered = place[self.table.entered[rows]]
+        prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(vehicle, rows, speed_mps)
+        arms = Arms(rows, self._features(rows, edge_arms.features[entered]), prior_mean_wh)
+        return arms, self._energy_of(vehicle).potential_wh(rows, speed_mps)
+
+    def _speeds(self, features: FloatArray) -> FloatArray:
+        speed: FloatArray = features[:, _SPEED] * self._speed_scale
+        return speed
+
+    def _features(self, rows: IntArray, of_edges: FloatArray) -> FloatArray:
+        return np.hstack([of_edges, self._angle[rows]])
+
+    def _added_wh(self, vehicle: str, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return what turns take beyond the edges that they enter, (a,) Wh."""
+        energy = self._energy_of(vehicle)
+        added: FloatArray = energy.mean_wh(rows, speed_mps) - energy.edge_wh(speed_mps)[self.table.entered[rows]]
+        return added
+
+    def _energy_of(self, vehicle: str) -> TurnEnergy:
+        if vehicle not in self._energies:
+            self._energies[vehicle] = self.energy.with_vehicle(load_vehicle(vehicle))
+        return self._energies[vehicle]

@@ -1,0 +1,76 @@
+"""Arm spaces: turns of a round and of a trip, in contexts that change and with edges closed."""
+
+import numpy as np
+import pytest
+
+from evroute.arms import Arms, Feedback, Round, Route
+from evroute.energy.prior import all_arms, fit
+from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import NoRouteError
+from evroute.network.line_graph import LineGraph
+from evroute.network.turn_table import TurnTable
+from evroute.planning.arm_space import TurnArms
+from evroute.planning.search import Search
+
+CAR = load_vehicle()
+
+
+def space_of(network) -> TurnArms:
+    return TurnArms(
+        Search(LineGraph.from_network(network)), TurnEnergy(network, CAR, TurnTable.from_network(network))
+    )
+
+
+def edges_of(network) -> Arms:
+    return all_arms(network, fit(network, CAR))
+
+
+def test_turns_of_a_closed_edge_are_closed(hill) -> None:
+    space, edges, row = space_of(hill), edges_of(hill), hill.row_of
+    open_edges = edges.take(np.delete(edges.edge, row["up"]))
+    request = Round(1, open_edges, row["in"], row["out"])
+    arms = space.arms(request)
+    touched = (space.table.left == row["up"]) | (space.table.entered == row["up"])
+    np.testing.assert_array_equal(arms.edge, np.flatnonzero(~touched))
+    route = space.route(np.ones(len(arms)), request)
+    assert [hill.edge_id[e] for e in route.edges] == ["in", "east", "west", "out"]
+    cut_off = edges.take(np.delete(edges.edge, [row["up"], row["west"]]))
+    shut = Round(1, cut_off, row["in"], row["out"])
+    with pytest.raises(NoRouteError):
+        space.route(np.ones(len(space.arms(shut))), shut)
+
+
+def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
+    space, edges, row = space_of(hill), edges_of(hill), hill.row_of
+    request, route = Round(1, edges, row["in"], row["out"]), Route(tuple(row[e] for e in ("in", "up", "down", "out")))
+    measured_wh = np.arange(4.0)
+    told = space.feedback(Feedback.of_route(edges, route, measured_wh, trip_id="a", travel_s=np.ones(4)))
+    arms, passed = space.arms(request), space.passed(request, route)
+    np.testing.assert_array_equal(told.edge, arms.edge[passed])
+    np.testing.assert_array_equal(told.features, arms.features[passed])
+    np.testing.assert_allclose(told.prior_mean_wh, arms.prior_mean_wh[passed])
+    np.testing.assert_array_equal(told.energy_wh, measured_wh)
+    assert (told.trip_id, told.travel_s.tolist()) == ("a", [1.0] * 4)
+
+
+def test_speeds_of_the_hour_change_what_turns_take(hill) -> None:
+    space, edges, row = space_of(hill), edges_of(hill), hill.row_of
+    half = edges.features * np.where(np.arange(hill.n_edges) == row["up"], 0.5, 1.0)[:, np.newaxis] ** [0, 1, 0]
+    slow = Arms(edges.edge, half, edges.prior_mean_wh)
+    free, jammed = (Round(1, arms, row["in"], row["out"]) for arms in (edges, slow))
+    into, out_of = (space.table.rows_along(np.array([row[a], row[b]]))[1] for a, b in (("in", "up"), ("up", "down")))
+    change_wh = space.potential_wh(jammed) - space.potential_wh(free)
+    kinetic_wh = 0.5 * CAR.mass_kg * (10.0**2 - 5.0**2) / 3600
+    assert change_wh[into] == pytest.approx(-kinetic_wh)
+    assert change_wh[out_of] == pytest.approx(kinetic_wh)
+    changed = np.abs(space.arms(jammed).prior_mean_wh - space.arms(free).prior_mean_wh) > 1e-9
+    touched = (space.table.left == row["up"]) | (space.table.entered == row["up"])
+    np.testing.assert_array_equal(changed, touched)
+
+
+def test_another_vehicle_has_its_own_kinetic_energy(hill) -> None:
+    space, edges = space_of(hill), edges_of(hill)
+    heavy = load_vehicle("volvo-c40")
+    own, other = (space.potential_wh(Round(1, edges, 0, 1, vehicle=name)) for name in ("", heavy.name))
+    np.testing.assert_allclose(other, own * heavy.mass_kg / CAR.mass_kg)
