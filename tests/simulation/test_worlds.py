@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from numpy.random import SeedSequence
+from numpy.random import SeedSequence, default_rng
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.planning.weights import WEIGHT_RULES
 from evroute.simulation.conditions import Conditions
 from evroute.simulation.physics import Physics
+from evroute.simulation.regret import Judge
 from evroute.simulation.sampled_gp import SampledGP, SampledWorld
 from evroute.simulation.setting import Setting
 from evroute.simulation.trips import Repeated
@@ -107,3 +110,27 @@ def test_a_vehicle_that_no_world_can_have_is_said_to_be(hill) -> None:
     world = load_world({"kind": "physics", "payload_kg": 60_000})
     with pytest.raises(EvrouteError, match="world physics-payloadkg60000: mass_kg of vehicle 'reference'"):
         world.build(Setting(hill, load_vehicle()), Repeated(0, 5), SeedSequence(1))
+
+
+@pytest.mark.parametrize("name", shipped_worlds())
+def test_nobody_beats_the_best_route_of_a_shipped_world(denver, name) -> None:
+    setting = Setting(denver, load_vehicle())
+    origin, destination = setting.ends("A")
+    world = load_world(name).build(setting, Repeated(origin, destination), SeedSequence(2))
+    judge = Judge(
+        network=denver,
+        search=setting.search,
+        weight_rule=WEIGHT_RULES["potential"],
+        noise_std_wh=setting.noise_std_wh,
+        potential_wh=setting.potential_wh,
+    )
+    rng = default_rng(0)
+    for t in (1, 8, 9):
+        request = world.observe(t)
+        weights = np.full(denver.n_edges, np.inf)
+        weights[request.arms.edge] = setting.prior.dissipated_wh[request.arms.edge]
+        for _ in range(10):
+            route = setting.search.route(weights * rng.lognormal(0, 0.3, denver.n_edges), origin, destination)
+            score = judge.score(world, request, route)
+            least_wh = score.rivals["best"].energy_wh - 1e-9
+            assert least_wh <= min(score.driven.energy_wh, *(rival.energy_wh for rival in score.rivals.values()))
