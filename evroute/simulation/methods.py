@@ -40,9 +40,6 @@ INDICES = {
     "greedy": "evroute.policy.baselines:Greedy",
     "random": "evroute.policy.baselines:Random",
 }
-WORLDS = {
-    "sampled-gp": "evroute.simulation.sampled_gp:SampledGP",
-}
 
 METHODS = {
     "gp-ucb": {"model": "exact", "index": "ucb"},
