@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
 from evroute.report import charts
+from evroute.report.beliefs import Learned, beliefs
 from evroute.report.exploration import visits_chart
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table, label_columns
@@ -92,6 +93,12 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
                 figures.append(_figure(name, caption, chart, as_svg=False))
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
+    learned = []
+    for told in beliefs(folder, rounds, manifest):
+        if isinstance(told, Learned):
+            learned.append(_learned(told))
+        else:
+            notes.append(told)
     n_names = len(label_columns(rounds))
     html = _template().render(
         title=f"Learning to route: {folder.path.resolve().name}",
@@ -100,6 +107,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         notes=notes,
         table=_cells(final_table(rounds, read_timings(folder)), n_names),
         n_names=n_names,
+        learned=learned,
         manifest=manifest,
     )
     return Page(html, tuple(figures), tuple(notes))
@@ -153,6 +161,15 @@ def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
         rows.append({"first": names[:-1] != above, "cells": [*names, *map(_number, numbers)]})
         above = names[:-1]
     return {"columns": list(table.columns), "rows": rows}
+
+
+def _learned(learned: Learned) -> dict[str, Any]:
+    """Format the tables of a belief; the first two columns are names."""
+    frames = [learned.roads] if learned.coefficients is None else [learned.coefficients, learned.roads]
+    tables = [_cells(frame, 2) for frame in frames]
+    for table in tables:
+        table["rows"] = [row | {"first": False} for row in table["rows"]]
+    return {"method": learned.method, "run": learned.run, "tables": tables}
 
 
 def _number(value: float) -> str:

@@ -5,12 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evroute.energy.vehicle import load_vehicle
 from evroute.files import replacing
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
 from evroute.simulation.loop import Log
 from evroute.simulation.methods import Method
 from evroute.simulation.runs import Run, RunFolder
+from evroute.simulation.setting import Setting
 from evroute.simulation.worlds import load_world
 
 TS = Method(model="exact", index="ts")
@@ -34,7 +36,7 @@ def run_folder(tmp_path: Path, hill: RoadNetwork) -> RunFolder:
         {
             "configuration": {"horizon": 4, "note": "<script>alert('not to be run')</script>"},
             "networks": {str(path): hill.digest},
-            "vehicle": {"name": "reference"},
+            "vehicle": Setting(hill, load_vehicle()).vehicle_numbers,
             "regret": "what the route cost above the least",
             "versions": {"evroute": "0"},
         }

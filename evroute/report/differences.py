@@ -1,0 +1,56 @@
+"""What a belief says against physics: the roads that differ most from eq. 8, and the numbers that explain it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evroute.arms import Arms
+from evroute.model.base import EnergyModel
+from evroute.model.coefficients import HasCoefficients
+from evroute.network.road_network import RoadNetwork
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def differences(model: EnergyModel, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
+    """Return one row for each arm, the one that differs most from eq. 8 first.
+
+    Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of what is learned, z: difference
+    in sd, 0 where nothing was learned.
+    """
+    import pandas as pd
+
+    belief = model.posterior(arms)
+    difference_wh = belief.mean_wh - arms.prior_mean_wh
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(difference_wh == 0, 0.0, difference_wh / belief.std_wh)
+    order = np.argsort(-np.abs(difference_wh), kind="stable")
+    table = pd.DataFrame(
+        {
+            "edge": [network.edge_id[edge] for edge in arms.edge],
+            "street": [network.street[edge] for edge in arms.edge],
+            "eq. 8 (Wh)": arms.prior_mean_wh,
+            "learned (Wh)": belief.mean_wh,
+            "difference (Wh)": difference_wh,
+            "sd (Wh)": belief.std_wh,
+            "z": z,
+        }
+    )
+    return table.iloc[order].reset_index(drop=True)
+
+
+def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":
+    """Return one row for each number that eq. 8 takes for granted: its deviation as learned, sd, and prior sd."""
+    import pandas as pd
+
+    found = model.coefficients()
+    return pd.DataFrame(
+        {
+            "coefficient": found.names,
+            "unit": found.units,
+            "deviation": found.mean,
+            "sd": found.std,
+            "prior sd": found.prior_std,
+        }
+    )

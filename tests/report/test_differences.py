@@ -1,0 +1,66 @@
+"""Which roads differ most from eq. 8, known by hand; and the page that tells."""
+
+import numpy as np
+import pytest
+
+from evroute.arms import Arms, Belief, Feedback
+from evroute.energy.vehicle import load_vehicle
+from evroute.model.factor import ConsumptionFactor
+from evroute.report.differences import coefficients_table, differences
+from evroute.report.page import build_page
+from evroute.report.results import read_rounds
+from evroute.simulation import belief
+from evroute.simulation.methods import Method
+from evroute.simulation.runs import RunFolder
+from evroute.simulation.setting import Setting
+
+
+class Said:
+    """A belief given by hand."""
+
+    def __init__(self, mean_wh, std_wh) -> None:
+        self.belief = Belief(np.array(mean_wh), np.array(std_wh))
+
+    def posterior(self, arms: Arms) -> Belief:
+        return self.belief
+
+
+@pytest.fixture
+def arms() -> Arms:
+    return Arms(np.array([0, 1, 4]), np.zeros((3, 3)), np.array([50.0, -20.0, 30.0]))
+
+
+def test_roads_are_ordered_by_the_size_of_the_difference(hill, arms) -> None:
+    table = differences(Said([53.0, -29.0, 30.0], [1.0, 3.0, 0.0]), arms, hill)
+    assert table["edge"].tolist() == ["up", "in", "west"]
+    assert table["difference (Wh)"].tolist() == [-9.0, 3.0, 0.0]
+    assert table["eq. 8 (Wh)"].tolist() == [-20.0, 50.0, 30.0]
+    assert table["learned (Wh)"].tolist() == [-29.0, 53.0, 30.0]
+    assert table["z"].tolist() == [-3.0, 3.0, 0.0]
+
+
+def test_coefficients_stand_with_their_units_and_deviations() -> None:
+    model = ConsumptionFactor(np.zeros(2), np.full(2, 4.0), factor_std=0.5)
+    model.update(
+        Feedback(np.array([0]), np.zeros((1, 3)), np.array([8.0]), np.array([10.0]))
+    )  # c - 1 = 1/4 at sd 1/2
+    row = coefficients_table(model).iloc[0]
+    assert row["coefficient"] == "consumption"
+    assert row["deviation"] == pytest.approx(0.125)
+    assert (row["sd"], row["prior sd"]) == (pytest.approx(np.sqrt(0.125)), 0.5)
+
+
+def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(run_folder: RunFolder, hill) -> None:
+    rounds = read_rounds(run_folder)
+    setting = Setting(hill, load_vehicle())
+    model = ConsumptionFactor(setting.potential_wh, setting.noise_std_wh)
+    run = rounds.loc[rounds["method"] == "GP-TS", "run"].iloc[0]
+    belief.save(run_folder.belief_path(run), model, method=Method(model="factor", index="ts"), setting=setting)
+    page = build_page(run_folder)
+    learned = page.html[page.html.index("What was learned") : page.html.index("What regret means")]
+    assert run in learned
+    assert "consumption" in learned
+    assert "prior sd" in learned
+    assert all(f'<td class="name">{edge}</td>' in learned for edge in ("in", "up", "down", "east", "west"))
+    assert [note for note in page.notes if "what BI-UCB learned" in note and "is unreadable" in note]
+    assert "&lt;table" not in page.html
