@@ -30,8 +30,8 @@ class Conditions(World):
     against 25 °C.
     drag_factor: of the drag coefficient: a roof box, open windows.
     wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from the map's north. Drag goes
-    with the signed square of ``speed + headwind``, the headwind along the line between the edge's two junctions;
-    side wind is left out (as in Hucho, *Aerodynamics of Road Vehicles*, for small yaw).
+    with the signed square of ``speed + headwind``, the headwind along the line between the edge's two junctions; what
+    side wind adds (Hucho, *Aerodynamics of Road Vehicles*) is left out.
     temperature_c: changes the air's density (ideal gas at 1,013.25 hPa, ISO 2533) and adds
     `energy.driving.hvac_w`.
     auxiliary_w: on top of the vehicle's own, times the true travel time.
@@ -41,12 +41,13 @@ class Conditions(World):
     congestion_known: the learner's contexts and prior means know the speeds of the hour; else it assumes free flow.
     closed_share: of the edges, closed anew in each round.
     kinetic: entering an edge from another changes the speed at once, and with it the kinetic energy, at the
-    efficiencies of eq. 8; from_standstill: so does the start of a trip.
+    efficiencies of eq. 8; from_standstill: so does the start of a trip; turn_braking: cars brake for the angle of a
+    turn and lose what `energy.turn_prior` says.
     noise_share, noise_spread: one measurement of edge e deviates by ``noise_share r_e s_e``, with s_e what the edge
     dissipates and r_e log-normal of mean 1 with deviation ``noise_spread`` of its logarithm, drawn by the seed.
     trip_std: of the factor b that all edges of a trip share; they take ``b s_e`` more.
     time_std: of the logarithm of the factor that all travel times of a trip share, as measured.
-    SUMO's vehicles measured 1 to 28 Wh of noise by edge, and routes 1.65 times what independent noise would give.
+    In SUMO edges showed noise of 1 to 28 Wh, and routes 1.65 times what independent noise would give.
     """
 
     kind: Literal["physics"] = "physics"
@@ -65,6 +66,7 @@ class Conditions(World):
     closed_share: float = Field(0.0, ge=0, lt=1)
     kinetic: bool = False
     from_standstill: bool = False
+    turn_braking: bool = False
     noise_share: float = Field(0.0, ge=0)
     noise_spread: float = Field(0.0, ge=0, le=3)
     trip_std: float = Field(0.0, ge=0)
@@ -75,7 +77,7 @@ class Conditions(World):
         needs = {
             "wind_mps": ("wind_from_deg",),
             "zones": ("zone_radius_m", "zone_speed_factor", "zone_hours", "congestion_known"),
-            "kinetic": ("from_standstill",),
+            "kinetic": ("from_standstill", "turn_braking"),
             "noise_share": ("noise_spread",),
         }
         for what, idle in needs.items():

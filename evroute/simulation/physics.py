@@ -17,9 +17,11 @@ from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import headwind_mps
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH, energy_parts
+from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network import context
+from evroute.network.turn_table import TurnTable
 from evroute.simulation.closures import Closures
 from evroute.simulation.conditions import Conditions
 from evroute.simulation.environment import child, edge_noise
@@ -177,6 +179,9 @@ class Physics:
         gained_j = kinetic_j[target] - kinetic_j[source]
 
         enter_wh = battery_wh(vehicle, steady_j[target] + gained_j) + auxiliary_wh[target]
+        if conditions.turn_braking:
+            turns = TurnEnergy(network, vehicle, TurnTable.from_network(network))
+            enter_wh += turns.wasted_wh(np.arange(len(target)), speed_mps)
         first_wh = battery_wh(vehicle, steady_j + kinetic_j * conditions.from_standstill) + auxiliary_wh
         potential_wh = weight_n * climb_m / J_PER_WH
         weight_wh = enter_wh - potential_wh[target] - gained_j / J_PER_WH

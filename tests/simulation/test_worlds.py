@@ -85,6 +85,7 @@ def test_worlds_are_built_for_a_setting(hill) -> None:
         ({"kind": "physics", "wind_from_deg": 90}, "wind_from_deg does nothing without wind_mps"),
         ({"kind": "physics", "congestion_known": True}, "congestion_known does nothing without zones"),
         ({"kind": "physics", "from_standstill": True}, "from_standstill does nothing without kinetic"),
+        ({"kind": "physics", "turn_braking": True}, "turn_braking does nothing without kinetic"),
         ({"kind": "physics", "noise_spread": 1}, "noise_spread does nothing without noise_share"),
         ({"kind": "physics", "name": "a/b"}, "world: name: String should match pattern"),
     ],
