@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint bench app figures clean
+.PHONY: help setup demo test lint bench app screenshots figures clean
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## prepare .venv (done once; instant when repeated)
 
@@ -46,8 +46,11 @@ figures: setup ## the paper's figures and ours at full length, in runs/ (hours);
 	  $(BIN)/evroute report runs/$$name || exit 1; \
 	done
 
+screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)
+	$(BIN)/python tests/app/screenshots.py
+
 app: setup ## open the dashboard
 	$(BIN)/evroute app
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	rm -rf $(VENV) demo screenshots .pytest_cache .mypy_cache .ruff_cache .benchmarks

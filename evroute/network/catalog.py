@@ -91,6 +91,34 @@ def build(
     return elevation.set_heights(network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes)
 
 
+def read_any(path: Path, name: str) -> RoadNetwork:
+    """Read roads with the reader that the ending of a file asks for; what was not stored by evroute is then built.
+
+    Endings: .npz; .net.xml, .net.xml.gz; .graphml; .osm, .osm.gz, .osm.bz2, .osm.pbf.
+
+    Raises
+    ------
+    EvrouteError
+        If the ending is none of these, or the file cannot be read.
+    """
+    from evroute.network import graphml, osm
+
+    check_name(name)
+    if path.name.endswith(".npz"):
+        return store.load(path)
+    readers = {
+        (".net.xml", ".net.xml.gz"): sumo_net.read,
+        (".graphml",): graphml.read,
+        (".osm", ".osm.gz", ".osm.bz2", ".osm.pbf"): osm.read,
+    }
+    for endings, read in readers.items():
+        if path.name.endswith(endings):
+            return build(read(path, name))
+    raise EvrouteError(
+        f"{path.name} is no file of roads that evroute reads: give .osm, .osm.pbf, .net.xml, .graphml or .npz"
+    )
+
+
 def keep(network: RoadNetwork) -> Path:
     """Store a network in the user's cache under its own name and return where.
 

@@ -84,6 +84,12 @@ def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
     return ChargeTrace(np.array(charge_wh), lost_wh)
 
 
+def greatest_start_wh(capacity_wh: float, energy_wh: FloatArray) -> float:
+    """Return the greatest start charge from which no regeneration is lost on edges of energy (k,) Wh, Wh."""
+    gained_wh = -np.cumsum(energy_wh)
+    return capacity_wh - max(0.0, float(gained_wh.max(initial=0.0)))
+
+
 class BatterySearch:
     """Searches over the charge; they expect ``energy_wh >= m g dz`` on every edge.
 

@@ -113,6 +113,13 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     return Page(html, tuple(figures), tuple(notes))
 
 
+def png(chart: "alt.TopLevelMixin") -> bytes:
+    """Return a chart as a PNG."""
+    picture = BytesIO()
+    chart.save(picture, format="png", scale_factor=_PNG_SCALE)
+    return picture.getvalue()
+
+
 def _exploration(
     folder: RunFolder, rounds: "pd.DataFrame", name: str, digest: str
 ) -> Iterator[tuple[str, "alt.ConcatChart"]]:
@@ -131,14 +138,13 @@ def _exploration(
 
 
 def _figure(name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool) -> Figure:
-    png = BytesIO()
-    chart.save(png, format="png", scale_factor=_PNG_SCALE)
-    address = _address("image/png", png.getvalue())
+    picture = png(chart)
+    address = _address("image/png", picture)
     if as_svg:
         svg = StringIO()
         chart.save(svg, format="svg")
         address = _address("image/svg+xml", svg.getvalue().encode())
-    return Figure(name, caption, png.getvalue(), address)
+    return Figure(name, caption, picture, address)
 
 
 def _address(mime: str, content: bytes) -> str:

@@ -70,7 +70,7 @@ def energy_bars(plan: Plan) -> "alt.Chart":
         alt.Chart(alt.Data(values=records))
         .mark_bar()
         .encode(
-            x=alt.X("kwh:Q", title="energy (kWh)", stack="zero"),
+            x=alt.X("kwh:Q", title="where the energy goes (kWh)", stack="zero"),
             y=alt.Y("route:N", title=None, sort=list(of_routes), axis=alt.Axis(labelLimit=220)),
             color=alt.Color(
                 "part:N",

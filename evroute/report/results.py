@@ -38,8 +38,8 @@ def read_timings(folder: RunFolder) -> "pd.DataFrame":
     return _union(folder, "timings")
 
 
-def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int) -> IntArray:
-    """Count how often the given runs drove each edge, (n,).
+def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: int | None = None) -> IntArray:
+    """Count how often the given runs drove each edge, (n,); in their first ``until`` trips, or in all.
 
     Raises
     ------
@@ -49,7 +49,11 @@ def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int) -> IntArra
     visits = np.zeros(n_edges, dtype=np.int64)
     for run in runs:
         path = folder.path / "routes" / f"{run}.parquet"
-        counts = np.bincount(_read(path)["edge"].to_numpy(), minlength=n_edges)
+        table = _read(path)
+        edges = table["edge"].to_numpy()
+        if until is not None:
+            edges = edges[table["t"].to_numpy() <= until]
+        counts = np.bincount(edges, minlength=n_edges)
         if len(counts) > n_edges:
             raise EvrouteError(f"{path} drives edges that the network does not have: it belongs to another one")
         visits += counts

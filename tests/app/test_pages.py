@@ -1,6 +1,7 @@
 """The pages of the dashboard under Streamlit's own test runner; the map itself is tested in ``test_browser``."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
 from evroute.planning.planner import plan
-from evroute.resources import app_path
+from evroute.resources import app_path, data_path
 from evroute.simulation.runs import RunFolder
 
 PATIENCE_S = 200
@@ -33,7 +34,7 @@ def test_the_main_script_opens_on_the_plan() -> None:
 
 def test_the_plan_page_shows_what_evroute_plans() -> None:
     page = opened("views/plan.py")
-    expected = plan("denver", trip="A")
+    expected = plan("denver", trip="A", max_extra_time=0.2)
     assert not page.exception
     assert expected.verdict[1:] in page.success[0].value
     shown = page.table[0].value
@@ -42,25 +43,24 @@ def test_the_plan_page_shows_what_evroute_plans() -> None:
 
 def test_a_battery_adds_the_charge_and_its_profile() -> None:
     page = opened("views/plan.py")
-    page.toggle[1].set_value(True).run()
+    page.toggle(key="kept_charged").set_value(True).run()
     assert not page.exception
     assert "arrival charge (%)" in page.table[0].value
-    assert len(page.get("vega_lite_chart")) == 2
+    assert len(page.get("vega_lite_chart")) == 3
 
 
 def test_a_time_limit_is_kept() -> None:
     page = opened("views/plan.py")
-    page.toggle[0].set_value(True).run()
-    page.slider[0].set_value(5).run()
+    page.slider(key="kept_extra").set_value(5).run()
     minutes = page.table[0].value["time (min)"]
     assert minutes.loc["least energy"] <= 1.05 * minutes.min() + 1e-9
 
 
 def test_what_cannot_be_driven_is_a_sentence_on_the_page() -> None:
     page = opened("views/plan.py")
-    page.toggle[1].set_value(True).run()
-    page.slider[1].set_value(1).run()
-    page.slider[2].set_value(1).run()
+    page.toggle(key="kept_charged").set_value(True).run()
+    page.slider(key="kept_soc").set_value(1).run()
+    page.slider(key="kept_reserve").set_value(1).run()
     assert not page.exception
     assert "No route keeps 1 %" in page.error[0].value
     assert not page.success
@@ -71,18 +71,80 @@ def test_clicks_make_a_trip_and_one_far_away_is_a_sentence() -> None:
     lon, lat = network.junction_lon_lat
     near, other = (f"{lat[k]:.6f},{lon[k]:.6f}" for k in (network.head[3], network.head[900]))
     page = opened("views/plan.py")
-    page.selectbox[2].set_value("two clicks on the map").run()
-    assert "where to start" in page.info[0].value
-    page.session_state["places"] = [near]
+    page.selectbox(key="kept_by").set_value("clicks on the map").run()
+    assert "where to start" in page.error[0].value
+    page.session_state["kept_places"] = near
     page.run()
     assert "where to go" in page.info[0].value
-    page.session_state["places"] = [near, other]
+    page.session_state["kept_places"] = f"{near};{other}"
     page.run()
     assert page.success
-    page.session_state["places"] = [near, "0.000000,0.000000"]
+    page.session_state["kept_places"] = f"{near};0.000000,0.000000"
     page.run()
     assert "from the nearest road" in page.error[0].value
     assert not page.exception
+
+
+def test_places_may_be_written_with_others_between() -> None:
+    network = load_network("denver")
+    page = opened("views/plan.py")
+    page.selectbox(key="kept_by").set_value("names or coordinates").run()
+    assert "got 0 places" in page.error[0].value or "either a named trip" in page.error[0].value
+    ids = [network.edge_id[row] for row in (3, 500, 900)]
+    for field, place in zip(("from", "via", "to"), ids, strict=True):
+        page.text_input(key=f"kept_{field}").set_value(place)
+    page.run()
+    expected = plan("denver", waypoints=ids, max_extra_time=0.2)
+    shown = page.table[0].value
+    assert shown.loc["least energy" if len(shown) > 1 else shown.index[0], "energy (kWh)"] == pytest.approx(
+        expected.routes["energy"].energy_wh / 1000
+    )
+
+
+def test_conditions_tell_what_they_cost() -> None:
+    page = opened("views/plan.py")
+    page.toggle(key="kept_weather").set_value(True).run()
+    page.slider(key="kept_temperature").set_value(-10).run()
+    page.slider(key="kept_payload").set_value(300).run()
+    assert not page.exception
+    assert {metric.label for metric in page.metric} == {"Temperature, on this route", "Payload, on this route"}
+
+
+def test_a_full_start_that_wastes_regeneration_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = load_network("denver")
+    high, low = int(network.elevation_m[network.tail].argmax()), int(network.elevation_m[network.head].argmin())
+    page = opened("views/plan.py")
+    page.selectbox(key="kept_by").set_value("names or coordinates").run()
+    page.text_input(key="kept_from").set_value(network.edge_id[high])
+    page.text_input(key="kept_to").set_value(network.edge_id[low])
+    page.toggle(key="kept_charged").set_value(True).run()
+    assert not page.warning
+    page.slider(key="kept_soc").set_value(100).run()
+    wasted = plan("denver", waypoints=(network.edge_id[high], network.edge_id[low]), soc_percent=100.0)
+    assert bool(page.warning) == (wasted.routes["energy"].charge.lost_wh > 5)
+
+
+def test_a_link_reopens_its_plan() -> None:
+    first = opened("views/plan.py")
+    first.slider(key="kept_extra").set_value(35).run()
+    first.toggle(key="kept_charged").set_value(True).run()
+    first.slider(key="kept_soc").set_value(55).run()
+    again = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+    for name, value in first.query_params.items():
+        again.query_params[name] = value
+    again.run()
+    assert not again.exception
+    assert again.table[0].value.equals(first.table[0].value)
+    assert again.slider(key="kept_soc").value == 55
+
+
+def test_a_link_of_nonsense_opens_the_default_plan() -> None:
+    page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+    for name, value in {"network": "../../etc", "soc": "900", "extra": "x", "trip": "Z", "folder": "../.."}.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    assert page.success
 
 
 def test_a_network_that_is_gone_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,13 +162,11 @@ def test_a_network_that_is_gone_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> None:
     page = opened("views/learn.py")
-    page.multiselect[1].set_value(["BI-TS", "BI-UCB"])
-    page.slider[0].set_value(10)
-    page.slider[1].set_value(2).run()
+    page.multiselect(key="kept_methods").set_value(["BI-TS", "BI-UCB"])
+    page.slider(key="kept_horizon").set_value(10)
+    page.slider(key="kept_seeds").set_value(2).run()
     assert "4 runs of 10 trips take about" in page.markdown[0].value
-    page.button[0].click().run()
-    assert not page.exception
-    assert not page.error
+    run_to_the_end(page)
     (folder,) = (tmp_path / "runs").iterdir()
     assert len(RunFolder(folder).finished_runs()) == 4
     assert len(page.get("vega_lite_chart")) == 3
@@ -117,13 +177,68 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     part.write_bytes(b"cut off")
     page.run()
     assert "is unreadable" in page.error[0].value
-    page.button[0].click().run()
+    run_to_the_end(page)
     assert not page.error
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+    runs = opened("views/runs.py")
+    assert not runs.exception
+    assert not runs.error
+    assert set(runs.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
+    planned = opened("views/plan.py")
+    planned.selectbox(key="kept_folder").set_value(folder.name).run()
+    assert not planned.exception
+    assert "90 % of the trips" in " ".join(each.value for each in planned.markdown)
+    network = opened("views/network.py")
+    network.selectbox(key="kept_folder").set_value(folder.name).run()
+    assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
+
+
+def run_to_the_end(page: AppTest) -> None:
+    page.button[0].click().run()
+    for _ in range(PATIENCE_S):
+        if not page.button[0].disabled:
+            break
+        time.sleep(0.5)
+        page.run()
+    assert not page.exception
+    assert not page.button[0].disabled
+
+
+def test_a_broken_folder_of_runs_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "odd" / "parts").mkdir(parents=True)
+    (tmp_path / "runs" / "odd" / "manifest.json").write_text("{")
+    (tmp_path / "runs" / "odd" / "parts" / "some.parquet").write_bytes(b"nothing")
+    page = opened("views/runs.py")
+    assert not page.exception
+    assert "is unreadable" in page.error[0].value
+
+
+def test_without_runs_the_page_says_how_to_get_some() -> None:
+    page = opened("views/runs.py")
+    assert "No run is saved yet" in page.info[0].value
+
+
+def test_the_network_page_shows_layers_and_the_source() -> None:
+    page = opened("views/network.py")
+    assert not page.exception
+    assert page.selectbox(key="kept_layer").options[0] == "incline (%)"
+    assert any("1,330 edges" in each.value for each in page.markdown)
+
+
+def test_an_upload_is_read_by_its_ending_and_never_by_its_path(tmp_path: Path) -> None:
+    from cache import read_upload
+
+    stored = Path(str(data_path("denver", "network.npz"))).read_bytes()
+    assert read_upload("../../roads.npz", stored).n_edges == 1330
+    with pytest.raises(EvrouteError, match="no file of roads that evroute reads"):
+        read_upload("roads.exe", stored)
+    with pytest.raises(EvrouteError):
+        read_upload("roads.osm", b"<osm")
 
 
 def test_nothing_chosen_is_asked_for() -> None:
     page = opened("views/learn.py")
-    page.multiselect[1].set_value([]).run()
+    page.multiselect(key="kept_methods").set_value([]).run()
     assert "one method" in page.info[0].value
     assert not page.exception

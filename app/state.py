@@ -1,0 +1,61 @@
+"""What a session remembers: inputs across pages, and a plan's inputs in the address, which so reopens it."""
+
+from typing import Any
+
+import streamlit as st
+
+PREFIX = "kept_"
+_TEXTS = {"network", "vehicle", "by", "trip", "from", "to", "via", "places", "folder", "run", "bearing"}
+_TRUTHS = {"limited", "charged", "weather"}
+_LONGEST = 2000
+
+
+def key(name: str) -> str:
+    """Return the key of an input that outlives the change of a page."""
+    return PREFIX + name
+
+
+def keep_inputs() -> None:
+    """Touch the kept inputs, for Streamlit forgets those of widgets that a page does not show."""
+    for name in list(st.session_state):
+        if str(name).startswith(PREFIX):
+            st.session_state[name] = st.session_state[name]
+
+
+def read_link() -> None:
+    """Take over the inputs that the address of the page holds, once in a session; what makes no sense is left out."""
+    if st.session_state.get("link_read"):
+        return
+    st.session_state["link_read"] = True
+    for name, text in st.query_params.to_dict().items():
+        if len(text) > _LONGEST:
+            continue
+        if name in _TEXTS:
+            st.session_state[key(name)] = text
+        elif name in _TRUTHS:
+            st.session_state[key(name)] = text == "True"
+        else:
+            try:
+                st.session_state[key(name)] = float(text) if "." in text else int(text)
+            except ValueError:
+                continue
+
+
+def write_link(inputs: dict[str, Any]) -> None:
+    """Put the inputs of a plan into the address of the page."""
+    st.query_params.from_dict({name: str(value) for name, value in inputs.items() if value not in (None, "")})
+
+
+def starting(name: str, value: Any, allowed: Any = None) -> Any:
+    """Give an input its first value unless it has one that is allowed: within (low, high), or among a list."""
+    known = st.session_state.get(key(name))
+    fits = known is not None and isinstance(known, type(value) if not isinstance(value, float) else (int, float))
+    if fits and isinstance(allowed, tuple):
+        fits = allowed[0] <= known <= allowed[1]
+    elif fits and isinstance(allowed, list):
+        fits = known in allowed
+    if not fits:
+        st.session_state[key(name)] = value
+    elif isinstance(value, float):
+        st.session_state[key(name)] = float(known)
+    return st.session_state[key(name)]

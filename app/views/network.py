@@ -1,0 +1,82 @@
+"""Network: what the roads are like, what they are believed to cost, and what the source did not tell."""
+
+import numpy as np
+import streamlit as st
+from cache import LEAFLET, choose_belief, choose_network, planner
+from state import key, starting
+from streamlit_folium import st_folium
+
+from evroute.arrays import FloatArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import load_vehicle, vehicle_names
+from evroute.errors import EvrouteError
+from evroute.network.road_network import RoadNetwork
+from evroute.network.summary import summary
+from evroute.planning.planner import Planner
+from evroute.report.charts import distribution
+from evroute.report.maps import values_map
+
+MAP_HEIGHT = 560
+
+
+def main() -> None:
+    try:
+        with st.sidebar:
+            roads = choose_network()
+            starting("seen_by", vehicle_names()[0], vehicle_names())
+            vehicle = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
+            folder, run = choose_belief(roads)
+        believed = planner(roads, vehicle, DrivingConditions(), folder, run)
+    except (EvrouteError, OSError) as error:
+        st.error(f"{error}.")
+        return
+    layers = layers_of(roads, believed)
+    starting("layer", next(iter(layers)), list(layers))
+    title = st.selectbox("Colour the roads by", list(layers), key=key("layer"))
+    st_folium(
+        values_map(roads, layers[title], title, LEAFLET),
+        key=f"layer-{roads.digest}-{title}-{folder}-{run}",
+        height=MAP_HEIGHT,
+        use_container_width=True,
+        returned_objects=[],
+    )
+    left, right = st.columns(2)
+    left.altair_chart(distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch")
+    with right:
+        tell_source(roads)
+
+
+def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
+    """Return what can be shown of every edge, (n,) each, by title with its unit."""
+    prior, per_km = believed.prior, 1000 / roads.length_m
+    layers = {
+        "incline (%)": 100 * np.tan(roads.incline_rad),
+        "speed limit (km/h)": 3.6 * roads.speed_mps,
+        "height of the end (m)": roads.elevation_m[roads.head],
+        "energy by physics (Wh per km)": prior.mean_wh * per_km,
+        "prior uncertainty (Wh per km)": prior.std_wh * per_km,
+    }
+    if believed.model is not None:
+        belief = believed.model.posterior(believed.arms)
+        layers |= {
+            "energy as learned (Wh per km)": belief.mean_wh * per_km,
+            "learned minus physics (Wh per km)": (belief.mean_wh - prior.mean_wh) * per_km,
+            "remaining uncertainty (Wh per km)": belief.std_wh * per_km,
+        }
+    return layers
+
+
+def tell_source(roads: RoadNetwork) -> None:
+    """Tell where the roads are from, and what was missing, imputed or mended."""
+    told = summary(roads)
+    st.write(
+        f"**{told['name']}**: {told['edges']:,} edges, {told['junctions']:,} junctions, {told['turns']:,} turns, "
+        f"{told['length_m'] / 1000:,.0f} km, from {told['source']}."
+    )
+    st.write(f"Heights: {told['elevation']}, smoothed over {told['smoothing_m']:g} m.")
+    for note in told["notes"]:
+        st.write(f"- {note}")
+    st.caption(told["attribution"])
+
+
+main()

@@ -1,0 +1,110 @@
+"""Runs: what saved simulations found, side by side: regret, savings, roads driven, and the data to take away."""
+
+import json
+
+import streamlit as st
+from cache import RUNS, network, run_folders
+from state import key, starting
+
+from evroute.errors import EvrouteError
+from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
+from evroute.report.exploration import visits_chart
+from evroute.report.page import build_page, png
+from evroute.report.results import read_rounds, read_timings, read_visits
+from evroute.report.table import final_table
+from evroute.simulation.runs import RunFolder
+
+MOST_MAPS = 8
+WIDTH_PER_MAP = 300
+
+
+def main() -> None:
+    folders = run_folders()
+    if not folders:
+        st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
+        return
+    starting("compared", folders[:1])
+    st.session_state[key("compared")] = [each for each in st.session_state[key("compared")] if each in folders]
+    chosen = st.sidebar.multiselect("Saved runs", folders, key=key("compared"), help="Several are compared.")
+    if not chosen:
+        st.info("Choose at least one folder of runs.")
+        return
+    shown = []
+    for name in chosen:
+        try:
+            folder = RunFolder(RUNS / name)
+            shown.append((folder, folder.manifest(), read_rounds(folder)))
+        except EvrouteError as error:
+            st.error(f"{error}.")
+    if shown:
+        compare(shown)
+        for folder, manifest, rounds in shown:
+            details(folder, manifest, rounds)
+
+
+def compare(shown: list) -> None:
+    """Draw the curves of all folders together; methods bear the folder's name where there are several."""
+    import pandas as pd
+
+    frames, timings = [], []
+    for folder, _, rounds in shown:
+        prefix = f"{folder.path.name}/"
+        several = len(shown) > 1
+        frames.append(
+            rounds.assign(
+                method=[prefix + method for method in rounds["method"]] if several else rounds["method"],
+                run=prefix + rounds["run"],
+            )
+        )
+        timings.append(read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"]))
+    together = pd.concat(frames, ignore_index=True)
+    st.altair_chart(cumulative_regret(together), width="content", theme=None)
+    st.altair_chart(saving(together), width="content", theme=None)
+    if has_beta(together):
+        st.altair_chart(beta(together), width="content", theme=None)
+    table = final_table(together, pd.concat(timings, ignore_index=True))
+    st.dataframe(table.style.format(precision=1), hide_index=True)
+    left, right = st.columns(2)
+    left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv")
+    right.download_button("All rounds (CSV)", together.to_csv(index=False), "rounds.csv", "text/csv")
+
+
+def details(folder: RunFolder, manifest: dict, rounds) -> None:
+    """Show the roads driven up to a round, and offer the report and the manifest of one folder."""
+    name = folder.path.name
+    with st.expander(f"{name}: roads driven, report, configuration", expanded=True):
+        explored(folder, manifest, rounds)
+        left, right = st.columns(2)
+        if left.button("Make the report", key=f"make:{name}"):
+            with st.spinner("Drawing …"):
+                st.session_state[f"report:{name}"] = build_page(folder).html
+        if html := st.session_state.get(f"report:{name}"):
+            left.download_button("Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}")
+        right.download_button("Manifest (JSON)", json.dumps(manifest, indent=2), f"{name}.json", key=f"told:{name}")
+        st.json(manifest["configuration"], expanded=False)
+
+
+def explored(folder: RunFolder, manifest: dict, rounds) -> None:
+    name, last = folder.path.name, int(rounds["t"].max())
+    left, right = st.columns(2)
+    pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
+    network_name, trip = left.selectbox("Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}"))
+    until = right.slider("up to trip", 1, max(last, 2), min(last, max(last, 2)), key=key(f"until:{name}"))
+    here = rounds[(rounds["network"] == network_name) & (rounds["trip"] == trip)]
+    try:
+        roads = network(network_name)
+        if roads.digest != manifest["networks"].get(network_name):
+            st.info(f"The network '{network_name}' of today is not the one that was driven.")
+            return
+        runs_of = here.groupby("method")["run"].unique()
+        visits = {
+            method: read_visits(folder, runs_of[method], roads.n_edges, until=until)
+            for method in list(method_styles(here))[:MOST_MAPS]
+        }
+        title = f"{network_name} {trip}, trips 1 to {until}"
+        st.image(png(visits_chart(roads, visits, title)), width=WIDTH_PER_MAP * min(len(visits), 4))
+    except EvrouteError as error:
+        st.error(f"{error}.")
+
+
+main()
