@@ -62,7 +62,7 @@ class Arms:
 class Round:
     """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1.
 
-    departed_s: seconds since midnight.  vehicle: its name, empty where all trips are driven by the same.
+    departed_s: since the midnight before the first trip, s.  vehicle: its name, empty where all trips are driven by the same.
     """
 
     t: int
@@ -95,7 +95,7 @@ class Feedback:
     edge: (k,) network rows in driving order; entry i + 1 follows entry i; an edge may repeat.
     features: (k, d) contexts when driven.  prior_mean_wh: (k,) Wh.  energy_wh: (k,) measured, Wh.
     travel_s: (k,) measured, s; NaN where it was not.
-    trip_id, vehicle, departed_s (seconds since midnight) belong to the trip as a whole.
+    trip_id, vehicle, departed_s (as in `Round`) belong to the trip as a whole.
     """
 
     edge: IntArray

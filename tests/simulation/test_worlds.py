@@ -114,12 +114,14 @@ def test_a_vehicle_that_no_world_can_have_is_said_to_be(hill) -> None:
 
 
 @pytest.mark.parametrize("name", shipped_worlds())
-def test_nobody_beats_the_best_route_of_a_shipped_world(denver, name) -> None:
-    setting = Setting(denver, load_vehicle())
+@pytest.mark.parametrize("city", ["denver", pytest.param("monaco", marks=pytest.mark.data)])
+def test_nobody_beats_the_best_route_of_a_shipped_world(city, name, request) -> None:
+    network = request.getfixturevalue(city)
+    setting = Setting(network, load_vehicle())
     origin, destination = setting.ends("A")
     world = load_world(name).build(setting, Repeated(origin, destination), SeedSequence(2))
     judge = Judge(
-        network=denver,
+        network=network,
         search=setting.search,
         weight_rule=WEIGHT_RULES["potential"],
         noise_std_wh=setting.noise_std_wh,
@@ -127,11 +129,11 @@ def test_nobody_beats_the_best_route_of_a_shipped_world(denver, name) -> None:
     )
     rng = default_rng(0)
     for t in (1, 8, 9):
-        request = world.observe(t)
-        weights = np.full(denver.n_edges, np.inf)
-        weights[request.arms.edge] = setting.prior.dissipated_wh[request.arms.edge]
+        asked = world.observe(t)
+        weights = np.full(network.n_edges, np.inf)
+        weights[asked.arms.edge] = setting.prior.dissipated_wh[asked.arms.edge]
         for _ in range(10):
-            route = setting.search.route(weights * rng.lognormal(0, 0.3, denver.n_edges), origin, destination)
-            score = judge.score(world, request, route)
+            route = setting.search.route(weights * rng.lognormal(0, 0.3, network.n_edges), origin, destination)
+            score = judge.score(world, asked, route)
             least_wh = score.rivals["best"].energy_wh - 1e-9
             assert least_wh <= min(score.driven.energy_wh, *(rival.energy_wh for rival in score.rivals.values()))
