@@ -62,7 +62,8 @@ class Arms:
 class Round:
     """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1.
 
-    departed_s: since the midnight before the first trip, s.  vehicle: its name, empty where all trips are driven by the same.
+    departed_s: since the midnight before the first trip, s.  vehicle: its name, empty where all trips are driven by
+    the same.
     """
 
     t: int
