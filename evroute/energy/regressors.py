@@ -19,6 +19,8 @@ Each carries the efficiency that eq. 8 gives the edge, auxiliary power none. The
 above 2 once the cabin is warm; 5 m/s is a gentle breeze (Beaufort 3).
 """
 
+from typing import Protocol
+
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
@@ -34,6 +36,13 @@ PRIOR_STD = (0.15, 0.20, 0.15, 1.0, 5.0, 5.0)
 
 _SPEED = context.NAMES.index("speed limit")
 _W_PER_KW = 1000.0
+
+
+class Derivatives(Protocol):
+    """Derivatives of the energy of arms, whatever arms are."""
+
+    def of(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the derivatives by each of `NAMES` for arms (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""
 
 
 class Regressors:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
-from evroute.energy.regressors import NAMES, PRIOR_STD, UNITS, Regressors
+from evroute.energy.regressors import NAMES, PRIOR_STD, UNITS, Derivatives
 from evroute.model.base import State
 from evroute.model.coefficients import Coefficients
 from evroute.model.regression import Regression
@@ -21,7 +21,7 @@ class PhysicsRegression:
     all coefficients, positive.
     """
 
-    def __init__(self, regressors: Regressors, noise_std_wh: FloatArray, *, coefficient_scale: float = 1.0) -> None:
+    def __init__(self, regressors: Derivatives, noise_std_wh: FloatArray, *, coefficient_scale: float = 1.0) -> None:
         if not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError("noise_std_wh must be positive numbers")
         self._regressors = regressors

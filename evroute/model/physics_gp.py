@@ -12,7 +12,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
-from evroute.energy.regressors import NAMES, UNITS, Regressors
+from evroute.energy.regressors import NAMES, UNITS, Derivatives
 from evroute.model.base import State
 from evroute.model.coefficients import Coefficients
 from evroute.model.exact import ExactGP
@@ -32,7 +32,7 @@ class PhysicsGP:
     def __init__(
         self,
         dissipation_kernel: EdgeContextKernel,
-        regressors: Regressors,
+        regressors: Derivatives,
         arms: Arms,
         noise_std_wh: FloatArray,
         *,

@@ -7,7 +7,7 @@
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.regressors import Regressors
+from evroute.energy.regressors import Derivatives
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
 
@@ -18,7 +18,7 @@ class PhysicsKernel:
     rest: k_gp.  coefficient_std: (6,) square roots of the diagonal of S, in `energy.regressors.UNITS`.
     """
 
-    def __init__(self, rest: EdgeContextKernel, regressors: Regressors, coefficient_std: FloatArray) -> None:
+    def __init__(self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray) -> None:
         self.rest = rest
         self.regressors = regressors
         self.coefficient_std = coefficient_std
