@@ -8,7 +8,7 @@ parameter with a default is an option, and a new sibling is one new file and one
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from numpy.random import default_rng
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -30,6 +30,7 @@ MODELS = {
     "edge-speeds": "evroute.model.edge_speeds:EdgeSpeeds",
     "physics": "evroute.model.physics:PhysicsRegression",
     "physics+gp": "evroute.model.physics_gp:PhysicsGP",
+    "bkb": "evroute.model.nystrom.bkb:bkb",
 }
 INDICES = {
     "ucb": "evroute.policy.confidence:ucb",
@@ -108,8 +109,8 @@ class Method(BaseModel):
         model, needs = named(MODELS, "model", self.model), needs_of(self.index)
         if self._given_fields() and "kernel" not in signature(model).parameters:
             raise EvrouteError(f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel")
-        if lacking(model, needs):
-            able = [name for name in MODELS if not lacking(named(MODELS, "model", name), needs)]
+        if lacking(made_by(model), needs):
+            able = [name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)]
             raise EvrouteError(
                 f"index '{self.index}' cannot work on model '{self.model}', which is not {needs.__name__}; "
                 f"use one of: {', '.join(able)}"
@@ -262,6 +263,12 @@ def _parameters_with_default(table: Mapping[str, str], name: str) -> list[Parame
 
 def _kind(table: Mapping[str, str]) -> str:
     return "model" if table is MODELS else "index"
+
+
+def made_by(target: Any) -> type:
+    """Return the class of the models that an entry of the table makes: itself, or what a function says it returns."""
+    model: type = target if isinstance(target, type) else get_type_hints(target)["return"]
+    return model
 
 
 def needs_of(index: str) -> type:

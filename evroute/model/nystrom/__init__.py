@@ -1,0 +1,1 @@
+"""Nyström engines: Gaussian processes seen through a dictionary of measured arms, and rules that choose it."""

@@ -1,0 +1,193 @@
+"""NystromGP: a model of edge energy that looks at what was measured through a dictionary, which a rule keeps.
+
+Only here are whitened, scaled numbers turned into watt-hours: the deviation of an arm is
+``noise_std * sqrt(ridge) * sigma`` with sigma the papers' scaled deviation.
+"""
+
+import json
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from evroute.arms import Arms, Belief, Feedback
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.base import State, lower_factor
+from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+from evroute.model.nystrom.radius import Form
+
+
+class Rule(Protocol):
+    """When the dictionary changes, and which measured arms it then holds."""
+
+    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere) -> bool:
+        """Hear which arms are about to be measured; tell whether that changed what is believed."""
+
+    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
+        """Take in what was measured."""
+
+    def radius(self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float) -> float:
+        """Return the multiplier of the scaled deviation that one of ``radius.FORMS`` gives."""
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return what the log of a round shows of the rule."""
+
+    def state(self) -> State:
+        """Return what the rule remembers."""
+
+    def restore(self, state: State) -> None:
+        """Take that over; raise KeyError or ValueError if it is something else."""
+
+
+class NystromGP:
+    """Sparse Gaussian process on n edges and their contexts.
+
+    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    rng: draws the dictionary.
+    """
+
+    def __init__(
+        self,
+        kernel: Covariance,
+        arms: Arms,
+        noise_std_wh: FloatArray,
+        rng: Generator,
+        *,
+        rule: Rule,
+        ridge: float,
+        name: str,
+    ) -> None:
+        n = len(arms)
+        if not np.array_equal(arms.edge, np.arange(n)):
+            raise ValueError("the reference arms must be all edges of the kernel's network")
+        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
+            raise ValueError(
+                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a multiple of the noise "
+                "variance, is 0 and nothing regularises the dictionary"
+            )
+        if not 0 < ridge < np.inf:
+            raise ValueError(
+                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger means fewer points"
+            )
+        self._kernel = kernel
+        self._reference = arms
+        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
+        self._rng = rng
+        self._name = name
+        self.rule = rule
+        self.sparse = SparsePosterior(kernel, self._noise_std, arms.features.shape[1], ridge)
+        self._everywhere = Everywhere(self.sparse, arms, self._noise_std, kernel)
+        self._known: tuple[FloatArray, FloatArray] | None = None
+
+    def posterior(self, arms: Arms) -> Belief:
+        """Return mean and standard deviation of each arm: of the projected process, not a Bayesian posterior."""
+        mean, variance = np.empty(len(arms)), np.empty(len(arms))
+        elsewhere = np.any(arms.features != self._reference.features[arms.edge], axis=1)
+        here = np.flatnonzero(~elsewhere)
+        if len(here):
+            if self._known is None:
+                self._known = self._believe(self._everywhere.embed(), self._everywhere.prior)
+            mean[here], variance[here] = (numbers[arms.edge[here]] for numbers in self._known)
+        away = np.flatnonzero(elsewhere)
+        if len(away):
+            edge, features = arms.edge[away], arms.features[away]
+            prior = self.sparse.prior_of(edge, features)
+            mean[away], variance[away] = self._believe(self.sparse.embed(edge, features), prior)
+        noise = self._noise_std[arms.edge]
+        return Belief(arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance))
+
+    def noise_std(self, arms: Arms) -> FloatArray:
+        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.edge]
+        return noise_std
+
+    def anticipate(self, arms: Arms) -> None:
+        """Hear which arms are about to be measured."""
+        if self.rule.planned(self.sparse, arms, self._everywhere):
+            self._known = None
+
+    def update(self, feedback: Feedback) -> None:
+        """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""
+        if not len(feedback.edge):
+            return
+        slots = self.sparse.slots(feedback.edge, feedback.features)
+        whitened = (feedback.energy_wh - feedback.prior_mean_wh) / self._noise_std[feedback.edge]
+        self.rule.learn(self.sparse, slots, whitened, self._rng)
+        self._known = None
+
+    def covariance(self, arms: Arms) -> FloatArray:
+        """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
+        noise = self._noise_std[arms.edge]
+        prior = self._kernel(arms.edge, arms.features, arms.edge, arms.features) / noise[:, np.newaxis] / noise
+        z = self.sparse.embed(arms.edge, arms.features)
+        covariance = self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+        return 0.5 * (covariance + covariance.T)
+
+    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
+        """Draw the expected energies of all arms together, (a,) Wh."""
+        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
+        return draw
+
+    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+        """Draw them ``size`` times, (size, a) Wh; all edges of a city at once take seconds."""
+        factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+        draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
+        return draws + self.posterior(arms).mean_wh
+
+    def inducing_arms(self) -> tuple[IntArray, FloatArray]:
+        """Return edges (m,) and contexts (m, d) of the dictionary."""
+        dictionary = self.sparse.dictionary
+        return self.sparse.edge[dictionary].copy(), self.sparse.features[dictionary].copy()
+
+    def radius(self, form: Form, norm_bound: float, delta: float) -> float:
+        """Return the multiplier of the standard deviation in the confidence bound that a theorem of the engine gives.
+
+        form: of ``radius.FORMS``.  norm_bound: F, of the residuals in the kernel's Hilbert space.  delta: probability
+        that the bound breaks.
+        """
+        return self.rule.radius(self.sparse, form, norm_bound, delta) / float(np.sqrt(self.sparse.ridge))
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return sizes of the dictionary and of what it stands for, for the log of a round."""
+        sparse = self.sparse
+        own = {
+            "dictionary_size": float(len(sparse.dictionary)),
+            "distinct_arms": float(len(sparse.observed)),
+            "measurements": float(sparse.count.sum()),
+            "effective_dimension": sparse.effective_dimension(),
+        }
+        return own | self.rule.diagnostics()
+
+    def state(self) -> State:
+        """Return all that was learned, and the stream of the dictionary's draws."""
+        of_rule = {f"rule_{name}": part for name, part in self.rule.state().items()}
+        return self.sparse.state() | of_rule | {"rng": np.array(json.dumps(self._rng.bit_generator.state))}
+
+    def restore(self, state: State) -> None:
+        """Take over a state.
+
+        Raises
+        ------
+        ValueError
+            If it is not the state of such a model on as many edges and features.
+        """
+        of_rule = {name.removeprefix("rule_"): part for name, part in state.items() if name.startswith("rule_")}
+        own = {name: part for name, part in state.items() if not name.startswith("rule_") and name != "rng"}
+        shapes = {name: part.shape for name, part in own.items()}
+        if (
+            shapes != self.sparse.shapes(own)
+            or "rng" not in state
+            or {name: part.ndim for name, part in of_rule.items()}
+            != {name: part.ndim for name, part in self.rule.state().items()}
+            or np.any(own["edge"] >= len(self._reference))
+        ):
+            raise ValueError(f"this is not the state of a {self._name} model of {len(self._reference)} edges")
+        self.sparse.restore(own)
+        self.rule.restore(of_rule)
+        self._rng.bit_generator.state = json.loads(str(state["rng"]))
+        self._everywhere.forget()
+        self._known = None
+
+    def _believe(self, z: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.sparse.mean(z), self.sparse.variance(z, prior)

@@ -1,0 +1,351 @@
+"""SparsePosterior: what a Gaussian process with a dictionary believes (DTC, the projected process), no policy in it.
+
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching*
+(COLT 2019; BKB), eqs. 2-4; Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits* (AISTATS 2022; EK-UCB), Prop. 4.2, in features: ``z(x) = L^-1 k_S(x)`` with ``L L' = K_SS``.
+
+Everything is whitened: kernel and residual of an arm are divided by the deviation of its noise, so that the noise is
+1 on every edge and ``ridge`` is lambda over the noise variance. Variances are the papers' *scaled* ones, the
+posterior variance over lambda: ridge leverage scores. `model.nystrom.gp` converts at the boundary, nobody else.
+"""
+
+import logging
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpstrf
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.base import CovarianceError, State, lower_factor
+
+NOT_PSD = 1e-8
+"""Share of the largest prior variance by which an unexplained variance may fall below 0 in rounding."""
+
+log = logging.getLogger(__name__)
+
+
+class Covariance(Protocol):
+    """What a sparse posterior asks of a prior covariance."""
+
+    def __call__(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
+
+    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior variance of each arm, (a,) Wh²."""
+
+
+class SparsePosterior:
+    """Mean and scaled variance of whitened residuals, from counts and sums of each distinct arm.
+
+    Arms that were named have a *slot*. ``basis`` (r,) are the slots of the dictionary that are linearly independent,
+    ``dictionary`` (m,) all of it. ``count``, ``total`` (U,) are the measurements of each slot and their whitened sum;
+    ``pending`` (U,) are pulls not answered yet, which count in variances alone (hallucination).
+
+    noise_std_wh: (n,) of one measurement of each edge, Wh.  n_features: of a context.  ridge: lambda over the noise
+    variance.
+    """
+
+    def __init__(self, kernel: Covariance, noise_std_wh: FloatArray, n_features: int, ridge: float) -> None:
+        self._kernel = kernel
+        self._noise_std = noise_std_wh
+        self.ridge = ridge
+        self._slot_of: dict[tuple[int, bytes], int] = {}
+        self.edge = np.empty(0, dtype=np.int64)
+        self.features = np.empty((0, n_features))
+        self.prior = np.empty(0)
+        self.count = np.empty(0)
+        self.total = np.empty(0)
+        self.pending = np.empty(0)
+        self.clipped = 0
+        self.set_dictionary(np.empty(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        """Return how many distinct arms have a slot, U."""
+        return len(self.edge)
+
+    @property
+    def observed(self) -> IntArray:
+        """The slots that were measured."""
+        return np.flatnonzero(self.count)
+
+    @property
+    def embedding(self) -> FloatArray:
+        """(r, U) the features z of every slot."""
+        return self._embedding[: len(self.basis), : len(self)]
+
+    def slots(self, edge: IntArray, features: FloatArray) -> IntArray:
+        """Return the slot of each arm, (k,); arms never named before get one. -0.0 and 0.0 are the same context."""
+        keys = [(e, row.tobytes()) for e, row in zip(edge.tolist(), features + 0.0, strict=True)]
+        new: dict[tuple[int, bytes], int] = {}
+        for i, key in enumerate(keys):
+            if key not in self._slot_of:
+                new.setdefault(key, i)
+        if new:
+            first = np.array(list(new.values()))
+            self._append(edge[first], features[first] + 0.0)
+            self._slot_of |= {key: len(self) - len(new) + i for i, key in enumerate(new)}
+        return np.array([self._slot_of[key] for key in keys], dtype=np.int64)
+
+    def set_dictionary(self, slots: IntArray) -> None:
+        """Take those slots, and no others, for the dictionary; embed all arms anew.
+
+        A pivoted Cholesky factorisation leaves out, in the basis alone, what the others span: an eigenvalue cut.
+        """
+        self.dictionary = np.unique(slots)
+        m = len(self.dictionary)
+        self.basis, self._factor = np.empty(0, dtype=np.int64), np.empty((0, 0))
+        if m:
+            prior = self.prior_between(self.dictionary, self.dictionary)
+            factor, pivots, rank, _ = dpstrf(prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1)
+            self.basis = self.dictionary[pivots[:rank] - 1]
+            self._factor = np.tril(factor[:rank, :rank])
+        cross = self.prior_between(self.basis, np.arange(len(self)))
+        self._embedding = self._solve_factor(cross)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Form V and b from counts and sums."""
+        z = self.embedding
+        self._gram = (z * self.count) @ z.T
+        self._information = z @ self.total
+        self.refactor()
+
+    def grow(self, slot: int) -> float:
+        """Add a slot to the dictionary, others kept; return its part that they do not explain (EK-UCB, section 5.2).
+
+        One that they explain, to ``1e-8`` of its prior variance, changes no span and is left out.
+        """
+        r, u = len(self.basis), len(self)
+        z = self.embedding[:, slot].copy()
+        unexplained = float(self.prior[slot] - z @ z)
+        if unexplained <= 1e-8 * self.prior[slot]:
+            return unexplained
+        pivot = np.sqrt(unexplained)
+        row = (self.prior_between(np.array([slot]), np.arange(u))[0] - z @ self.embedding) / pivot
+        self._reserve(r + 1, u)
+        self._embedding[r, :u] = row
+        factor = np.zeros((r + 1, r + 1))
+        factor[:r, :r], factor[r, :r], factor[r, r] = self._factor, z, pivot
+        self._factor = factor
+        self.basis = np.append(self.basis, slot)
+        self.dictionary = np.append(self.dictionary, slot)
+        gram = np.empty((r + 1, r + 1))
+        gram[:r, :r] = self._gram
+        gram[r] = gram[:, r] = self.embedding @ (self.count * row)
+        self._gram = gram
+        self._information = np.append(self._information, row @ self.total)
+        self._stale = True
+        return unexplained
+
+    def absorb(self, slots: IntArray, whitened: FloatArray) -> None:
+        """Take in measurements (k,), residuals over noise deviations; repeats count each time."""
+        np.add.at(self.count, slots, 1.0)
+        np.add.at(self.total, slots, whitened)
+        z = self.embedding[:, slots]
+        self._gram = self._gram + z @ z.T
+        self._information = self._information + z @ whitened
+        self._stale = True
+
+    def hallucinate(self, slots: IntArray) -> None:
+        """Count pulls whose measurements are still to come, in variances alone."""
+        np.add.at(self.pending, slots, 1.0)
+        self._stale = True
+
+    def answer(self, slots: IntArray) -> None:
+        """Take back pulls that were hallucinated."""
+        np.add.at(self.pending, slots, -1.0)
+        self._stale = True
+
+    def refactor(self) -> None:
+        """Factorise V, with and without what is pending."""
+        r = len(self.basis)
+        gram = self._gram + self.ridge * np.eye(r)
+        self._answered_factor = lower_factor(gram, "the dictionary's regularised Gram matrix")
+        self._weights = cho_solve((self._answered_factor, True), self._information)
+        self._pulled_factor = self._answered_factor
+        if self.pending.any():
+            z = self.embedding
+            pulled = gram + (z * self.pending) @ z.T
+            self._pulled_factor = lower_factor(pulled, "the dictionary's regularised Gram matrix")
+        self._stale = False
+
+    def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the features z of arms, (r, a)."""
+        cross = self._whitened(self.edge[self.basis], self.features[self.basis], edge, features)
+        return self._solve_factor(cross)
+
+    def embed_rows(self, cross: FloatArray) -> FloatArray:
+        """Return the features z of arms whose prior covariance (r, a) with the basis, whitened, is known."""
+        return self._solve_factor(cross)
+
+    def prior_of(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the whitened prior variance of arms, (a,)."""
+        variance: FloatArray = self._kernel.diagonal(edge, features) / self._noise_std[edge] ** 2
+        return variance
+
+    def mean(self, z: FloatArray) -> FloatArray:
+        """Return the whitened posterior mean of arms with features (r, a), (a,)."""
+        self._fresh()
+        mean: FloatArray = self._weights @ z
+        return mean
+
+    def variance(self, z: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
+        """Return the scaled variance ``(k - z'z) / lambda + z' V^-1 z``, (a,).
+
+        Pulls pending count unless told not to. The first term, which plain subsets of regressors drop, keeps arms
+        far from the dictionary uncertain.
+        """
+        return self.unexplained(z, prior) / self.ridge + self.explained_variance(z, pending=pending)
+
+    def explained_variance(self, z: FloatArray, *, pending: bool = True) -> FloatArray:
+        """Return ``z' V^-1 z``, (a,): all that a subset of regressors knows of."""
+        self._fresh()
+        spread = solve_triangular(self._pulled_factor if pending else self._answered_factor, z, lower=True)
+        variance: FloatArray = np.einsum("ij,ij->j", spread, spread)
+        return variance
+
+    def unexplained(self, z: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return ``k - z'z``, at least 0, (a,)."""
+        rest: FloatArray = prior - np.einsum("ij,ij->j", z, z)
+        if len(rest) and rest.min() < -NOT_PSD * prior.max():
+            self.clipped += 1
+            if self.clipped == 1:
+                log.warning("a variance came out as %.3g; the kernel may not be positive definite", rest.min())
+        return np.maximum(rest, 0.0)
+
+    def covariance(self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
+        """Return the scaled posterior covariance of arms with features (r, a) and (r, b) and prior (a, b), (a, b)."""
+        self._fresh()
+        factor = self._pulled_factor if pending else self._answered_factor
+        spread_a, spread_b = (solve_triangular(factor, z, lower=True) for z in (z_a, z_b))
+        covariance: FloatArray = (prior - z_a.T @ z_b) / self.ridge + spread_a.T @ spread_b
+        return covariance
+
+    def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
+        """Return the scaled variance of slots, (k,)."""
+        return self.variance(self.embedding[:, slots], self.prior[slots], pending=pending)
+
+    def slot_covariance(self, a: IntArray, b: IntArray, *, pending: bool = True) -> FloatArray:
+        """Return the scaled posterior covariance of slots, (a, b)."""
+        z = self.embedding
+        return self.covariance(z[:, a], z[:, b], self.prior_between(a, b), pending=pending)
+
+    def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
+        """Return the whitened prior covariance of slots, (a, b)."""
+        return self._whitened(self.edge[a], self.features[a], self.edge[b], self.features[b])
+
+    def effective_dimension(self) -> float:
+        """Return the sum of n(a) times the variance of a, an estimate of ``Tr(K (K + lambda I)^-1)``."""
+        observed = self.observed
+        return float(self.count[observed] @ self.slot_variance(observed, pending=False))
+
+    def log_det(self, *, pending: bool = False) -> float:
+        """Return ``log det(I + Psi'Psi / lambda)``, at most the log det of the whole kernel matrix."""
+        self._fresh()
+        factor = self._pulled_factor if pending else self._answered_factor
+        return float(2.0 * np.log(factor.diagonal()).sum() - len(factor) * np.log(self.ridge))
+
+    def trace(self) -> float:
+        """Return the sum of n(a) times the prior variance of a that the dictionary does not explain."""
+        observed = self.observed
+        return float(self.count[observed] @ self.unexplained(self.embedding[:, observed], self.prior[observed]))
+
+    def projection_error(self) -> float:
+        """Return ``mu_t``, the largest eigenvalue of the kernel matrix of all measurements less its projection."""
+        observed = self.observed
+        z = self.embedding[:, observed]
+        error = self.prior_between(observed, observed) - z.T @ z
+        root = np.sqrt(self.count[observed])
+        return float(max(0.0, np.linalg.eigvalsh(root[:, np.newaxis] * error * root).max(initial=0.0)))
+
+    def state(self) -> State:
+        """Return slots, counts, dictionary and what was computed of them."""
+        return {
+            "edge": self.edge.copy(),
+            "features": self.features.copy(),
+            "count": self.count.copy(),
+            "total": self.total.copy(),
+            "pending": self.pending.copy(),
+            "dictionary": self.dictionary.copy(),
+            "basis": self.basis.copy(),
+            "factor": self._factor.copy(),
+            "embedding": self.embedding.copy(),
+            "precision": self._gram.copy(),
+            "information": self._information.copy(),
+        }
+
+    def shapes(self, state: State) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the parts of a state must have, its own numbers of slots and points given."""
+        u, m, r = (len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis"))
+        return {
+            "edge": (u,),
+            "features": (u, self.features.shape[1]),
+            "count": (u,),
+            "total": (u,),
+            "pending": (u,),
+            "dictionary": (m,),
+            "basis": (r,),
+            "factor": (r, r),
+            "embedding": (r, u),
+            "precision": (r, r),
+            "information": (r,),
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over a state whose shapes are right."""
+        self.edge, self.features = state["edge"].copy(), state["features"].copy()
+        self._slot_of = {
+            (e, row.tobytes()): i for i, (e, row) in enumerate(zip(self.edge.tolist(), self.features, strict=True))
+        }
+        self.prior = self.prior_of(self.edge, self.features)
+        self.count, self.total, self.pending = (state[name].copy() for name in ("count", "total", "pending"))
+        self.dictionary, self.basis = state["dictionary"].copy(), state["basis"].copy()
+        self._factor, self._embedding = state["factor"].copy(), state["embedding"].copy()
+        self._gram, self._information = state["precision"].copy(), state["information"].copy()
+        self.refactor()
+
+    def _fresh(self) -> None:
+        if self._stale:
+            self.refactor()
+
+    def _append(self, edge: IntArray, features: FloatArray) -> None:
+        before, new = len(self), len(edge)
+        prior = self.prior_of(edge, features)
+        if not np.all((prior > 0) & (prior < np.inf)):
+            raise CovarianceError("the kernel's prior variances are not positive numbers; check its deviations")
+        z = self.embed(edge, features)
+        self._reserve(len(self.basis), before + new)
+        self._embedding[: len(z), before : before + new] = z
+        self.edge = np.concatenate([self.edge, edge])
+        self.features = np.concatenate([self.features, features])
+        self.prior = np.concatenate([self.prior, prior])
+        self.count, self.total, self.pending = (
+            np.concatenate([part, np.zeros(new)]) for part in (self.count, self.total, self.pending)
+        )
+
+    def _reserve(self, rows: int, columns: int) -> None:
+        """Make room for features, twice as much as is needed when there is none left."""
+        have = self._embedding.shape
+        if rows <= have[0] and columns <= have[1]:
+            return
+        room = [new if new <= old else max(2 * old, new, 16) for new, old in zip((rows, columns), have, strict=True)]
+        larger = np.empty([max(new, old) for new, old in zip(room, have, strict=True)])
+        larger[: have[0], : have[1]] = self._embedding
+        self._embedding = larger
+
+    def _whitened(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        covariance = self._kernel(edge_a, features_a, edge_b, features_b)
+        covariance /= self._noise_std[edge_a, np.newaxis]
+        covariance /= self._noise_std[edge_b]
+        return covariance
+
+    def _solve_factor(self, right: FloatArray) -> FloatArray:
+        if not right.size:
+            return np.empty(right.shape)
+        solved: FloatArray = solve_triangular(self._factor, right, lower=True)
+        return solved
