@@ -15,6 +15,7 @@ from scipy.linalg.lapack import dpotrf
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
+from evroute.model.bounds.spectrum import Points, Spectrum
 
 JITTER = 1e-8
 """Share of the mean diagonal added, once, to a covariance that rounding left without a Cholesky factor."""
@@ -79,6 +80,23 @@ class Anticipates(Protocol):
 
     def anticipate(self, arms: Arms) -> None:
         """Take note of the arms of a route that was just chosen, in increasing order of edge."""
+
+
+@runtime_checkable
+class HasSpectrum(Protocol):
+    """A model that is a regression with a kernel, as confidence sets need (``model.bounds``)."""
+
+    def spectrum(self) -> Spectrum:
+        """Return what was measured in the eigenbasis of its Gram matrix, the noise whitened: of deviation 1."""
+
+    def points(self, spectrum: Spectrum, arms: Arms) -> Points:
+        """Return residuals of arms in the eigenbasis of a spectrum that this model gave, now or earlier."""
+
+    def prior_covariance(self, arms: Arms) -> FloatArray:
+        """Return the kernel between the arms, (a, a) Wh²."""
+
+    def n_measured(self) -> float:
+        """Return the number of measurements."""
 
 
 class CovarianceError(EvrouteError):

@@ -16,6 +16,7 @@ from scipy.linalg.blas import dtrmm, dtrmv
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.base import State, lower_factor
+from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.core import Core, Fresh
 from evroute.model.kernels import ArmKernel
 
@@ -113,6 +114,25 @@ class ExactGP:
         with_slots = prior(self._edge, self._features)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
         return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
+
+    def spectrum(self) -> Spectrum:
+        """Return what was measured in the eigenbasis of its Gram matrix."""
+        prior = self._kernel(self._edge, self._features, self._edge, self._features)
+        precision = self._core.precision
+        return Spectrum.of_gram(prior, self._core.information / precision, precision)
+
+    def points(self, spectrum: Spectrum, arms: Arms) -> Points:
+        """Return residuals of arms in the eigenbasis of a spectrum of this model."""
+        variance = self._kernel.diagonal(arms.edge, arms.features)
+        return spectrum.points(self._prior_with_slots(arms.edge, arms.features), variance)
+
+    def prior_covariance(self, arms: Arms) -> FloatArray:
+        """Return the kernel between the arms, (a, a) Wh²."""
+        return self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+
+    def n_measured(self) -> float:
+        """Return the number of measurements."""
+        return float(self._core.precision @ self._noise_std[self._edge] ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         """Draw the expected energies of all arms together, (a,) Wh."""

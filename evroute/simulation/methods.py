@@ -38,6 +38,11 @@ INDICES = {
     "bayes-ucb-quantile": "evroute.policy.confidence:bayes_ucb_quantile",
     "ts": "evroute.policy.thompson:IndependentThompson",
     "ts-joint": "evroute.policy.thompson:JointThompson",
+    "cmm-ucb": "evroute.policy.bounds:cmm_ucb",
+    "dmm-ucb": "evroute.policy.bounds:dmm_ucb",
+    "amm-ucb": "evroute.policy.bounds:amm_ucb",
+    "ay-gp-ucb": "evroute.policy.bounds:ay_gp_ucb",
+    "igp-ucb": "evroute.policy.bounds:igp_ucb",
     "greedy": "evroute.policy.baselines:Greedy",
     "random": "evroute.policy.baselines:Random",
 }
@@ -49,6 +54,11 @@ METHODS = {
     "bi-ucb": {"model": "independent", "index": "ucb"},
     "bi-bayes-ucb": {"model": "independent", "index": "bayes-ucb"},
     "bi-ts": {"model": "independent", "index": "ts"},
+    "cmm-ucb": {"model": "exact", "index": "cmm-ucb"},
+    "dmm-ucb": {"model": "exact", "index": "dmm-ucb"},
+    "amm-ucb": {"model": "exact", "index": "amm-ucb"},
+    "ay-gp-ucb": {"model": "exact", "index": "ay-gp-ucb"},
+    "igp-ucb": {"model": "exact", "index": "igp-ucb"},
 }
 """Pairs by the names that the papers give them; an experiment may name one instead of its model and index."""
 
@@ -61,6 +71,11 @@ LABELS = {
     "bayes-ucb-quantile": "BayesUCB 1/t",
     "ts": "TS",
     "ts-joint": "TS joint",
+    "cmm-ucb": "CMM-UCB",
+    "dmm-ucb": "DMM-UCB",
+    "amm-ucb": "AMM-UCB",
+    "ay-gp-ucb": "AY-GP-UCB",
+    "igp-ucb": "IGP-UCB",
 }
 SHORT = {
     "variance_scale": "v",

@@ -1,0 +1,234 @@
+"""The confidence set of a run, and the bounds that follow from it: AMM, DMM and CMM.
+
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732). The set
+``F = {f : ||f - y|| <= R, ||f|| <= B}`` (norms of the values measured and of the Hilbert space) holds the truth at
+all times with probability ``1 - delta``. It lies in the ellipsoid around ``mu_alpha`` of every ridge strength alpha:
+
+    Rt²(alpha) = R² + alpha B² - alpha y'(K + alpha I)^-1 y                         (their Corollary 4.3, Lemma C.1)
+
+so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, and the best of all is
+CMM: the extreme value of an arm over F (Theorem 4.5). Our additions: that function of alpha is quasi-convex, so
+golden section finds its minimum, for all arms at once in the eigenbasis; and the least norm for which F is not empty.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import brentq
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.model.bounds.spectrum import Points, Spectrum
+from evroute.model.mixture import Mixture, check_sigma_delta, explained
+
+PAPER_GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""DMM's, times ``sigma² / c``."""
+GRID_SIZE = 56
+SPAN = (1e-6, 1e8)
+"""CMM's grid, times ``sigma² / c``: beyond it the norm alone bounds, or the fit alone."""
+GOLDEN_STEPS = 16
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_BLOCK = 256  # arms refined at once, to stay in the cache
+
+
+class EmptySetError(EvrouteError):
+    """No function of norm B fits what was measured: B or sigma is too small, with confidence ``1 - delta``.
+
+    b_min: the least norm for which one does.
+    """
+
+    def __init__(self, norm: float, b_min: float) -> None:
+        super().__init__(
+            f"no function of norm B = {norm:g} fits what was measured; the least that does is {b_min:.4g}: "
+            "raise B or sigma"
+        )
+        self.b_min = b_min
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assumptions:
+    """What a bound takes for granted, fixed before the run.
+
+    norm: B, of the truth minus the prior mean in the kernel's Hilbert space.  sigma: of the sub-Gaussian noise.
+    delta: the chance that any bound ever fails.  mixture: scales of the guesses; they matter for the width alone.
+
+    Raises
+    ------
+    ValueError
+        If one is out of its range.
+    """
+
+    norm: float
+    sigma: float
+    delta: float
+    mixture: Mixture
+
+    def __post_init__(self) -> None:
+        check_norm(self.norm)
+        check_sigma_delta(self.sigma, self.delta)
+
+    @property
+    def alpha(self) -> float:
+        """``sigma² / c``, where AMM is at its simplest; c is the geometric mean of the mixture's scales."""
+        return self.sigma**2 / math.exp(float(self.mixture.weights @ np.log(self.mixture.scales)))
+
+    @property
+    def grid(self) -> FloatArray:
+        """DMM's values of alpha: the paper's five, or as densely from the least to the largest scale of a mixture."""
+        low, high = float(self.mixture.scales.min()), float(self.mixture.scales.max())
+        if low == high:
+            return self.sigma**2 / low * np.array(PAPER_GRID)
+        ends = self.sigma**2 * PAPER_GRID[0] / high, self.sigma**2 * PAPER_GRID[-1] / low
+        steps = math.ceil(math.log10(ends[1] / ends[0]) * 2)
+        return np.geomspace(*ends, steps + 1)
+
+
+def check_norm(norm: float) -> None:
+    """Raise ValueError unless ``norm`` is positive and finite."""
+    if not 0 < norm < math.inf:
+        raise ValueError(f"B is {norm:g}; the bound on the norm of the truth must be positive and finite")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interval:
+    """Bounds of each point, (a,), and the alpha at which each was found (NaN where only the norm bounds it)."""
+
+    low: FloatArray
+    high: FloatArray
+    alpha_low: FloatArray
+    alpha_high: FloatArray
+
+
+class ConfidenceSet:
+    """All functions that agree with what was measured and with the assumptions."""
+
+    def __init__(self, spectrum: Spectrum, assumptions: Assumptions) -> None:
+        self.spectrum = spectrum
+        self.assumptions = assumptions
+
+    @cached_property
+    def excess(self) -> float:
+        """``||y||² - R²``: above 0 once even the function 0 does not fit."""
+        a, spectrum = self.assumptions, self.spectrum
+        gain = explained(spectrum.eigenvalues, spectrum.projections**2, a.mixture, a.sigma)
+        return gain + 2 * a.sigma**2 * math.log(a.delta)
+
+    def rtilde2(self, alpha: FloatArray) -> FloatArray:
+        """Return the squared radius ``Rt²`` (RT) of the ellipsoid of each alpha, (g,); negative if F is empty."""
+        return alpha * self.assumptions.norm**2 + self.spectrum.fitted(alpha) - self.excess
+
+    @cached_property
+    def b_min(self) -> float:
+        """The least norm of a function that fits what was measured; finite always."""
+        if self.excess <= 0:
+            return 0.0
+        d, square = self.spectrum.eigenvalues, self.spectrum.projections**2
+
+        def misfit(log_alpha: float) -> float:
+            alpha = math.exp(log_alpha)
+            return float(square @ (d * (d + 2 * alpha) / (d + alpha) ** 2)) - self.excess
+
+        top = math.log(float(d.max()))
+        low, high = top - 1.0, top + 1.0
+        while misfit(low) <= 0:
+            low -= 5.0
+        while misfit(high) >= 0:
+            high += 5.0
+        alpha = math.exp(brentq(misfit, low, high, xtol=1e-13))
+        return math.sqrt(float(square @ (d / (d + alpha) ** 2)))
+
+    @property
+    def feasible(self) -> bool:
+        """Whether any function is left."""
+        return self.b_min <= self.assumptions.norm
+
+    def require_feasible(self) -> None:
+        """Raise EmptySetError if no function is left."""
+        if not self.feasible:
+            raise EmptySetError(self.assumptions.norm, self.b_min)
+
+    def multiplier(self, alpha: float) -> float:
+        """Return ``sqrt(Rt² / alpha)``, how many deviations rho wide the ellipsoid of an alpha is to each side."""
+        return math.sqrt(max(float(self.rtilde2(np.array([alpha]))[0]), 0.0) / alpha)
+
+    def analytic(self, points: Points, alpha: float | None = None) -> Interval:
+        """Return AMM: one alpha for all, ``sigma² / c`` unless given.
+
+        Raises
+        ------
+        EmptySetError
+            If no function is left; likewise below.
+        """
+        return self.best_of(points, np.array([self.assumptions.alpha if alpha is None else alpha]))
+
+    def best_of(self, points: Points, grid: FloatArray | None = None) -> Interval:
+        """Return DMM: each end at the best alpha of a grid (g,), `Assumptions.grid` unless given."""
+        self.require_feasible()
+        grid = self.assumptions.grid if grid is None else grid
+        mean, half = self._grid(points, grid)
+        rows = np.arange(len(points))
+        lows, highs = mean - half, mean + half
+        at_low, at_high = lows.argmax(axis=1), highs.argmin(axis=1)
+        return Interval(lows[rows, at_low], highs[rows, at_high], grid[at_low], grid[at_high])
+
+    def exact(self, points: Points, *, golden_steps: int = GOLDEN_STEPS) -> Interval:
+        """Return CMM: the least and the largest value of each point over F.
+
+        Every alpha bounds, so few golden steps only loosen the bounds a little.
+        """
+        self.require_feasible()
+        scales, sigma2 = self.assumptions.mixture.scales, self.assumptions.sigma**2
+        grid = np.geomspace(sigma2 / float(scales.max()) * SPAN[0], sigma2 / float(scales.min()) * SPAN[1], GRID_SIZE)
+        mean, half = self._grid(points, grid)
+        ends = [
+            self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign, golden_steps)
+            for sign in (1.0, -1.0)
+        ]
+        ceiling = self.assumptions.norm * np.sqrt(points.prior_variance)
+        (high, alpha_high), (low, alpha_low) = ends
+        return Interval(
+            low=np.maximum(-low, -ceiling),
+            high=np.minimum(high, ceiling),
+            alpha_low=np.where(low < ceiling, alpha_low, np.nan),
+            alpha_high=np.where(high < ceiling, alpha_high, np.nan),
+        )
+
+    def _grid(self, points: Points, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+        mean, variance = self.spectrum.ridge(points, grid)
+        # an empty set was told before; what is below 0 here is rounding
+        return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)
+
+    def _refined(
+        self, points: Points, grid: FloatArray, at: IntArray, sign: float, steps: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Minimise ``sign mu + sqrt(Rt² / alpha) rho`` of each point near grid place ``at``; return it and alpha."""
+        last = len(grid) - 1
+        value, alpha = np.empty(len(points)), np.empty(len(points))
+        for start in range(0, len(points), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            some = Points(points.coordinates[rows], points.prior_variance[rows])
+            low, high = np.log(grid[np.maximum(at[rows] - 1, 0)]), np.log(grid[np.minimum(at[rows] + 1, last)])
+            value[rows], alpha[rows] = self._golden(some, low, high, sign, steps)
+        return value, alpha
+
+    def _golden(
+        self, points: Points, low: FloatArray, high: FloatArray, sign: float, steps: int
+    ) -> tuple[FloatArray, FloatArray]:
+        def value_at(log_alpha: FloatArray) -> FloatArray:
+            alpha = np.exp(log_alpha)
+            mean, variance = self.spectrum.ridge_each(points, alpha)
+            return sign * mean + np.sqrt(np.maximum(self.rtilde2(alpha), 0.0) / alpha * variance)
+
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left, at_right = value_at(left), value_at(right)
+        for _ in range(steps):
+            to_left = at_left < at_right
+            high, low = np.where(to_left, right, high), np.where(to_left, low, left)
+            fresh = np.where(to_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+            at_fresh = value_at(fresh)
+            left, right = np.where(to_left, fresh, right), np.where(to_left, left, fresh)
+            at_left, at_right = np.where(to_left, at_fresh, at_right), np.where(to_left, at_left, at_fresh)
+        left_best = at_left < at_right
+        return np.where(left_best, at_left, at_right), np.exp(np.where(left_best, left, right))

@@ -1,0 +1,201 @@
+"""BoundState: measurements as they come, and bounds of any points at any time.
+
+Repeated points enter as one, by count and mean; known deviations of the noise are whitened away. Both are exact.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.model.bounds.earlier import abbasi_yadkori, improved_gp
+from evroute.model.bounds.sets import Assumptions, ConfidenceSet, Interval
+from evroute.model.bounds.spectrum import Points, Spectrum
+from evroute.model.mixture import DEFAULT_SCALES, Mixture
+
+Kind = Literal["cmm", "dmm", "amm", "ay", "igp"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+DEFAULT_NORM = 5.0
+DEFAULT_DELTA = 0.05
+DEFAULT_ETA = 1e-4
+
+
+Scale = float | Literal["mixture"]
+Norm = float | Literal["auto"]
+AUTO_NORM = 3.0
+NORM_FACTOR = 1.5
+"""B ``auto`` is the largest of `AUTO_NORM` and so many times the least norm that fitted: a rule without guarantee."""
+
+
+def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
+    """Return assumptions with one scale of guesses, or the mixture of `model.mixture.DEFAULT_SCALES`."""
+    scales = DEFAULT_SCALES if c == "mixture" else (c,)
+    return Assumptions(norm, sigma, delta, Mixture(np.array(scales, dtype=np.float64)))
+
+
+def bounds(
+    confidence: ConfidenceSet,
+    points: Points,
+    kind: Kind,
+    *,
+    count: float,
+    eta: float = DEFAULT_ETA,
+    alpha: float | None = None,
+    clip_prior: bool = False,
+) -> Interval:
+    """Return the bounds of a kind.
+
+    Parameters
+    ----------
+    confidence, points
+        In the same eigenbasis.
+    count
+        Measurements so far: IGP alone asks.
+    eta
+        Of IGP.
+    alpha
+        Ridge strength of AMM and AY; ``sigma² / c`` unless given.
+    clip_prior
+        Whether no bound goes beyond ``B sqrt(k(x, x))``, which holds too; CMM's never do.
+
+    Raises
+    ------
+    EmptySetError
+        If no function is left, for CMM, DMM and AMM.
+    ValueError
+        If alpha or eta is not positive, or the kind unknown.
+    """
+    for name, value in (("eta", eta), ("alpha", alpha)):
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"{name} is {value:g}; this ridge strength of a bound must be positive")
+    if kind == "cmm":
+        return confidence.exact(points)
+    if kind == "dmm":
+        interval = confidence.best_of(points)
+    elif kind == "amm":
+        interval = confidence.analytic(points, alpha)
+    elif kind == "ay":
+        interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions, alpha)
+    elif kind == "igp":
+        interval = improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
+    else:
+        raise ValueError(f"unknown confidence bound '{kind}'; there are {', '.join(KINDS)}")
+    if not clip_prior:
+        return interval
+    ceiling = confidence.assumptions.norm * np.sqrt(points.prior_variance)
+    low, high = np.maximum(interval.low, -ceiling), np.minimum(interval.high, ceiling)
+    return Interval(low, high, interval.alpha_low, interval.alpha_high)
+
+
+class BoundState:
+    """Bounds of an unknown function of points in R^d from noisy measurements.
+
+    kernel: returns the kernel between points (a, d) and (b, d), (a, b).
+    B, sigma, delta, c: see `sets.Assumptions`.
+    prior_mean: returns the prior mean of points, (a,); 0 if left out.
+    """
+
+    def __init__(
+        self,
+        kernel: Callable[[FloatArray, FloatArray], FloatArray],
+        *,
+        sigma: float,
+        B: float = DEFAULT_NORM,
+        delta: float = DEFAULT_DELTA,
+        c: Scale = "mixture",
+        prior_mean: Callable[[FloatArray], FloatArray] | None = None,
+    ) -> None:
+        self.assumptions = assume(B, sigma, delta, c)
+        self.count = 0
+        self._kernel = kernel
+        self._prior_mean = prior_mean or (lambda points: np.zeros(len(points)))
+        self._place: dict[bytes, int] = {}
+        self._points: FloatArray | None = None
+        self._weight, self._total = np.empty(0), np.empty(0)
+        self._square = 0.0
+        self._confidence: ConfidenceSet | None = None
+
+    def observe(self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None) -> None:
+        """Learn measurements y (k,) of points (k, d); noise_std: (k,) if not all have the sigma assumed.
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite, or a deviation not positive.
+        """
+        points, y = np.atleast_2d(np.asarray(points, dtype=np.float64)) + 0.0, np.asarray(y, dtype=np.float64)
+        if not np.all(np.isfinite(y)):
+            raise ValueError("measurements must be finite")
+        if noise_std is not None and not np.all((noise_std > 0) & (noise_std < np.inf)):
+            raise ValueError("noise deviations must be positive")
+        residual = y - self._prior_mean(points)
+        # a measurement with another deviation counts as so many of the one assumed
+        weight = np.ones(len(y)) if noise_std is None else (self.assumptions.sigma / noise_std) ** 2
+        for point, value, share in zip(points, residual.tolist(), weight.tolist(), strict=True):
+            place = self._place.setdefault(point.tobytes(), len(self._place))
+            if place == len(self._weight):
+                self._points = point[np.newaxis] if self._points is None else np.vstack([self._points, point])
+                self._weight, self._total = np.append(self._weight, 0.0), np.append(self._total, 0.0)
+            self._weight[place] += share
+            self._total[place] += share * value
+            self._square += share * value**2
+        self.count += len(y)
+        self._confidence = None
+
+    @property
+    def confidence(self) -> ConfidenceSet:
+        """The set of all functions that fit so far."""
+        if self._confidence is None:
+            gram = np.empty((0, 0)) if self._points is None else self._kernel(self._points, self._points)
+            spectrum = Spectrum.of_gram(gram, self._total / self._weight, self._weight)
+            self._confidence = ConfidenceSet(spectrum, self.assumptions)
+        return self._confidence
+
+    def points(self, points: FloatArray) -> Points:
+        """Return points (a, d) in the eigenbasis of what was measured."""
+        variance = np.array([self._kernel(each, each)[0, 0] for each in points[:, np.newaxis]])
+        return self.confidence.spectrum.points(self._cross(points), variance)
+
+    def bounds(self, points: FloatArray, kind: Kind = "cmm", **options: Any) -> Interval:
+        """Return bounds of points (a, d); ``options`` are those of `bounds`."""
+        interval = bounds(self.confidence, self.points(points), kind, count=self.count, **options)
+        mean = self._prior_mean(points)
+        return Interval(interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high)
+
+    def path_interval(
+        self, points: FloatArray, kind: Kind = "cmm", **options: Any
+    ) -> tuple[float, float, float, float]:
+        """Bound the sum over points (k, d): the summed ends, low and high, and the joint ones, inside them."""
+        each = self.bounds(points, kind, **options)
+        total = self.points(points).summed(np.ones(len(points)), self._kernel(points, points))
+        joint = bounds(self.confidence, total, kind, count=self.count, **options)
+        mean = float(self._prior_mean(points).sum())
+        return float(each.low.sum()), float(each.high.sum()), mean + float(joint.low[0]), mean + float(joint.high[0])
+
+    def radius2(self) -> float:
+        """Return ``R²`` of (R)."""
+        return self._square - self.confidence.excess
+
+    def rtilde2(self, alpha: float) -> float:
+        """Return ``Rt²`` of an alpha."""
+        return float(self.confidence.rtilde2(np.array([alpha]))[0])
+
+    def b_min(self) -> float:
+        """Return the least norm for which the set is not empty."""
+        return self.confidence.b_min
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the set is not empty."""
+        return self.confidence.feasible
+
+    def log_det(self, scale: float) -> float:
+        """Return ``ln det(I + scale K)``, every measurement with its row."""
+        return self.confidence.spectrum.log_det(scale)
+
+    def _cross(self, points: FloatArray) -> FloatArray:
+        if self._points is None:
+            return np.empty((0, len(points)))
+        return self._kernel(self._points, points)

@@ -1,0 +1,237 @@
+"""Indices from confidence sets: the lower end of CMM, DMM, AMM, AY or IGP on the residual energy of each arm.
+
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732). With
+probability ``1 - delta`` the expected energies of all arms in all rounds lie within these bounds, if the truth minus
+the prior mean has norm at most B in the model's Hilbert space and the noise of each measurement is, given the past,
+sub-Gaussian with sigma times the model's noise deviation. A noise that is common to a whole trip is not.
+"""
+
+import logging
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, cast
+
+import numpy as np
+from numpy.random import Generator
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.errors import EvrouteError
+from evroute.model.base import EnergyModel, HasSpectrum
+from evroute.model.bounds.sets import ConfidenceSet, EmptySetError, Interval
+from evroute.model.bounds.state import (
+    AUTO_NORM,
+    DEFAULT_DELTA,
+    DEFAULT_ETA,
+    DEFAULT_NORM,
+    NORM_FACTOR,
+    Kind,
+    Norm,
+    Scale,
+    assume,
+    bounds,
+)
+
+SINGLE_SCALE = 0.1
+"""Of the guesses, where one alone is used: makes ``c ln det`` about ``B²`` after thousands of measurements."""
+
+OnEmpty = Literal["raise", "stop"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class SetBound:
+    """Lower ends of one kind of bounds.
+
+    B: at least the norm of the residual, in prior deviations; ``auto`` is the largest of 3 and 1.5 times the least
+    that ever fitted, a rule of thumb without guarantee.  sigma: factor on the model's noise deviations.
+    delta: the chance that any bound fails.  c: scale of the guesses.
+    running: whether bounds of earlier rounds hold on, for arms whose contexts do not change.
+    on_empty: what to do when nothing of norm B fits: ``raise`` B to 1.5 times the least that does, the guarantee being
+    lost, or ``stop``.  refresh_every: rounds between computations; older bounds hold too.
+    eta: of IGP.  clip_prior: whether B alone bounds too.
+
+    norm: the B used last.  b_min: the least that fitted.  multiplier: median over the arms of half the width, in
+    deviations of the model's posterior.
+    """
+
+    kind: Kind
+    B: Norm = DEFAULT_NORM
+    sigma: float = 1.0
+    delta: float = DEFAULT_DELTA
+    c: Scale = "mixture"
+    running: bool = False
+    on_empty: OnEmpty = "raise"
+    refresh_every: int = 1
+    eta: float = DEFAULT_ETA
+    clip_prior: bool = False
+    norm: float = field(default=math.nan, init=False)
+    b_min: float = field(default=math.nan, init=False)
+    multiplier: float = field(default=math.nan, init=False)
+    _set: ConfidenceSet | None = field(default=None, init=False, repr=False)
+    _count: float = field(default=0.0, init=False, repr=False)
+    _held: "_Held | None" = field(default=None, init=False, repr=False)
+
+    needs: ClassVar[type] = HasSpectrum
+    beta: ClassVar[float] = math.nan
+
+    def __post_init__(self) -> None:
+        self.norm = AUTO_NORM if self.B == "auto" else self.B
+        assume(self.norm, self.sigma, self.delta, self.c)
+        if self.refresh_every < 1:
+            raise ValueError(
+                f"refresh_every is {self.refresh_every}; there must be at least 1 round between computations"
+            )
+        if not 0 < self.eta < math.inf:
+            raise ValueError(f"eta is {self.eta:g}; the ridge strength 1 + eta of IGP needs it positive")
+
+    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+        """Return the lower ends, (a,) Wh."""
+        interval = self.interval(t, arms, cast(HasSpectrum, model))
+        std_wh = model.posterior(arms).std_wh
+        self.multiplier = float(np.median((interval.high - interval.low) / (2.0 * std_wh)))
+        index: FloatArray = arms.prior_mean_wh + interval.low
+        return index
+
+    def interval(self, t: int, arms: Arms, model: HasSpectrum) -> Interval:
+        """Return both ends for the residual of each arm, (a,) Wh, in round ``t``.
+
+        Raises
+        ------
+        EmptySetError
+            If nothing of norm B fits and ``on_empty`` is ``stop``.
+        """
+        if self._set is None or (t - 1) % self.refresh_every == 0:
+            self._set = self._fresh(model)
+            self._count = model.n_measured()
+        points = model.points(self._set.spectrum, arms)
+        interval = bounds(self._set, points, self.kind, count=self._count, eta=self.eta, clip_prior=self.clip_prior)
+        if not self.running:
+            return interval
+        if self._held is None:
+            self._held = _Held(arms.features.shape[1])
+        return self._held.intersected(arms, interval)
+
+    def _fresh(self, model: HasSpectrum) -> ConfidenceSet:
+        spectrum = model.spectrum()
+        confidence = ConfidenceSet(spectrum, assume(self.norm, self.sigma, self.delta, self.c))
+        self.b_min = confidence.b_min
+        if self.kind in ("ay", "igp") or (confidence.feasible and self.B != "auto"):
+            return confidence
+        wanted = max(self.norm, NORM_FACTOR * self.b_min)
+        if self.B != "auto":
+            if self.on_empty == "stop":
+                raise EmptySetError(self.norm, self.b_min)
+            log.warning(
+                "nothing of norm B = %.3g fits, %.3g is the least that does: B is now %.3g, and guarantees nothing",
+                self.norm,
+                self.b_min,
+                wanted,
+            )
+        if wanted != self.norm:
+            self._held = None  # bounds under a smaller B
+        self.norm = wanted
+        return ConfidenceSet(spectrum, assume(wanted, self.sigma, self.delta, self.c))
+
+
+class _Held:
+    """The best bounds of all rounds so far, by edge; infinite where an edge was never available."""
+
+    def __init__(self, n_features: int) -> None:
+        self.low, self.high = np.empty(0), np.empty(0)
+        self.features = np.empty((0, n_features))
+
+    def intersected(self, arms: Arms, interval: Interval) -> Interval:
+        """Take in the bounds of a round and return what all rounds say together.
+
+        Raises
+        ------
+        EvrouteError
+            If an arm is in another context than before.
+        """
+        if missing := max(0, int(arms.edge[-1]) + 1 - len(self.low)):
+            self.low = np.append(self.low, np.full(missing, -np.inf))
+            self.high = np.append(self.high, np.full(missing, np.inf))
+            self.features = np.vstack([self.features, np.full((missing, self.features.shape[1]), np.nan)])
+        before = self.features[arms.edge]
+        if np.any((before != arms.features) & ~np.isnan(before)):
+            raise EvrouteError("bounds of earlier rounds hold for the same contexts alone; leave 'running' out")
+        self.features[arms.edge] = arms.features
+        low = np.maximum(self.low[arms.edge], interval.low)
+        high = np.minimum(self.high[arms.edge], interval.high)
+        if np.any(low > high):
+            log.warning("bounds of two rounds exclude each other: B or sigma is too small; the earlier ones are gone")
+            self.low[:], self.high[:] = -np.inf, np.inf
+            low, high = interval.low, interval.high
+        self.low[arms.edge], self.high[arms.edge] = low, high
+        return Interval(low, high, interval.alpha_low, interval.alpha_high)
+
+
+def cmm_ucb(
+    B: Norm = DEFAULT_NORM,
+    sigma: float = 1.0,
+    delta: float = DEFAULT_DELTA,
+    c: Scale = "mixture",
+    running: bool = False,
+    on_empty: OnEmpty = "raise",
+    refresh_every: int = 1,
+) -> SetBound:
+    """Return CMM-UCB: the extremes of each arm over the confidence set."""
+    return SetBound("cmm", B, sigma, delta, c, running, on_empty, refresh_every)
+
+
+def dmm_ucb(
+    B: Norm = DEFAULT_NORM,
+    sigma: float = 1.0,
+    delta: float = DEFAULT_DELTA,
+    c: Scale = "mixture",
+    running: bool = False,
+    on_empty: OnEmpty = "raise",
+    refresh_every: int = 1,
+    clip_prior: bool = False,
+) -> SetBound:
+    """Return DMM-UCB: the best ellipsoid of a grid for each arm."""
+    return SetBound("dmm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior)
+
+
+def amm_ucb(
+    B: Norm = DEFAULT_NORM,
+    sigma: float = 1.0,
+    delta: float = DEFAULT_DELTA,
+    c: Scale = SINGLE_SCALE,
+    running: bool = False,
+    on_empty: OnEmpty = "raise",
+    refresh_every: int = 1,
+    clip_prior: bool = False,
+) -> SetBound:
+    """Return AMM-UCB: one ellipsoid for all arms, in closed form."""
+    return SetBound("amm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior)
+
+
+def ay_gp_ucb(
+    B: Norm = DEFAULT_NORM,
+    sigma: float = 1.0,
+    delta: float = DEFAULT_DELTA,
+    c: Scale = SINGLE_SCALE,
+    running: bool = False,
+    refresh_every: int = 1,
+    clip_prior: bool = False,
+) -> SetBound:
+    """Return AY-GP-UCB of Abbasi-Yadkori (2012) at ridge strength ``sigma² / c``."""
+    return SetBound("ay", B, sigma, delta, c, running, refresh_every=refresh_every, clip_prior=clip_prior)
+
+
+def igp_ucb(
+    B: Norm = DEFAULT_NORM,
+    sigma: float = 1.0,
+    delta: float = DEFAULT_DELTA,
+    eta: float = DEFAULT_ETA,
+    running: bool = False,
+    refresh_every: int = 1,
+    clip_prior: bool = False,
+) -> SetBound:
+    """Return IGP-UCB of Chowdhury & Gopalan (2017) at ridge strength ``1 + eta``."""
+    return SetBound(
+        "igp", B, sigma, delta, running=running, refresh_every=refresh_every, eta=eta, clip_prior=clip_prior
+    )

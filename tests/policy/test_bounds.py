@@ -1,0 +1,172 @@
+"""Indices from confidence sets, on a small hilly network."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from evroute.arms import Arms, Feedback
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
+from evroute.model.bounds.spectrum import Spectrum
+from evroute.model.bounds.state import assume
+from evroute.model.exact import ExactGP
+from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
+from evroute.simulation.methods import Method
+from evroute.simulation.setting import Setting
+
+FACTORIES = [cmm_ucb, dmm_ucb, amm_ucb, ay_gp_ucb, igp_ucb]
+
+
+@pytest.fixture
+def setting(hill) -> Setting:
+    return Setting(hill, load_vehicle())
+
+
+def driven(setting, n=40, seed=0, shift_wh=None):
+    rng = np.random.default_rng(seed)
+    arms, rows = setting.arms, rng.integers(0, 5, n)
+    noise = setting.noise_std_wh[rows] * rng.standard_normal(n)
+    shift = setting.kernel.std_wh[rows] if shift_wh is None else shift_wh
+    energy = arms.prior_mean_wh[rows] + shift + noise
+    return Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], energy)
+
+
+@pytest.fixture
+def model(setting):
+    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
+    model.update(driven(setting))
+    return model
+
+
+def test_the_exact_model_gives_what_single_measurements_give(setting, model):
+    """All 40 rows, whitened by hand, against the merged arms of the model."""
+    trip = driven(setting)
+    noise = setting.noise_std_wh[trip.edge]
+    gram = setting.kernel(trip.edge, trip.features, trip.edge, trip.features) / noise / noise[:, np.newaxis]
+    residual = (trip.energy_wh - trip.prior_mean_wh) / noise
+    whole = ConfidenceSet(Spectrum.of_gram(gram, residual, np.ones(40)), assume(6.0, 1.0, 0.05, "mixture"))
+    arms = setting.arms
+    cross = setting.kernel(trip.edge, trip.features, arms.edge, arms.features) / noise[:, np.newaxis]
+    expected = whole.exact(whole.spectrum.points(cross, setting.kernel.diagonal(arms.edge, arms.features)))
+    index = cmm_ucb(B=6.0)
+    interval = index.interval(1, arms, model)
+    np.testing.assert_allclose(interval.low, expected.low, rtol=1e-6)
+    np.testing.assert_allclose(interval.high, expected.high, rtol=1e-6)
+    np.testing.assert_allclose(index(1, arms, model, default_rng(0)), arms.prior_mean_wh + expected.low, rtol=1e-6)
+    assert model.n_measured() == pytest.approx(40)
+    assert index.b_min == pytest.approx(whole.b_min)
+
+
+def test_the_whitened_ridge_of_strength_1_is_the_posterior(setting, model):
+    spectrum = model.spectrum()
+    mean, variance = spectrum.ridge(model.points(spectrum, setting.arms), np.array([1.0]))
+    belief = model.posterior(setting.arms)
+    np.testing.assert_allclose(setting.arms.prior_mean_wh + mean[:, 0], belief.mean_wh, rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt(variance[:, 0]), belief.std_wh, rtol=1e-9)
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model, factory):
+    index = factory(B=8.0)
+    index(1, setting.arms, model, default_rng(0))
+    interval, std_wh = index.interval(1, setting.arms, model), model.posterior(setting.arms).std_wh
+    assert index.multiplier == pytest.approx(np.median((interval.high - interval.low) / 2 / std_wh))
+
+
+def test_earlier_bounds_stay_when_running(setting):
+    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
+    plain, running = dmm_ucb(B=8.0), dmm_ucb(B=8.0, running=True)
+    low, high = np.full(7, -np.inf), np.full(7, np.inf)
+    for t in range(1, 8):
+        some = setting.arms if t % 2 else setting.arms.take(np.array([0, 2, 6]))
+        each, held = plain.interval(t, some, model), running.interval(t, some, model)
+        low[some.edge] = np.maximum(low[some.edge], each.low)
+        high[some.edge] = np.minimum(high[some.edge], each.high)
+        np.testing.assert_array_equal(held.low, low[some.edge])
+        np.testing.assert_array_equal(held.high, high[some.edge])
+        model.update(driven(setting, 4, seed=t))
+
+
+def test_running_bounds_refuse_contexts_that_change(setting, model):
+    index = amm_ucb(B=8.0, running=True)
+    index.interval(1, setting.arms, model)
+    other = Arms(setting.arms.edge, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
+    with pytest.raises(EvrouteError, match="leave 'running' out"):
+        index.interval(2, other, model)
+
+
+def test_bounds_of_two_rounds_that_exclude_each_other_are_told_and_dropped(setting, caplog):
+    index = igp_ucb(B=0.01, running=True, eta=1e-6)
+    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
+    index.interval(1, setting.arms, model)
+    model.update(driven(setting, 400, shift_wh=500.0))
+    with caplog.at_level("WARNING"):
+        held = index.interval(2, setting.arms, model)
+    assert "exclude each other" in caplog.text
+    assert np.all(held.low <= held.high)
+
+
+def test_older_bounds_serve_until_refreshed(setting, model):
+    index, every = cmm_ucb(B=8.0, refresh_every=3), cmm_ucb(B=8.0)
+    first = every.interval(1, setting.arms, model)
+    np.testing.assert_array_equal(index.interval(1, setting.arms, model).low, first.low)
+    model.update(driven(setting, 3, seed=9))
+    model.update(Feedback(*(column[[6]] for column in (setting.arms.edge, setting.arms.features)), *[np.ones(1)] * 2))
+    np.testing.assert_allclose(index.interval(2, setting.arms, model).low, first.low, rtol=1e-12)
+    np.testing.assert_array_equal(
+        index.interval(4, setting.arms, model).low, every.interval(4, setting.arms, model).low
+    )
+
+
+@pytest.mark.parametrize("factory", [cmm_ucb, dmm_ucb, amm_ucb])
+def test_an_empty_set_raises_the_norm_or_stops(setting, caplog, factory):
+    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
+    model.update(driven(setting, 200, shift_wh=300.0))
+    index = factory(B=0.5)
+    with caplog.at_level("WARNING"):
+        index.interval(1, setting.arms, model)
+    assert index.norm == pytest.approx(1.5 * index.b_min)
+    assert "guarantees nothing" in caplog.text
+    with pytest.raises(EmptySetError, match=r"B = 0.5 .* raise B or sigma"):
+        factory(B=0.5, on_empty="stop").interval(1, setting.arms, model)
+
+
+def test_an_automatic_norm_is_three_or_half_as_much_again_as_the_least_that_ever_fitted(setting):
+    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
+    index = cmm_ucb(B="auto")
+    index.interval(1, setting.arms, model)
+    assert index.norm == 3.0
+    model.update(driven(setting, 200, shift_wh=300.0))
+    index.interval(2, setting.arms, model)
+    assert index.norm == pytest.approx(1.5 * index.b_min)
+    assert index.norm > 3.0
+
+
+@pytest.mark.parametrize(
+    ("factory", "options", "message"),
+    [
+        (cmm_ucb, {"B": 0.0}, "B is 0"),
+        (dmm_ucb, {"sigma": -1.0}, "sigma is -1"),
+        (amm_ucb, {"delta": 0.0}, "delta is 0"),
+        (cmm_ucb, {"delta": 1.1}, "delta is 1.1"),
+        (ay_gp_ucb, {"c": 0.0}, "c is"),
+        (igp_ucb, {"eta": 0.0}, "eta is 0"),
+        (cmm_ucb, {"refresh_every": 0}, "refresh_every is 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(factory, options, message):
+    with pytest.raises(ValueError, match=message):
+        factory(**options)
+
+
+def test_methods_take_the_options_by_name():
+    method = Method.model_validate({"method": "cmm-ucb", "B": "auto", "c": 0.3, "running": True})
+    assert (method.model, method.index, method.options["c"]) == ("exact", "cmm-ucb", 0.3)
+    assert Method.model_validate({"method": "dmm-ucb", "c": "mixture"}).options == {"c": "mixture"}
+    with pytest.raises(EvrouteError, match="option B is 'much'"):
+        Method.model_validate({"method": "cmm-ucb", "B": "much"})
+    with pytest.raises(EvrouteError, match="not HasSpectrum"):
+        Method(model="independent", index="cmm-ucb")
+    with pytest.raises(EvrouteError, match="takes eta"):
+        Method.model_validate({"method": "cmm-ucb", "eta": 1.0})
