@@ -57,6 +57,10 @@ def simulate(
         str | None, typer.Option(help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]")
     ] = None,
     device: Annotated[str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")] = None,
+    arms: Annotated[
+        str | None,
+        typer.Option(help="What models learn on: edges, or turns (edges as entered from another). [edges]"),
+    ] = None,
     prior: Annotated[
         list[str] | None,
         typer.Option(help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"),
@@ -98,6 +102,7 @@ def simulate(
         "batch_size": batch_size,
         "slots": slots,
         "device": device,
+        "arms": arms,
         "fit_hyperparameters": fit_hyperparameters or None,
     }
     options = {name: value for name, value in flags.items() if value is not None} | dict(map(_parsed, option or ()))

@@ -65,7 +65,7 @@ class TurnEnergy:
         self.table = table
         self.conditions = conditions
         self.vehicle = conditions.load(vehicle)
-        self._at_wheels = replace(
+        self.at_wheels = replace(
             self.vehicle, propulsion_efficiency=1.0, recuperation_efficiency=1.0, auxiliary_w=0.0
         )
         self._headwind_mps = conditions.headwind_mps(network)
@@ -84,7 +84,7 @@ class TurnEnergy:
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
         entered, car = self.table.entered[rows], self.vehicle
-        steady = self._parts(self._at_wheels, speed_mps).total_wh
+        steady = self._parts(self.at_wheels, speed_mps).total_wh
         work_wh = steady[entered] + self._gained_wh(rows, speed_mps)
         factor = np.where(work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
         auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
@@ -97,8 +97,11 @@ class TurnEnergy:
 
     def wasted_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return what braking for the turn itself loses, (a,) Wh, never negative."""
-        left, entered = self.table.left[rows], self.table.entered[rows]
-        slower_mps = np.minimum(speed_mps[left], speed_mps[entered])
+        return self.wasted_between_wh(rows, speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]])
+
+    def wasted_between_wh(self, rows: IntArray, entry_mps: FloatArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the same between the speeds (a,) of the edge left and the edge entered."""
+        slower_mps = np.minimum(entry_mps, speed_mps)
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
         dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
         lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.network import context
 from evroute.network.road_network import RoadNetwork
+
+NAMES = (*context.NAMES, "entry speed", "turn angle")
+UNITS = (*context.UNITS, "m/s", "rad")
+"""Contexts of turns: those of the edge entered, the speed on the edge left, 0 at a start, and the turn's own."""
+SPEED = NAMES.index("speed limit")
+ENTRY_SPEED = NAMES.index("entry speed")
+"""Both speeds are divided by the scale of the speed limits of edges."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,9 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
 from evroute.network import context
+from evroute.network.turn_table import SPEED
 from evroute.planning.search import Search
 
-NAMES = (*context.NAMES, "turn angle")
-UNITS = (*context.UNITS, "rad")
-"""Contexts of turns: those of the edge entered, and of the turn itself."""
-
-_SPEED = context.NAMES.index("speed limit")
 _KEPT_ROUNDS = 8
 
 
@@ -90,10 +86,8 @@ class TurnArms:
         self.search = search
         self.energy = energy
         self.table = energy.table
-        edges = context.build(energy.network)
-        self._speed_scale = float(edges.scale[_SPEED])
-        angle = self.table.angle_rad
-        self._angle = (angle / (angle.std() or 1.0))[:, np.newaxis]
+        self._speed_scale = float(context.build(energy.network).scale[SPEED])
+        self._angle = self.table.angle_rad / (self.table.angle_rad.std() or 1.0)
         self._energies = {"": energy, energy.vehicle.name: energy}
         self._known: OrderedDict[tuple[int, str], tuple[Arms, FloatArray, Arms]] = OrderedDict()
         self._all = np.arange(len(self.table))
@@ -129,7 +123,7 @@ class TurnArms:
         speed_mps[feedback.edge] = self._speeds(feedback.features)
         return Feedback(
             edge=rows,
-            features=self._features(rows, feedback.features),
+            features=self._features(rows, feedback.features, speed_mps),
             prior_mean_wh=feedback.prior_mean_wh + self._added_wh(feedback.vehicle, rows, speed_mps),
             energy_wh=feedback.energy_wh,
             trip_id=feedback.trip_id,
@@ -156,15 +150,16 @@ class TurnArms:
         speed_mps[edge_arms.edge] = self._speeds(edge_arms.features)
         entered = place[self.table.entered[rows]]
         prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(vehicle, rows, speed_mps)
-        arms = Arms(rows, self._features(rows, edge_arms.features[entered]), prior_mean_wh)
+        arms = Arms(rows, self._features(rows, edge_arms.features[entered], speed_mps), prior_mean_wh)
         return arms, self._energy_of(vehicle).potential_wh(rows, speed_mps)
 
     def _speeds(self, features: FloatArray) -> FloatArray:
-        speed: FloatArray = features[:, _SPEED] * self._speed_scale
+        speed: FloatArray = features[:, SPEED] * self._speed_scale
         return speed
 
-    def _features(self, rows: IntArray, of_edges: FloatArray) -> FloatArray:
-        return np.hstack([of_edges, self._angle[rows]])
+    def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
+        entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
+        return np.column_stack([of_edges, entry_mps / self._speed_scale, self._angle[rows]])
 
     def _added_wh(self, vehicle: str, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return what turns take beyond the edges that they enter, (a,) Wh."""

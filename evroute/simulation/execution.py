@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.errors import EvrouteError
 from evroute.model.refitting import Refitting
+from evroute.planning.arm_space import TurnArms
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -88,13 +89,15 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         rule = WEIGHT_RULES[run.search]
         own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
         model = make_model(method, believed, own)
+        search = Search(setting.line_graph)
         agent = Agent(
             model=model,
             index=make_index(method, setting),
             weight_rule=rule,
-            search=Search(setting.line_graph),
+            search=search,
             potential_wh=setting.potential_wh,
             rng=default_rng(policy_seeds),
+            space=TurnArms(search, setting.turns.energy) if method.arms else None,
         )
         judge = Judge(
             network=setting.network,

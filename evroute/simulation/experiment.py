@@ -38,7 +38,7 @@ from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.simulation.execution import execute
-from evroute.simulation.methods import INDICES, MODELS, Method, check_ranges, named, options_of, pair
+from evroute.simulation.methods import INDICES, MODELS, ONLY_EDGES, Method, check_ranges, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -164,9 +164,10 @@ def grid(
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
-    fields = Method.model_fields.keys() - {"model", "index"}
+    arms = () if model in ONLY_EDGES else ("arms",)
+    fields = Method.model_fields.keys() - {"model", "index", "arms"}
     with_kernel = "kernel" in signature(named(MODELS, "model", model)).parameters
-    return {*options_of(MODELS, model), *options_of(INDICES, index), *(fields if with_kernel else ())}
+    return {*options_of(MODELS, model), *options_of(INDICES, index), *arms, *(fields if with_kernel else ())}
 
 
 def _validated(table: Mapping[str, Any], what: str) -> Experiment:

@@ -52,7 +52,7 @@ def run(
     driven: set[int] = set()
     stopwatch = _Stopwatch()
     stopwatch.attach(agent.model, "posterior", "posterior_s")
-    stopwatch.attach(agent.search, "route", "search_s")
+    stopwatch.attach(agent.space, "route", "search_s")
     for t in range(1, horizon + 1):
         request = environment.observe(t)
         stopwatch.lap()

@@ -8,10 +8,10 @@ parameter with a default is an option, and a new sibling is one new file and one
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from numpy.random import default_rng
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
@@ -92,11 +92,18 @@ SHORT = {
 """What stands for an option in file names; others stand there in full."""
 
 
+ONLY_EDGES = {
+    "edge-speeds": "the speed of an edge is the same however it is entered",
+}
+"""Models that cannot work on turns, and why."""
+
+
 class Method(BaseModel):
     """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
 
-    lengthscale_factor: the model's kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and
-    noise, to what is driven; both are for models with a kernel.  Every other option is a parameter with a default of
+    arms: what the model's arms are, ``"turns"``, or ``"edges"`` where left out.  lengthscale_factor: the model's
+    kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both
+    are for models with a kernel.  Every other option is a parameter with a default of
     the model or the index (`options_of`); one that both have goes to both.
     """
 
@@ -104,6 +111,7 @@ class Method(BaseModel):
 
     model: str
     index: str
+    arms: Annotated[Literal["turns"] | None, BeforeValidator(lambda arms: None if arms == "edges" else arms)] = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
 
@@ -124,6 +132,11 @@ class Method(BaseModel):
         model, needs = named(MODELS, "model", self.model), needs_of(self.index)
         if self._given_fields() and "kernel" not in signature(model).parameters:
             raise EvrouteError(f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel")
+        if self.arms:
+            if self.model in ONLY_EDGES:
+                raise EvrouteError(f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}")
+            if self.fit_hyperparameters:
+                raise EvrouteError("fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out")
         if lacking(made_by(model), needs):
             able = [name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)]
             raise EvrouteError(
@@ -150,7 +163,8 @@ class Method(BaseModel):
     def name(self) -> str:
         """Model and index with their options, as they stand in file names: ``svgp-m200-ts-v0.25``."""
         of_model, of_index = self._by_part()
-        parts = [self.model, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
+        arms = [self.arms] if self.arms else []
+        parts = [self.model, *arms, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
         return "-".join(parts)
 
     @property
@@ -162,6 +176,7 @@ class Method(BaseModel):
         )
         model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
         name = model if model == index else f"{model}-{index}"
+        name += f" {self.arms}" if self.arms else ""
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -192,9 +207,10 @@ def pair(name: str) -> dict[str, Any]:
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
     """Return the model of a method before any trip; ``options`` go before those of the method and the setting."""
     target = named(MODELS, "model", method.model)
+    shared = setting.turns if method.arms else setting
     options = {**method.options, **options}
     if not method.fit_hyperparameters:
-        model: EnergyModel = call(target, options, setting)
+        model: EnergyModel = call(target, options, shared)
         return model
 
     def make(kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> EnergyModel:
@@ -207,7 +223,8 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
 
 def make_index(method: Method, setting: Setting) -> Index:
     """Return the index of a method."""
-    index: Index = call(named(INDICES, "index", method.index), method.options, setting)
+    shared = setting.turns if method.arms else setting
+    index: Index = call(named(INDICES, "index", method.index), method.options, shared)
     return index
 
 

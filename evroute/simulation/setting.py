@@ -6,7 +6,7 @@ Its attributes are the values that models, indices and worlds may ask for by nam
 from dataclasses import asdict
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
@@ -23,6 +23,9 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.places import endpoints
 from evroute.planning.search import Search
+
+if TYPE_CHECKING:
+    from evroute.simulation.turn_setting import TurnSetting
 
 
 class Setting:
@@ -109,6 +112,13 @@ class Setting:
     def prior_factor(self) -> FloatArray:
         """(n, n) factor of the prior covariance, mapped from the cache, Wh."""
         return build.prior_factor(self.kernel, self.arms, cache_dir())
+
+    @cached_property
+    def turns(self) -> "TurnSetting":
+        """The same, told of turns."""
+        from evroute.simulation.turn_setting import TurnSetting
+
+        return TurnSetting(self)
 
     def ends(self, trip: str) -> tuple[int, int]:
         """Return origin and destination (network rows) of a named trip, or of one written ``PLACE to PLACE``.

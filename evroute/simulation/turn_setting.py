@@ -10,15 +10,17 @@ import numpy as np
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy import turn_prior
-from evroute.energy.turn_prior import TurnEnergy, TurnPrior
-from evroute.model import build
+from evroute.energy.turn_prior import TurnEnergy, TurnPrior, fit
+from evroute.energy.turn_regressors import TurnRegressors
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.turn_kernel import TurnGraph
-from evroute.network.catalog import cache_dir
-from evroute.network.turn_table import TurnTable
+from evroute.network import context
+from evroute.network.turn_table import NAMES, TurnTable
 from evroute.planning.arm_space import TurnArms
 from evroute.simulation.setting import Setting
+
+TURN_LENGTHSCALE = 4.0
+"""Of entry speed and turn angle: most of what is wrong with an edge is wrong however it is entered."""
 
 
 class TurnSetting:
@@ -35,7 +37,7 @@ class TurnSetting:
     @cached_property
     def prior(self) -> TurnPrior:
         """Energies of turns and the spreads around them."""
-        return turn_prior.fit(self.energy, self.edges.spread)
+        return fit(self.energy, self.edges.spread)
 
     @cached_property
     def space(self) -> TurnArms:
@@ -48,24 +50,38 @@ class TurnSetting:
         return self.space.all_arms(self.edges.arms)
 
     @cached_property
+    def potential_wh(self) -> FloatArray:
+        """(a,) rise of the total-energy potential at the speed limits, Wh."""
+        return self.prior.potential_wh
+
+    @cached_property
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of one measurement, Wh."""
         return self.prior.noise_std_wh
 
     @cached_property
     def kernel(self) -> EdgeContextKernel:
-        """The prior covariance of turns."""
-        table = self.energy.table
-        graph: Any = TurnGraph(self.edges.kernel.graph, table.left, table.entered)
-        lengthscales = np.full(self.arms.features.shape[1], self.edges.lengthscale)
-        return EdgeContextKernel(graph, self.prior.std_wh, lengthscales)
+        """The prior covariance of turns; what is the turn's own reaches `TURN_LENGTHSCALE` times as far."""
+        return self._kernel(self.prior)
+
+    @cached_property
+    def dissipation_kernel(self) -> EdgeContextKernel:
+        """The same, its deviations spread by what a turn dissipates, whatever the setting's own spread."""
+        return self.kernel if self.edges.spread == "dissipation" else self._kernel(fit(self.energy, "dissipation"))
+
+    @cached_property
+    def regressors(self) -> TurnRegressors:
+        """Derivatives of the energy of turns by what it takes for granted."""
+        return TurnRegressors(self.energy)
 
     @cached_property
     def prior_variance_wh2(self) -> FloatArray:
         """(a,) diagonal of the kernel, Wh²."""
         return self.kernel.diagonal(self.arms.edge, self.arms.features)
 
-    @cached_property
-    def prior_factor(self) -> FloatArray:
-        """(a, a) factor of the prior covariance, mapped from the cache, Wh."""
-        return build.prior_factor(self.kernel, self.arms, cache_dir())
+    def _kernel(self, prior: TurnPrior) -> EdgeContextKernel:
+        table = self.energy.table
+        graph: Any = TurnGraph(self.edges.kernel.graph, table.left, table.entered)
+        factor = np.ones(len(NAMES))
+        factor[len(context.NAMES) :] = TURN_LENGTHSCALE
+        return EdgeContextKernel(graph, prior.std_wh, self.edges.lengthscale * factor)

@@ -1,5 +1,6 @@
 """Methods by name: what is refused, and what they are called."""
 
+import re
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ from evroute.simulation.setting import Setting
 
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
 def test_an_unknown_name_is_told_what_there_is(field, known) -> None:
-    with pytest.raises(UnknownNameError, match=f"unknown {field} 'oracle'; there are {', '.join(known)}"):
+    with pytest.raises(UnknownNameError, match=re.escape(f"unknown {field} 'oracle'; there are {', '.join(known)}")):
         Method(**({"model": "exact", "index": "ts"} | {field: "oracle"}))
 
 
@@ -47,6 +48,27 @@ def test_options_are_the_parameters_with_a_default_that_no_setting_has() -> None
     assert options_of(INDICES, "bayes-ucb").keys() == {"omega", "xi", "beta_scale"}
     assert "prior_factor" not in options_of(MODELS, "exact")
     assert {"inducing_points", "batch_size", "slots", "device"} <= options_of(MODELS, "svgp").keys()
+
+
+def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
+    turns, edges = (Method(model="exact", index="ts", arms=arms, variance_scale=1) for arms in ("turns", "edges"))
+    assert (turns.name, turns.label) == ("exact-turns-ts-v1", "GP-TS turns (variance scale 1)")
+    assert edges == Method(model="exact", index="ts", variance_scale=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"model": "edge-speeds", "arms": "turns"}, "'edge-speeds' has no arms on turns: the speed of an edge"),
+        (
+            {"model": "exact", "arms": "turns", "fit_hyperparameters": True},
+            "fit_hyperparameters is for arms on edges",
+        ),
+    ],
+)
+def test_what_cannot_work_on_turns_is_refused(wrong, why) -> None:
+    with pytest.raises(EvrouteError, match=why):
+        Method(index="ts", **wrong)
 
 
 @pytest.mark.parametrize("name", METHODS)

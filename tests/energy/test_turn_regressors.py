@@ -1,0 +1,53 @@
+"""Derivatives of the energy of turns against differences of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evroute.energy.driving import conditions
+from evroute.energy.prior import all_arms, fit
+from evroute.energy.regressors import NAMES
+from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.turn_regressors import TurnRegressors
+from evroute.energy.vehicle import load_vehicle
+from evroute.network.line_graph import LineGraph
+from evroute.network.turn_table import TurnTable
+from evroute.planning.arm_space import TurnArms
+from evroute.planning.search import Search
+
+CAR = replace(load_vehicle(), auxiliary_w=500.0)
+STEP = 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_they_are_the_differences(hilly, seed) -> None:
+    network = hilly(seed)
+    table = TurnTable.from_network(network)
+    rows = np.arange(len(table))
+
+    def energy_wh(day=None, **numbers) -> np.ndarray:
+        return TurnEnergy(network, replace(CAR, **numbers), table, day or conditions()).mean_wh(
+            rows, network.speed_mps
+        )
+
+    space = TurnArms(Search(LineGraph.from_network(network)), TurnEnergy(network, CAR, table))
+    features = space.all_arms(all_arms(network, fit(network, CAR))).features
+    found = TurnRegressors(space.energy).of(rows, features)
+    steps = {
+        "mass": ({"mass_kg": CAR.mass_kg * (1 + STEP)}, {"mass_kg": CAR.mass_kg * (1 - STEP)}),
+        "rolling": ({"rolling": CAR.rolling * (1 + STEP)}, {"rolling": CAR.rolling * (1 - STEP)}),
+        "drag": ({"drag": CAR.drag * (1 + STEP)}, {"drag": CAR.drag * (1 - STEP)}),
+        "auxiliary": ({"auxiliary_w": 500 + 1000 * STEP}, {"auxiliary_w": 500 - 1000 * STEP}),
+        "wind from east": (
+            {"day": conditions(wind_mps=STEP, wind_from_deg=90.0)},
+            {"day": conditions(wind_mps=STEP, wind_from_deg=270.0)},
+        ),
+        "wind from north": (
+            {"day": conditions(wind_mps=STEP, wind_from_deg=0.0)},
+            {"day": conditions(wind_mps=STEP, wind_from_deg=180.0)},
+        ),
+    }
+    for column, (more, less) in zip(found.T, steps.values(), strict=True):
+        np.testing.assert_allclose(column, (energy_wh(**more) - energy_wh(**less)) / (2 * STEP), atol=1e-4)
+    assert tuple(steps) == NAMES
