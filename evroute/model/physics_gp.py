@@ -14,6 +14,7 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.energy.regressors import NAMES, UNITS, Derivatives
 from evroute.model.base import State
+from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.coefficients import Coefficients
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import EdgeContextKernel
@@ -76,6 +77,22 @@ class PhysicsGP:
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw them ``size`` times, (size, a) Wh."""
         return self._gp.sample_many(arms, rng, size)
+
+    def spectrum(self) -> Spectrum:
+        """Return what was measured in the eigenbasis of its Gram matrix."""
+        return self._gp.spectrum()
+
+    def points(self, spectrum: Spectrum, arms: Arms) -> Points:
+        """Return residuals of arms in the eigenbasis of a spectrum of this model."""
+        return self._gp.points(spectrum, arms)
+
+    def prior_covariance(self, arms: Arms) -> FloatArray:
+        """Return the sum of both kernels between the arms, (a, a) Wh²."""
+        return self._gp.prior_covariance(arms)
+
+    def n_measured(self) -> float:
+        """Return the number of measurements."""
+        return self._gp.n_measured()
 
     def coefficients(self) -> Coefficients:
         """Return what is believed of the coefficients."""
