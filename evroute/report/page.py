@@ -16,6 +16,7 @@ from evroute.report import charts
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.exploration import visits_chart
 from evroute.report.results import read_rounds, read_timings, read_visits
+from evroute.report.savings import savings_table
 from evroute.report.table import final_table, label_columns
 from evroute.simulation.runs import RunFolder
 
@@ -106,6 +107,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         figures=figures,
         notes=notes,
         table=_cells(final_table(rounds, read_timings(folder)), n_names),
+        savings=_cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
         n_names=n_names,
         learned=learned,
         manifest=manifest,

@@ -1,0 +1,91 @@
+"""What learning was worth: energy and time beside always driving the eq. 8, the fastest or the shortest route.
+
+Everything is paired: the rivals' routes are those of the same trip in the same round of the same world, and their
+energies are true expectations (``regret.DEFINITION``), so that luck with the noise plays no part.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.report.charts import method_styles
+from evroute.report.table import LAST_TRIPS, label_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIRST_TRIPS = 10
+SMALL_SHARE = 0.005
+"""Of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
+T_95 = 1.96
+
+
+def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row for each method on each trip in each world, over the seeds.
+
+    ``Wh per trip`` and what follows are means of the last 50 trips, and ``±`` half their paired 95 % interval over
+    the seeds (NaN for one). ``headroom`` is what a driver who knows the world would save against eq. 8, ``captured``
+    the share of its sum over the seeds that was saved, where that is at least 0.5 % of the energy. ``harmed`` is the
+    share of seeds whose last trips take at least 0.5 % more than eq. 8. ``saved in all`` sums over all trips;
+    ``pays after`` is the median number of trips from which on that sum stays positive, infinite where it never does.
+    ``|error|`` is the mean deviation of the measured energy from the predicted, of the first 10 and last 50 trips.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    import pandas as pd
+
+    keys = label_columns(rounds)
+    order = list(method_styles(rounds))
+    frame = rounds.assign(method=pd.Categorical(rounds["method"], order, ordered=True))
+    rows = []
+    for names, group in frame.groupby(keys, observed=True, sort=True):
+        seeds = [seed.sort_values("t") for _, seed in group.groupby("run")]
+        rows.append(dict(zip(keys, names, strict=True)) | _row(seeds))
+    return pd.DataFrame(rows).astype({"method": str})
+
+
+def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
+    last = [seed.tail(LAST_TRIPS) for seed in seeds]
+
+    def against(rival: str, quantity: str, driven: str) -> FloatArray:
+        return np.array([float((seed[driven] - seed[f"{rival}_{quantity}"]).mean()) for seed in last])
+
+    eq8_wh = np.array([float(seed["eq8_wh"].mean()) for seed in last])
+    lost_wh = against("eq8", "wh", "true_wh")
+    headroom_wh = eq8_wh - np.array([float(seed["best_wh"].mean()) for seed in last])
+    enough = headroom_wh.sum() >= SMALL_SHARE * np.abs(eq8_wh).sum()
+    saved_wh = [-(seed["true_wh"] - seed["eq8_wh"]).cumsum().to_numpy() for seed in seeds]
+    n = len(seeds)
+    return {
+        "seeds": n,
+        "Wh per trip": float(np.mean([seed["true_wh"].mean() for seed in last])),
+        "vs eq. 8 (Wh)": float(lost_wh.mean()),
+        "± 95 % (Wh)": T_95 * float(lost_wh.std(ddof=1)) / np.sqrt(n) if n > 1 else np.nan,
+        "vs fastest (Wh)": float(against("fastest", "wh", "true_wh").mean()),
+        "vs shortest (Wh)": float(against("shortest", "wh", "true_wh").mean()),
+        "vs fastest (min)": float(against("fastest", "s", "time_s").mean()) / 60,
+        "vs fastest (km)": float(against("fastest", "m", "length_m").mean()) / 1000,
+        "headroom (Wh)": float(headroom_wh.mean()),
+        "captured (%)": -100 * float(lost_wh.sum() / headroom_wh.sum()) if enough else np.nan,
+        "harmed (%)": 100 * float((lost_wh >= SMALL_SHARE * np.abs(eq8_wh)).mean()),
+        "saved in all (kWh)": float(np.mean([saved[-1] for saved in saved_wh])) / 1000,
+        "pays after (trips)": float(np.median([_pays_after(saved) for saved in saved_wh])),
+        "|error|, first trips (Wh)": _error_wh([seed.head(FIRST_TRIPS) for seed in seeds]),
+        "|error|, last trips (Wh)": _error_wh(last),
+    }
+
+
+def _pays_after(saved_wh: FloatArray) -> float:
+    """Return the number of trips from which on a cumulative saving stays positive."""
+    behind = np.flatnonzero(saved_wh <= 0)
+    if not len(behind):
+        return 1.0
+    return float(behind[-1] + 2) if behind[-1] + 1 < len(saved_wh) else np.inf
+
+
+def _error_wh(seeds: "list[pd.DataFrame]") -> float:
+    return float(np.mean([(seed["energy_wh"] - seed["predicted_wh"]).abs().mean() for seed in seeds]))

@@ -1,0 +1,74 @@
+"""What learning was worth, by hand on rounds whose every number is written down."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evroute.report.savings import savings_table
+
+
+def rounds(saved_by_seed: list[list[float]], best_wh: float = 900.0) -> pd.DataFrame:
+    frames = []
+    for seed, saved_wh in enumerate(saved_by_seed):
+        n = len(saved_wh)
+        true_wh = 1000.0 - np.array(saved_wh)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "network": "toy",
+                    "trip": "T",
+                    "world": "wind",
+                    "search": "potential",
+                    "method": "GP-TS",
+                    "model": "exact",
+                    "index": "ts",
+                    "run": f"run-{seed}",
+                    "seed": seed,
+                    "t": np.arange(1, n + 1),
+                    "true_wh": true_wh,
+                    "energy_wh": true_wh + 30.0,
+                    "predicted_wh": true_wh,
+                    "eq8_wh": 1000.0,
+                    "best_wh": best_wh,
+                    "fastest_wh": 1100.0,
+                    "shortest_wh": 1050.0,
+                    "time_s": 660.0,
+                    "fastest_s": 600.0,
+                    "length_m": 5500.0,
+                    "fastest_m": 6000.0,
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def test_every_number_by_hand() -> None:
+    learned = [-100.0] * 10 + [50.0] * 50
+    row = savings_table(rounds([learned, [value + 20 for value in learned]])).iloc[0]
+    assert row["seeds"] == 2
+    assert row["Wh per trip"] == pytest.approx(940.0)
+    assert row["vs eq. 8 (Wh)"] == pytest.approx(-60.0)
+    assert row["± 95 % (Wh)"] == pytest.approx(1.96 * np.std([50, 70], ddof=1) / np.sqrt(2))
+    assert row["vs fastest (Wh)"] == pytest.approx(-160.0)
+    assert row["vs shortest (Wh)"] == pytest.approx(-110.0)
+    assert row["vs fastest (min)"] == pytest.approx(1.0)
+    assert row["vs fastest (km)"] == pytest.approx(-0.5)
+    assert row["headroom (Wh)"] == pytest.approx(100.0)
+    assert row["captured (%)"] == pytest.approx(60.0)
+    assert row["harmed (%)"] == 0
+    assert row["saved in all (kWh)"] == pytest.approx(np.mean([1.5, 2.7]))
+    # 1,000 Wh are won back by the 20th and 800 by the 12th good trip; the next one is ahead
+    assert row["pays after (trips)"] == pytest.approx(np.median([10 + 21, 10 + 12]))
+    assert row["|error|, first trips (Wh)"] == pytest.approx(30.0)
+
+
+def test_where_there_is_no_headroom_nothing_is_captured_and_losses_are_harm() -> None:
+    row = savings_table(rounds([[0.0] * 60, [-8.0] * 60], best_wh=1000.0)).iloc[0]
+    assert np.isnan(row["captured (%)"])
+    assert row["harmed (%)"] == 50
+    assert row["pays after (trips)"] == np.inf
+
+
+def test_worlds_have_rows_of_their_own() -> None:
+    two = pd.concat([rounds([[1.0] * 60]), rounds([[2.0] * 60]).assign(world="cold", run="other")])
+    assert savings_table(two).set_index("world")["vs eq. 8 (Wh)"].to_dict() == {"cold": -2.0, "wind": -1.0}
