@@ -48,8 +48,8 @@ class SetBound:
     that ever fitted, a rule of thumb without guarantee.  sigma: factor on the model's noise deviations.
     delta: the chance that any bound fails.  c: scale of the guesses.
     running: whether bounds of earlier rounds hold on, for arms whose contexts do not change.
-    on_empty: what to do when nothing of norm B fits: ``raise`` B to 1.5 times the least that does, the guarantee being
-    lost, or ``stop``.  refresh_every: rounds between computations; older bounds hold too.
+    on_empty: what to do when nothing of norm B fits: ``raise`` B to 1.5 times the least that does, the guarantee
+    being lost, or ``stop``.  refresh_every: rounds between computations; older bounds hold too.
     eta: of IGP.  clip_prior: whether B alone bounds too.
 
     norm: the B used last.  b_min: the least that fitted.  multiplier: median over the arms of half the width, in

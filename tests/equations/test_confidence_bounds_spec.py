@@ -5,9 +5,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
+from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import KINDS, BoundState, assume, bounds
+from evroute.simulation.rkhs_bandit import Problem, play
 
 LENGTHSCALE = 0.3
 
@@ -67,6 +69,31 @@ def test_01_the_radius_at_sigma2_over_c_has_a_closed_form(seed):
         lemma_c1 = r2 + alpha * 16.0 - y @ y + y @ gram @ np.linalg.solve(gram + alpha * np.eye(len(y)), y)
         np.testing.assert_allclose(state.rtilde2(alpha), lemma_c1, rtol=1e-8)
     np.testing.assert_allclose(state.radius2(), r2, rtol=1e-10)
+
+
+def test_01_two_hundred_appended_rows_give_the_whole_factorisation():
+    rng = np.random.default_rng(1)
+    x, y, some = rng.uniform(size=(200, 2)), rng.standard_normal(200), rng.uniform(size=(30, 2))
+    alpha = 0.05
+    ridge, log_det = Ridge(alpha), 0.0
+    for t in range(200):
+        _, variance = ridge.predict(rbf(x[:t], x[t : t + 1]), np.ones(1))
+        log_det += np.log1p(variance[0] / alpha)
+        ridge.append(rbf(x[:t], x[t : t + 1])[:, 0], 1.0, float(y[t]))
+    whole, cross = rbf(x, x) + alpha * np.eye(200), rbf(x, some)
+    expected = np.linalg.slogdet(whole / alpha)[1]
+    np.testing.assert_allclose((ridge.log_det, log_det), expected, rtol=1e-9)
+    np.testing.assert_allclose(ridge.quadratic, alpha * y @ np.linalg.solve(whole, y), rtol=1e-9)
+    mean, variance = ridge.predict(cross, np.ones(30))
+    np.testing.assert_allclose(mean, cross.T @ np.linalg.solve(whole, y), atol=1e-9)
+    np.testing.assert_allclose(variance, 1 - np.sum(cross * np.linalg.solve(whole, cross), axis=0), atol=1e-9)
+    inverse = np.linalg.inv(rbf(x[:199], x[:199]) + alpha * np.eye(199))
+    v = inverse @ rbf(x[:199], x[199:])[:, 0]
+    s = 1.0 + alpha - rbf(x[199:], x[:199])[0] @ v
+    block = np.block([[inverse + np.outer(v, v) / s, -v[:, np.newaxis] / s], [-v / s, np.array(1 / s)]])
+    np.testing.assert_allclose(block, np.linalg.inv(whole), atol=1e-9)
+    with pytest.raises(ValueError, match="alpha is 0"):
+        Ridge(0.0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -200,6 +227,26 @@ def test_06_the_bounds_mirror_with_the_measurements_and_scale_with_the_unit(kind
         np.testing.assert_allclose(kernel.bounds(SOME, kind).high, plain.high, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow
+def test_07_adaptive_runs_leave_the_bounds_no_oftener_than_delta():
+    """200 runs of 40 rounds; each measures where the upper bound is highest."""
+    delta, violated = 0.1, {"cmm": 0, "amm": 0}
+    grid = np.linspace(0, 1, 30)[:, np.newaxis]
+    for kind in violated:
+        for seed in range(200):
+            rng = np.random.default_rng(seed)
+            f = truth(rbf, 4.0, rng)(grid)
+            state = BoundState(rbf, B=4.0, sigma=0.3, delta=delta, c=1.0)
+            for _ in range(40):
+                interval = state.bounds(grid, kind)
+                if np.any((f < interval.low - 1e-9) | (f > interval.high + 1e-9)):
+                    violated[kind] += 1
+                    break
+                at = int(interval.high.argmax())
+                state.observe(grid[[at]], f[[at]] + rng.normal(0.0, 0.3, 1))
+    assert max(violated.values()) <= delta * 200
+
+
 def test_08_an_empty_set_is_told_with_the_least_norm_that_fits():
     state, x, y, _ = problem(8, norm=15.0, B=1.0, t=40)
     assert not state.feasible
@@ -291,3 +338,17 @@ def test_12_more_norm_or_less_delta_never_narrows(seed):
         wider = problem(seed, **changed)[0].bounds(SOME)
         assert np.all(wider.high >= plain.high - 1e-6)
         assert np.all(wider.low <= plain.low + 1e-6)
+
+
+@pytest.mark.slow
+def test_13_dmm_regrets_less_than_amm_than_ay_than_igp():
+    """RBF of lengthscale 0.5 in the unit cube, within twice the paper's spread; a third of its rounds, 3 seeds."""
+    problem = Problem(np.inf, 0.5)
+    mean = {
+        method: np.mean([play(problem, method, seed, rounds=300)[-1] for seed in range(3)])
+        for method in ("DMM-UCB", "AMM-UCB", "AY-GP-UCB", "IGP-UCB")
+    }
+    assert mean["DMM-UCB"] < mean["AMM-UCB"] < mean["AY-GP-UCB"] < mean["IGP-UCB"]
+    within = {"DMM-UCB": (32.2, 20.9), "AMM-UCB": (88.8, 6.1), "AY-GP-UCB": (136.9, 12.7), "IGP-UCB": (314.1, 110.5)}
+    for method, (paper, spread) in within.items():
+        assert abs(mean[method] - paper) <= 2 * spread

@@ -1,0 +1,207 @@
+"""A bandit whose rewards are a function of known norm: the experiment of Flynn & Reeb (arXiv 2403.12732), section 7.
+
+``f = sum_i w_i k(., z_i)`` with 20 points z uniform in the unit cube and standard normal weights, scaled to norm B.
+Every round offers 100 random points; the method takes the one of largest upper bound and sees its value with Gaussian
+noise. All methods see the same function, points and noise. Rewards: here more is better, as in the paper.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+from scipy.spatial.distance import cdist
+
+from evroute.arrays import FloatArray
+from evroute.model.bounds.ridge import Ridge
+from evroute.model.bounds.sets import PAPER_GRID, ConfidenceSet
+from evroute.model.bounds.spectrum import Spectrum
+from evroute.model.bounds.state import assume
+from evroute.model.kernels import matern52
+
+N_CENTRES = 20
+N_ARMS = 100
+
+Kernel = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A family of functions and what is told of them.
+
+    smoothness: of the Matérn kernel, 1.5 or 2.5, or infinite for the Gaussian one.  lengthscale, d: of the unit cube.
+    norm, sigma, delta: B, deviation of the noise, chance of a broken bound.  horizon: rounds planned.
+    told_norm, told_sigma: what the methods take for granted; the truth where None.
+    """
+
+    smoothness: float
+    lengthscale: float
+    d: int = 3
+    norm: float = 10.0
+    sigma: float = 0.1
+    delta: float = 0.01
+    horizon: int = 1000
+    told_norm: float | None = None
+    told_sigma: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.smoothness not in (1.5, 2.5, np.inf):
+            raise ValueError(f"smoothness is {self.smoothness:g}; it must be 1.5, 2.5 or inf")
+
+    def kernel(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Return the kernel between points (a, d) and (b, d), (a, b)."""
+        if self.smoothness == 2.5:
+            return matern52(x, y, np.full(self.d, self.lengthscale))
+        if self.smoothness == 1.5:
+            r = np.sqrt(3.0) / self.lengthscale * cdist(x, y)
+            rough: FloatArray = (1.0 + r) * np.exp(-r)
+            return rough
+        smooth: FloatArray = np.exp(-0.5 * cdist(x, y, "sqeuclidean") / self.lengthscale**2)
+        return smooth
+
+    @property
+    def scale(self) -> float:
+        """The paper's c: 1 for the Gaussian kernel, ``T^(-d / (2d + 2 nu))`` for a Matérn one."""
+        if np.isinf(self.smoothness):
+            return 1.0
+        return float(self.horizon ** (-self.d / (2 * self.d + 2 * self.smoothness)))
+
+    def function(self, rng: Generator) -> Callable[[FloatArray], FloatArray]:
+        """Draw a function of points (a, d)."""
+        centres, weights = rng.uniform(size=(N_CENTRES, self.d)), rng.standard_normal(N_CENTRES)
+        weights *= self.norm / np.sqrt(weights @ self.kernel(centres, centres) @ weights)
+        return lambda points: self.kernel(points, centres) @ weights
+
+
+class Method(Protocol):
+    """A rule that bounds points from above and learns what was measured."""
+
+    def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the upper bounds of points by their kernel with what was measured (t, a) and themselves (a,)."""
+
+    def observe(self, cross: FloatArray, variance: float, y: float) -> None:
+        """Learn the value y of a point, given likewise."""
+
+
+class Ellipsoids:
+    """AMM or DMM: the best of one ellipsoid for each alpha."""
+
+    def __init__(self, problem: Problem, factors: tuple[float, ...]) -> None:
+        self._norm, self._sigma2, self._delta = _told(problem)
+        self._ridges = {factor: Ridge(factor * self._sigma2 / problem.scale) for factor in factors}
+
+    def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the least of the upper ends."""
+        at_c = self._ridges[1.0]
+        radius2 = at_c.quadratic + self._sigma2 * (at_c.log_det - 2 * np.log(self._delta))
+        ends = []
+        for ridge in self._ridges.values():
+            mean, rho2 = ridge.predict(cross, variance)
+            rtilde2 = radius2 + ridge.alpha * self._norm**2 - ridge.quadratic
+            ends.append(mean + np.sqrt(max(rtilde2, 0.0) / ridge.alpha * rho2))
+        least: FloatArray = np.min(ends, axis=0)
+        return least
+
+    def observe(self, cross: FloatArray, variance: float, y: float) -> None:
+        """Append to every regression."""
+        for ridge in self._ridges.values():
+            ridge.append(cross, variance, y)
+
+
+class AbbasiYadkori:
+    """AY-GP-UCB at ``lambda = sigma² / c``."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._norm, self._sigma2, self._delta = _told(problem)
+        self._ridge = Ridge(self._sigma2 / problem.scale)
+
+    def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the upper ends."""
+        mean, rho2 = self._ridge.predict(cross, variance)
+        noise = np.sqrt(self._sigma2 * (self._ridge.log_det - 2 * np.log(self._delta)) / self._ridge.alpha)
+        ends: FloatArray = mean + (noise + self._norm) * np.sqrt(rho2)
+        return ends
+
+    def observe(self, cross: FloatArray, variance: float, y: float) -> None:
+        """Append to the regression."""
+        self._ridge.append(cross, variance, y)
+
+
+class ImprovedGP:
+    """IGP-UCB with ``eta = 2 / T``, and 2 in place of ``t eta``, as the paper's authors ran it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._norm, self._sigma2, self._delta = _told(problem)
+        self._ridge = Ridge(1.0 + 2.0 / problem.horizon)
+
+    def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the upper ends."""
+        mean, rho2 = self._ridge.predict(cross, variance)
+        noise = np.sqrt(self._sigma2 * (self._ridge.log_det + 2 - 2 * np.log(self._delta)))
+        ends: FloatArray = mean + (noise + self._norm) * np.sqrt(rho2)
+        return ends
+
+    def observe(self, cross: FloatArray, variance: float, y: float) -> None:
+        """Append to the regression."""
+        self._ridge.append(cross, variance, y)
+
+
+class Exact:
+    """CMM by the dual in the eigenbasis, decomposed afresh every round."""
+
+    def __init__(self, problem: Problem) -> None:
+        norm, sigma2, delta = _told(problem)
+        self._assumptions = assume(norm, float(np.sqrt(sigma2)), delta, problem.scale)
+        self._gram, self._y = np.empty((0, 0)), np.empty(0)
+
+    def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the largest values over the confidence set."""
+        spectrum = Spectrum.of_gram(self._gram, self._y, np.ones(len(self._y)))
+        return ConfidenceSet(spectrum, self._assumptions).exact(spectrum.points(cross, variance)).high
+
+    def observe(self, cross: FloatArray, variance: float, y: float) -> None:
+        """Border the Gram matrix."""
+        self._gram = np.block([[self._gram, cross[:, np.newaxis]], [cross, np.array(variance)]])
+        self._y = np.append(self._y, y)
+
+
+METHODS: Mapping[str, Callable[[Problem], Method] | None] = {
+    "CMM-UCB": Exact,
+    "DMM-UCB": lambda problem: Ellipsoids(problem, PAPER_GRID),
+    "AMM-UCB": lambda problem: Ellipsoids(problem, (1.0,)),
+    "AY-GP-UCB": AbbasiYadkori,
+    "IGP-UCB": ImprovedGP,
+    "Random": None,
+}
+
+
+def play(problem: Problem, method: str, seed: int, *, rounds: int | None = None) -> FloatArray:
+    """Return the cumulative regret after each round, (rounds,); by default the whole horizon.
+
+    Function, points, noise and the random first choice depend on the problem's kernel and the seed alone.
+    """
+    rounds = problem.horizon if rounds is None else rounds
+    world, arms_rng, noise_rng, choice_rng = (default_rng(s) for s in SeedSequence(seed).spawn(4))
+    f = problem.function(world)
+    make = METHODS[method]
+    learner = make(problem) if make else None
+    measured, regret = np.empty((rounds, problem.d)), np.empty(rounds)
+    for t in range(rounds):
+        points = arms_rng.uniform(size=(N_ARMS, problem.d))
+        values = f(points)
+        y_noise, random_choice = problem.sigma * noise_rng.standard_normal(), int(choice_rng.integers(N_ARMS))
+        if learner is None:
+            chosen = random_choice
+        else:
+            cross = problem.kernel(measured[:t], points)
+            chosen = int(learner.upper(cross, np.ones(N_ARMS)).argmax()) if t else random_choice
+            learner.observe(cross[:, chosen], 1.0, float(values[chosen] + y_noise))
+        measured[t] = points[chosen]
+        regret[t] = values.max() - values[chosen]
+    return np.cumsum(regret)
+
+
+def _told(problem: Problem) -> tuple[float, float, float]:
+    sigma = problem.sigma if problem.told_sigma is None else problem.told_sigma
+    return problem.norm if problem.told_norm is None else problem.told_norm, sigma**2, problem.delta
