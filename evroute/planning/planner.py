@@ -14,20 +14,20 @@ import numpy as np
 from evroute.arms import Arms, Route
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import EQ8_CONDITIONS, all_arms, fit
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.model.base import EnergyModel
 from evroute.network.catalog import load_network
-from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
-from evroute.planning.forecast import forecast, forecast_charge
+from evroute.planning.forecast import forecast_charge
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
+from evroute.planning.steps import EdgeSteps, Steps, TurnSteps
 from evroute.planning.tradeoff import LabelSearch, hull, supported
+from evroute.planning.turn_belief import TurnBelief
 from evroute.planning.weights import WEIGHT_RULES, check_search
 
 DEFAULT_SEARCH = "potential"
@@ -37,7 +37,7 @@ NO_GAP_WH = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What searches run on: the edges, or as many layers of them as the request has legs; (n * legs,) arrays.
+    """What searches run on: the nodes of `Steps`, or as many layers of them as the request has legs; (N * legs,).
 
     searchable_wh: the mean, but not below the potential.
     """
@@ -81,10 +81,15 @@ class Planner:
         self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms: Arms = all_arms(network, self.prior)
         self.mean_wh = self.prior.mean_wh if model is None else model.posterior(self.arms).mean_wh
-        self._line_graph = LineGraph.from_network(network)
-        self._plain = self._ground(self._line_graph)
-        held = int((self.mean_wh < self.prior.potential_wh).sum())
-        self._caveat = f"; but {held} edges are believed to take less than their climb alone" if held else ""
+        self._steps: Steps
+        if isinstance(model, TurnBelief):
+            self._steps = TurnSteps(network, vehicle, model, conditions)
+        else:
+            self._steps = EdgeSteps(network, conditions.load(vehicle), self.prior, self.arms, model)
+        self._plain = self._ground(())
+        held = int((self._plain.mean_wh < self._plain.potential_wh).sum())
+        what = "turns" if isinstance(model, TurnBelief) else "edges"
+        self._caveat = f"; but {held} {what} are believed to take less than their climb alone" if held else ""
 
     @property
     def search(self) -> Search:
@@ -134,9 +139,9 @@ class Planner:
         """
         places = (origin, *via, destination)
         self._check(places, search, battery, max_extra_time)
-        n, legs = self.network.n_edges, len(places) - 1
-        ground = self._plain if legs == 1 else self._ground(self._line_graph.through(via))
-        ends, caveat = (origin, destination + (legs - 1) * n), self._caveat
+        ground = self._ground(via) if via else self._plain
+        start, end = self._steps.ends(origin, destination)
+        ends, caveat = (start, end + len(via) * len(self._steps.nodes.edge)), self._caveat
         try:
             fastest = ground.search.route(ground.time_s, *ends)
         except NoRouteError:
@@ -174,10 +179,7 @@ class Planner:
             search=search,
             origin=self.network.edge_id[origin],
             destination=self.network.edge_id[destination],
-            routes={
-                name: self.describe(Route(tuple(row % n for row in route.edges)), battery)
-                for name, route in routes.items()
-            },
+            routes={name: self.describe(self._steps.driven(route), battery) for name, route in routes.items()},
             via=tuple(self.network.edge_id[place] for place in via),
             battery=battery,
             proof=proof + caveat,
@@ -186,13 +188,15 @@ class Planner:
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Put any route into a user's numbers."""
         rows = route.rows
-        edge_wh = self.mean_wh[rows]
+        edge_wh, prior_wh = self._steps.mean_wh(route), self._steps.prior_wh(route)
         parts = {
             name.removesuffix("_wh"): float(getattr(self.prior.parts, name)[rows].sum())
             for name in self.prior.parts.__slots__
         }
+        if isinstance(self.model, TurnBelief):
+            parts["turning"] = float((prior_wh - self.prior.mean_wh[rows]).sum())
         if self.model is not None:
-            parts["learned"] = float((edge_wh - self.prior.mean_wh[rows]).sum())
+            parts["learned"] = float((edge_wh - prior_wh).sum())
         charge = None
         if battery is not None:
             charge = follow(battery, edge_wh)
@@ -212,7 +216,7 @@ class Planner:
         )
         if self.model is None:
             return described
-        energy = forecast(self.model, self.arms, route)
+        energy = self._steps.forecast(route)
         if battery is None:
             return replace(described, energy_forecast=energy)
         trips = forecast_charge(
@@ -237,22 +241,20 @@ class Planner:
                 ends = "origin and destination" if len(places) == 2 else "two successive places"
                 raise EvrouteError(f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places")
 
-    def _ground(self, line_graph: LineGraph) -> _Ground:
-        """Return what searches need on the line graph, or on layers of it."""
-        network = self.network
-        legs = line_graph.n_edges // network.n_edges
-        height_wh = potential_wh(self.conditions.load(self.vehicle), network.elevation_m)
-        heights_wh = np.tile(height_wh[network.tail], legs), np.tile(height_wh[network.head], legs)
-        search = Search(line_graph)
+    def _ground(self, via: Sequence[int]) -> _Ground:
+        """Return what searches need on the nodes, or on a layer of them for each leg of a trip."""
+        nodes, legs = self._steps.nodes, len(via) + 1
+        heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
+        search = Search(self._steps.line_graph(via))
         return _Ground(
             search=search,
             battery_search=BatterySearch(search, *heights_wh),
             label_search=LabelSearch(search, *heights_wh),
-            time_s=np.tile(self.time_s, legs),
-            length_m=np.tile(network.length_m, legs),
-            mean_wh=np.tile(self.mean_wh, legs),
-            noise_std_wh=np.tile(self.prior.noise_std_wh, legs),
-            potential_wh=np.tile(self.prior.potential_wh, legs),
+            time_s=np.tile(nodes.share * self.time_s[nodes.edge], legs),
+            length_m=np.tile(nodes.share * self.network.length_m[nodes.edge], legs),
+            mean_wh=np.tile(nodes.mean_wh, legs),
+            noise_std_wh=np.tile(nodes.noise_std_wh, legs),
+            potential_wh=np.tile(nodes.head_wh - nodes.tail_wh, legs),
         )
 
 

@@ -13,6 +13,7 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.model.base import EnergyModel
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.turn_belief import TurnBelief
 from evroute.simulation.methods import Method, make_model
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting
@@ -20,8 +21,11 @@ from evroute.simulation.setting import Setting
 _ABOUT = "about"
 
 
-def save(path: Path, learned: EnergyModel, *, method: Method, setting: Setting) -> None:
-    """Write the state of a model with its method and the names of network and vehicle; no pickle."""
+def save(path: Path, learned: EnergyModel, *, method: Method, setting: Setting, trips: int | None = None) -> None:
+    """Write the state of a model with its method and the names of network and vehicle; no pickle.
+
+    trips: how many it has learned, where others may follow (`continued`).
+    """
     about = {
         "method": method.model_dump(exclude_none=True),
         "prior": setting.spread,
@@ -29,6 +33,7 @@ def save(path: Path, learned: EnergyModel, *, method: Method, setting: Setting) 
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
+        "trips": trips,
     }
     arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state()}
     with replacing(path) as temporary:
@@ -46,13 +51,8 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
         If the belief is of another network or vehicle, or unreadable.
     """
     path = RunFolder(folder).belief_path(_choose(folder, run))
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            state = {name: stored[name] for name in stored.files}
-            about = json.loads(str(state.pop(_ABOUT)))
-        setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
-    except (OSError, EOFError, BadZipFile, KeyError, ValueError):
-        raise EvrouteError(f"{path} is unreadable; run the simulation again") from None
+    state, about = _read(path)
+    setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
     if about["digest"] != network.digest:
         raise EvrouteError(
             f"{path} is a belief about network '{about['network']}' ({about['digest'][:12]}), "
@@ -63,15 +63,41 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
             f"{path} is a belief about vehicle '{about['vehicle']['name']}', not about '{vehicle.name}'"
             + (" with these numbers" if about["vehicle"]["name"] == vehicle.name else "")
         )
+    return _restored(state, about, setting)
+
+
+def continued(path: Path, setting: Setting) -> tuple[EnergyModel, int]:
+    """Return the model that was saved, to go on learning in the same setting, and how many trips it has learned.
+
+    Raises
+    ------
+    EvrouteError
+        If it is unreadable.
+    """
+    state, about = _read(path)
+    return _restored(state, about, setting), about["trips"]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            state = {name: stored[name] for name in stored.files}
+            return state, json.loads(str(state.pop(_ABOUT)))
+    except (OSError, EOFError, BadZipFile, KeyError, ValueError):
+        raise EvrouteError(f"{path} is unreadable; run again what made it") from None
+
+
+def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) -> EnergyModel:
     # A plan draws few edges at once and needs no factor of all; it predicts once and needs no GPU.
     options = {"prior_factor": None, "device": "cpu", "rng": default_rng(0)}
-    model = make_model(Method.model_validate(about["method"]), setting, options)
+    method = Method.model_validate(about["method"])
+    model = make_model(method, setting, options)
     model.restore(state)
-    return model
+    return TurnBelief(model, setting.turns.space, setting.arms) if method.arms else model
 
 
 def _choose(folder: Path, run: str | None) -> str:
-    there = RunFolder(folder).finished_runs()
+    there = RunFolder(folder).beliefs()
     if not there:
         raise EvrouteError(f"{folder} holds no finished run")
     if run is None and len(there) == 1:

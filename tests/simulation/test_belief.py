@@ -79,3 +79,14 @@ def test_a_damaged_belief_is_one_clear_line(learned, hill, tmp_path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(EvrouteError, match="is unreadable"):
             load_belief(tmp_path, "one", hill, VEHICLE)
+
+
+def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:
+    setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
+    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    turns, rows = setting.turns.arms, np.array([0, 1, 3])
+    model.update(Feedback(rows, turns.features[rows], turns.prior_mean_wh[rows], np.array([30.0, 100.0, -20.0])))
+    save_as_finished(tmp_path, "one", model, method, setting)
+    again = load_belief(tmp_path, None, hill, VEHICLE)
+    assert np.array_equal(again.model.posterior(turns).mean_wh, model.posterior(turns).mean_wh)
+    assert len(again.posterior(setting.arms).mean_wh) == hill.n_edges
