@@ -127,6 +127,12 @@ class RunFolder:
         """List the names of the runs that are finished, sorted."""
         return sorted(path.stem for path in (self.path / "parts").glob("[!.]*.parquet"))
 
+    def beliefs(self) -> list[str]:
+        """List the names of what can be planned on, sorted: finished runs, or what ``evroute learn`` has learned."""
+        finished = self.finished_runs()
+        learned = sorted(path.stem for path in (self.path / "beliefs").glob("[!.]*-learned.npz"))
+        return finished or learned
+
     def is_finished(self, run: Run) -> bool:
         """Tell whether every file of a run is there and its tables are readable from end to end."""
         if not self.belief_path(run.name).is_file():

@@ -1,0 +1,92 @@
+"""``evroute learn``: a user's own measured trips into a belief to plan with."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from evroute.simulation.learn import Learned
+
+SHOWN = 20
+
+
+def learn(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            help="Measured, CSV or Parquet: trip, edge, energy_wh or energy_kwh [, time, travel_s, vehicle]; or "
+            "GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh or soc_percent [, vehicle]."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")],
+    network: Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")] = "denver",
+    vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
+    model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "exact",
+    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")] = None,
+    prior: Annotated[str, typer.Option(help="Size of prior deviations: paper, dissipation.")] = "paper",
+    reset: Annotated[bool, typer.Option("--reset", help="Forget what the folder has learned.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+) -> None:
+    """Learn measured trips; plan on them with 'evroute route --belief'."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from evroute.cli.simulate import _parsed
+    from evroute.simulation.learn import learn as run
+
+    with Progress(console=Console(stderr=True), disable=quiet, transient=True) as progress:
+        task = progress.add_task("trips", total=None)
+        learned = run(
+            table,
+            out,
+            network=network,
+            vehicle=vehicle,
+            model=model,
+            options=dict(map(_parsed, option or ())),
+            prior=prior,
+            reset=reset,
+            on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    _print(learned)
+
+
+def _print(learned: "Learned") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
+    if rows:
+        title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
+        table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column("trip", no_wrap=True)
+        for column in ("km", "measured kWh", "expected kWh", "± sd", "off %", "eq. 8 kWh", "off %"):
+            table.add_column(column, justify="right")
+        for row in rows[-SHOWN:]:
+            energy_wh = row["energy_wh"]
+            table.add_row(
+                row["trip"],
+                f"{row['length_m'] / 1000:.2f}",
+                f"{energy_wh / 1000:.3f}",
+                f"{row['predicted_wh'] / 1000:.3f}",
+                f"{row['predicted_sd_wh'] / 1000:.3f}",
+                f"{100 * (row['predicted_wh'] / energy_wh - 1):+.1f}",
+                f"{row['eq8_wh'] / 1000:.3f}",
+                f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
+            )
+        console.print(table)
+    told = [f"learned {learned.new} trips, {learned.trips.num_rows} in all"]
+    told += [f"{learned.known} known already"] * bool(learned.known)
+    told += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
+    console.print("; ".join(told))
+    if rows:
+        console.print(learned.verdict, soft_wrap=True)
+    for trip, reason in list(learned.skipped.items())[:SHOWN]:
+        console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
+    if len(learned.skipped) > SHOWN:
+        console.print(f"  and {len(learned.skipped) - SHOWN} more")
+    for note in learned.notes:
+        console.print(note, soft_wrap=True, markup=False)
+    console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
