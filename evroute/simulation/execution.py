@@ -13,25 +13,13 @@ from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
 from signal import SIG_IGN, SIGINT, signal
 from threading import Thread
-from zlib import crc32
 
-import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
-from numpy.random import SeedSequence, default_rng
 from threadpoolctl import threadpool_limits
 
 from evroute.errors import EvrouteError
-from evroute.model.refitting import Refitting
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
-from evroute.planning.weights import WEIGHT_RULES
-from evroute.policy.agent import Agent
-from evroute.simulation import belief
-from evroute.simulation.loop import run as run_loop
-from evroute.simulation.methods import MODELS, make_index, make_model, named
-from evroute.simulation.regret import Judge
+from evroute.simulation.play import play
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
-from evroute.simulation.trips import Repeated
 
 POLL_S = 0.1
 
@@ -69,48 +57,6 @@ def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: C
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
-
-
-def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
-    """Carry out one run and write its files.
-
-    The streams of random numbers depend on the network, the trip and the seed alone: methods are compared in the same
-    worlds, and no method's draws depend on another's.
-    """
-    method = run.method
-    named(MODELS, "model", method.model)  # torch brings threads of its own, which can be limited once it is loaded
-    with threadpool_limits(1):
-        setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
-        lengthscale = run.lengthscale * (method.lengthscale_factor or 1.0)
-        believed = load_setting(run.network, run.vehicle, run.prior, lengthscale)
-        names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds, model_seeds = SeedSequence(run.seed, spawn_key=names).spawn(3)
-        world = run.world.build(setting, Repeated(*setting.ends(run.trip)), world_seeds)
-        rule = WEIGHT_RULES[run.search]
-        own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
-        model = make_model(method, believed, own)
-        search = Search(setting.line_graph)
-        agent = Agent(
-            model=model,
-            index=make_index(method, setting),
-            weight_rule=rule,
-            search=search,
-            potential_wh=setting.potential_wh,
-            rng=default_rng(policy_seeds),
-            space=TurnArms(search, setting.turns.energy) if method.arms else None,
-        )
-        judge = Judge(
-            network=setting.network,
-            search=setting.search,
-            weight_rule=rule,
-            noise_std_wh=setting.noise_std_wh,
-            potential_wh=setting.potential_wh,
-        )
-        log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round)
-        belief.save(folder.belief_path(run.name), model, method=method, setting=believed)
-        if isinstance(model, Refitting):
-            folder.write_fits(run.name, model.fits)
-        folder.write(run, log)
 
 
 class _Counter:
