@@ -16,7 +16,7 @@ from evroute.model.base import State
 
 
 class EdgeSpeeds:
-    """A slowness for each of n edges.
+    """Eq. 8 at speeds learned from travel times, each edge on its own.
 
     noise_std_wh: (n,) of one measurement of the energy, Wh.  slowness_std: prior standard deviation of the logarithm
     of an edge's travel time; 0.4 holds half the speed limit within 2 deviations, what the Highway Capacity Manual

@@ -17,7 +17,7 @@ from evroute.model.regression import Regression
 
 
 class ConsumptionFactor:
-    """One factor of what eq. 8 says is dissipated.
+    """Eq. 8 with one consumption factor, learned.
 
     potential_wh: (n,) ``m g dz``, Wh.  noise_std_wh: (n,) of one measurement, Wh.  factor_std: prior standard
     deviation of the factor, positive; 0.25 is the share that the prior of single edges has too.

@@ -15,7 +15,7 @@ from evroute.model.regression import Regression
 
 
 class PhysicsRegression:
-    """Six coefficients for all edges.
+    """Eq. 8 with mass, rolling, drag, auxiliary power and wind learned by regression.
 
     noise_std_wh: (n,) of one measurement of each edge, Wh.  coefficient_scale: multiplies the prior deviations of
     all coefficients, positive.

@@ -23,7 +23,7 @@ from evroute.model.physics_kernel import PhysicsKernel
 
 
 class PhysicsGP:
-    """Exact Gaussian process on n edges and their contexts, with the coefficients of eq. 8 among its unknowns.
+    """That regression of eq. 8 (`physics`) and an exact Gaussian process on the rest.
 
     dissipation_kernel: of g, with deviations of a quarter of what each edge dissipates.  arms: every edge in its
     reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.  rest_scale: multiplies the

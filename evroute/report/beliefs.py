@@ -11,6 +11,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
+from evroute.planning.turn_belief import TurnBelief
 from evroute.report.charts import method_styles
 from evroute.report.differences import coefficients_table, differences
 from evroute.simulation.belief import load_belief
@@ -55,5 +56,6 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any])
                 yield f"Nothing of what {method} learned on {name}: {error}."
                 continue
             roads = differences(model, arms, network).head(SHOWN_ROADS)
-            coefficients = coefficients_table(model) if isinstance(model, HasCoefficients) else None
+            inside = model.model if isinstance(model, TurnBelief) else model
+            coefficients = coefficients_table(inside) if isinstance(inside, HasCoefficients) else None
             yield Learned(method, first[method], roads, coefficients)
