@@ -17,6 +17,7 @@ class Greedy:
 
     needs: ClassVar[type] = EnergyModel
     beta: ClassVar[float] = math.nan
+    multiplier: ClassVar[float] = 0.0
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the posterior means, (a,) Wh."""

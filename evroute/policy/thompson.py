@@ -29,6 +29,11 @@ class IndependentThompson:
     def __post_init__(self) -> None:
         _check(self.variance_scale)
 
+    @property
+    def multiplier(self) -> float:
+        """Deviation of the draws in posterior deviations."""
+        return math.sqrt(self.variance_scale)
+
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one draw per arm, (a,) Wh."""
         belief = model.posterior(arms)
@@ -50,6 +55,11 @@ class JointThompson:
 
     def __post_init__(self) -> None:
         _check(self.variance_scale)
+
+    @property
+    def multiplier(self) -> float:
+        """Deviation of the draws in posterior deviations."""
+        return math.sqrt(self.variance_scale)
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one joint draw, (a,) Wh."""

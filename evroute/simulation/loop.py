@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.policy.agent import Agent
+from evroute.policy.base import least_norm, multiplier
 from evroute.simulation.environment import Environment
 from evroute.simulation.regret import Judge
 
@@ -25,8 +26,9 @@ class Log:
 
     rounds: one row per round: t, departed_s, regret_wh, cumulative_regret_wh, energy_wh (measured), predicted_wh and
     predicted_sd_wh (what it was expected to be, NaN where the model cannot tell), route_edges, distinct_edges (driven
-    so far), beta; in truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh,
-    NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and best.
+    so far), beta, multiplier (posterior deviations between index and mean), b_min (of confidence sets); in truth
+    (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of its
+    rivals fastest, shortest, eq8, rule_best and best.
     routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
     """
@@ -82,6 +84,8 @@ def run(
             "route_edges": len(route),
             "distinct_edges": len(driven),
             "beta": agent.index.beta,
+            "multiplier": multiplier(agent.index),
+            "b_min": least_norm(agent.index),
         }
         for rival, totals in score.rivals.items():
             row |= {f"{rival}_wh": totals.energy_wh, f"{rival}_s": totals.time_s, f"{rival}_m": totals.length_m}

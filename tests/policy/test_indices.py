@@ -7,6 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback
+from evroute.policy.base import least_norm, multiplier
 from evroute.policy.baselines import Greedy, Random
 from evroute.policy.confidence import bayes_ucb, bayes_ucb_quantile, ucb
 from evroute.policy.thompson import IndependentThompson, JointThompson
@@ -123,3 +124,13 @@ def check_moments(draws: np.ndarray, covariance: np.ndarray) -> None:
     assert np.all(np.abs(draws.mean(axis=0) - MEAN) < 5 * std / math.sqrt(N_DRAWS))
     error = np.sqrt((np.outer(std**2, std**2) + covariance**2) / N_DRAWS)
     assert np.all(np.abs(np.cov(draws.T) - covariance) < 5 * error)
+
+
+def test_every_index_says_how_many_deviations_it_departs_from_the_mean() -> None:
+    index = ucb()
+    index(5, ARMS, Known(), default_rng(0))
+    assert multiplier(index) == pytest.approx(math.sqrt(2 * math.log(3 * 25 / math.sqrt(2 * math.pi))))
+    assert multiplier(IndependentThompson(0.25)) == multiplier(JointThompson(0.25)) == 0.5
+    assert multiplier(Greedy()) == 0.0
+    assert math.isnan(multiplier(Random(np.zeros(3))))
+    assert math.isnan(least_norm(index))

@@ -49,6 +49,8 @@ COLUMNS = {
     "route_edges",
     "distinct_edges",
     "beta",
+    "multiplier",
+    "b_min",
 }
 EXPERIMENT = Experiment(
     trips={"denver": ["A"]},

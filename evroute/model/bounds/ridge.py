@@ -46,7 +46,7 @@ class Ridge:
         self.size = t + 1
 
     def predict(self, cross: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``mu`` and ``rho²`` of points, given their kernel with what was measured (t, a) and themselves (a,)."""
+        """Return ``mu`` and ``rho²`` of points by their kernel with what was measured (t, a) and themselves (a,)."""
         root = self._solve(cross)
         return self._solved[: self.size] @ root, np.maximum(variance - np.einsum("ij,ij->j", root, root), 0.0)
 
