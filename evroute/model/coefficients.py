@@ -12,7 +12,8 @@ from evroute.arrays import FloatArray, freeze
 class Coefficients:
     """Beliefs about p deviations from what the prior mean takes for granted, 0 before any trip.
 
-    names, units: p each.  mean, std: (p,) of the posterior.  prior_std: (p,).
+    names, units: p each.  mean, std: (p,) of the posterior.  prior_std: (p,).  What else departs from the prior mean
+    is taken up by them as far as they can, and ``std`` does not reckon with that.
     """
 
     names: tuple[str, ...]
