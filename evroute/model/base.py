@@ -6,7 +6,7 @@ works on residuals, energy minus prior mean.
 """
 
 import logging
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,22 @@ class Anticipates(Protocol):
 
     def anticipate(self, arms: Arms) -> None:
         """Take note of the arms of a route that was just chosen, in increasing order of edge."""
+
+
+@runtime_checkable
+class HasRadius(Protocol):
+    """A model with a theorem that says how wide its confidence bounds are."""
+
+    def radius(self, form: Literal["theory", "safe", "lean"], norm_bound: float, delta: float) -> float:
+        """Return the number of standard deviations, for residuals of a norm and a probability that a bound breaks."""
+
+
+@runtime_checkable
+class Diagnoses(Protocol):
+    """A model that has numbers of its own to log, round by round."""
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return them by name, the same names always."""
 
 
 @runtime_checkable

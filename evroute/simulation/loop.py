@@ -5,13 +5,14 @@ Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinat
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evroute.model.base import Diagnoses
 from evroute.policy.agent import Agent
 from evroute.policy.base import least_norm, multiplier
 from evroute.simulation.environment import Environment
@@ -31,11 +32,13 @@ class Log:
     rivals fastest, shortest, eq8, rule_best and best.
     routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
+    diagnostics: numbers of their own, one row per round, of models that have some (``model.base.Diagnoses``).
     """
 
     rounds: Columns
     routes: Columns
     timings: Columns
+    diagnostics: Columns = field(default_factory=dict)
 
 
 def run(
@@ -50,6 +53,7 @@ def run(
     """
     rounds: defaultdict[str, list[float]] = defaultdict(list)
     timings: defaultdict[str, list[float]] = defaultdict(list)
+    diagnostics: defaultdict[str, list[float]] = defaultdict(list)
     edges, observed_wh, travel_s = [], [], []
     driven: set[int] = set()
     stopwatch = _Stopwatch()
@@ -67,6 +71,9 @@ def run(
         drove = perf_counter()
         agent.tell(feedback)
         update_s = perf_counter() - drove
+        if isinstance(agent.model, Diagnoses):
+            for name, value in agent.model.diagnostics().items():
+                diagnostics[name].append(value)
         score = judge.score(environment, request, route)
         driven.update(route.edges)
         edges.append(feedback.edge)
@@ -108,6 +115,7 @@ def run(
             "travel_s": np.concatenate(travel_s),
         },
         timings={"t": t_column, **{name: np.array(seconds) for name, seconds in timings.items()}},
+        diagnostics={name: np.array(values) for name, values in diagnostics.items()},
     )
 
 

@@ -31,6 +31,13 @@ MODELS = {
     "physics": "evroute.model.physics:PhysicsRegression",
     "physics+gp": "evroute.model.physics_gp:PhysicsGP",
     "bkb": "evroute.model.nystrom.bkb:bkb",
+    "cbkb": "evroute.model.nystrom.bkb:cbkb",
+    "cbbkb": "evroute.model.nystrom.bkb:cbbkb",
+    "bbkb": "evroute.model.nystrom.bbkb:bbkb",
+    "batch-ucb": "evroute.model.nystrom.bbkb:batch_ucb",
+    "delayed": "evroute.model.nystrom.bbkb:delayed",
+    "ek-ucb": "evroute.model.nystrom.ek:ek_ucb",
+    "k-ucb": "evroute.model.nystrom.ek:k_ucb",
 }
 INDICES = {
     "ucb": "evroute.policy.confidence:ucb",
@@ -45,6 +52,8 @@ INDICES = {
     "igp-ucb": "evroute.policy.bounds:igp_ucb",
     "greedy": "evroute.policy.baselines:Greedy",
     "random": "evroute.policy.baselines:Random",
+    "radius": "evroute.policy.radius:RadiusBound",
+    "epsilon-greedy": "evroute.policy.epsilon_greedy:EpsilonGreedy",
 }
 
 METHODS = {
@@ -54,6 +63,15 @@ METHODS = {
     "bi-ucb": {"model": "independent", "index": "ucb"},
     "bi-bayes-ucb": {"model": "independent", "index": "bayes-ucb"},
     "bi-ts": {"model": "independent", "index": "ts"},
+    "bkb": {"model": "bkb", "index": "radius"},
+    "bbkb": {"model": "bbkb", "index": "radius"},
+    "batch-ucb": {"model": "batch-ucb", "index": "radius"},
+    "batch-ts": {"model": "delayed", "index": "ts-joint"},
+    "ek-ucb": {"model": "ek-ucb", "index": "radius", "form": "constant"},
+    "k-ucb": {"model": "k-ucb", "index": "radius", "form": "constant"},
+    "cbkb": {"model": "cbkb", "index": "radius"},
+    "cbbkb": {"model": "cbbkb", "index": "radius"},
+    "epsilon-greedy": {"model": "exact", "index": "epsilon-greedy"},
     "cmm-ucb": {"model": "exact", "index": "cmm-ucb"},
     "dmm-ucb": {"model": "exact", "index": "dmm-ucb"},
     "amm-ucb": {"model": "exact", "index": "amm-ucb"},

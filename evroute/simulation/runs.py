@@ -6,6 +6,7 @@
 ``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
 ``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
 ``timings/RUN.parquet``  seconds per round, which no two machines share
+``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models that do
 ``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
 """
 
@@ -161,6 +162,9 @@ class RunFolder:
         }
         _write(self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes)
         _write(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
+        if log.diagnostics:
+            table = self._table("diagnostics", run.name)
+            _write(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
         _write(self._table("parts", run.name), labels | log.rounds)
 
     def merge(self, runs: Iterable[Run]) -> None:

@@ -1,11 +1,10 @@
-"""BKB: the dictionary is drawn afresh after every trip, from all arms measured so far.
+"""BKB, CBKB and CBBKB: the dictionary is drawn afresh from all arms measured so far, the mean is always up to date.
 
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching:
-Scalable and No Regret*, COLT 2019, Algorithm 1. Theirs measures one arm a step; a trip is a batch of as many as it
-has edges, all chosen from one posterior, which no theorem of theirs covers.
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching:
+Scalable and No Regret*, COLT 2019, Algorithm 1; Zenati et al. 2022 (EK-UCB), whose baselines CBKB and CBBKB are. In
+the papers one arm is measured a step; a trip is a batch of as many as it has edges, all chosen from one posterior,
+which their theorems do not cover.
 """
-
-import logging
 
 import numpy as np
 from numpy.random import Generator
@@ -17,67 +16,36 @@ from evroute.model.nystrom import radius
 from evroute.model.nystrom.everywhere import Everywhere
 from evroute.model.nystrom.gp import NystromGP
 from evroute.model.nystrom.posterior import Covariance, SparsePosterior
-from evroute.model.nystrom.sampling import Sampling, draw, probabilities
-
-log = logging.getLogger(__name__)
+from evroute.model.nystrom.sampling import Redraw, Sampling
 
 
-class Redraw:
-    """Draws the dictionary of a posterior, by BKB's law.
+class Redrawn:
+    """Draw once ``1 + sum of the variances`` of what came since exceeds a threshold; 1 is every trip."""
 
-    keep_first: the first arm measured always stays (Zenati et al., baseline CBKB).
-    """
-
-    def __init__(
-        self, *, q_bar: float, sampling: Sampling, max_dictionary: int | None, keep_first: bool = False
-    ) -> None:
-        if not 0 < q_bar < np.inf:
+    def __init__(self, redraw: Redraw, threshold: float = 1.0) -> None:
+        if not 1 <= threshold < np.inf:
             raise ValueError(
-                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's chance to enter the "
-                "dictionary is (1 small and rough, 5 accurate)"
+                f"threshold is {threshold:g}; it must be at least 1: what the variances measured since the last "
+                "dictionary may sum up to, plus 1; larger means fewer dictionaries"
             )
-        if max_dictionary is not None and max_dictionary < 1:
-            raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
-        self._q_bar = q_bar
-        self._sampling = sampling
-        self._most = max_dictionary
-        self._keep_first = keep_first
-        self.capped = 0
-        self.redraws = 0
-
-    def __call__(self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator) -> None:
-        """Draw among slots, from variances before their newest measurements."""
-        p = probabilities(variance, posterior.count[slots], self._q_bar, self._sampling)
-        if self._keep_first:
-            p[0] = 1.0
-        drawn = draw(p, rng, self._most)
-        if self._most is not None and p.sum() > self._most and len(drawn) == self._most:
-            if not self.capped:
-                log.warning("the dictionary has reached its cap of %d points; its guarantees end here", self._most)
-            self.capped += 1
-        self.redraws += 1
-        posterior.set_dictionary(slots[drawn])
-
-
-class EveryTrip:
-    """BKB's rule: draw after every trip, with the variances before it."""
-
-    def __init__(self, redraw: Redraw) -> None:
         self._redraw = redraw
+        self._threshold = threshold
+        self._sum = 1.0
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere) -> bool:
-        """Hear nothing: there are no batches."""
+    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
+        """Hear nothing: every measurement is learned at once."""
         return False
 
     def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
-        """Take in what was measured, and draw among all that ever was; the first trip's arms all enter."""
+        """Take in what was measured; the arms of the first trip all enter. Chances are from variances before it."""
         first = not len(posterior.observed)
         measured = np.union1d(posterior.observed, slots)
-        variance = posterior.slot_variance(measured)
+        variance = np.full(len(measured), np.inf) if first else posterior.slot_variance(measured)
+        self._sum += np.inf if first else float(posterior.slot_variance(slots).sum())
         posterior.absorb(slots, whitened)
-        if first:
-            variance[:] = np.inf
-        self._redraw(posterior, measured, variance, rng)
+        if self._sum > self._threshold:
+            self._redraw(posterior, measured, variance, rng)
+            self._sum = 1.0
 
     def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
         """Return the radius of BKB."""
@@ -93,15 +61,16 @@ class EveryTrip:
 
     def diagnostics(self) -> dict[str, float]:
         """Return how often the dictionary was drawn, and how often its cap cut it."""
-        return {"redraws": float(self._redraw.redraws), "capped": float(self._redraw.capped)}
+        return self._redraw.diagnostics()
 
     def state(self) -> State:
-        """Return those numbers."""
-        return {"draws": np.array([self._redraw.redraws, self._redraw.capped])}
+        """Return those numbers and the sum of variances."""
+        return {"draws": self._redraw.state(), "sum": np.array(self._sum)}
 
     def restore(self, state: State) -> None:
         """Take them over."""
-        self._redraw.redraws, self._redraw.capped = state["draws"].tolist()
+        self._redraw.restore(state["draws"])
+        self._sum = float(state["sum"])
 
 
 def bkb(
@@ -120,5 +89,41 @@ def bkb(
     ridge: lambda over the noise variance.  q_bar: oversampling.  max_dictionary: most points, those of greatest
     probability.
     """
-    rule = EveryTrip(Redraw(q_bar=q_bar, sampling=sampling, max_dictionary=max_dictionary))
+    rule = Redrawn(Redraw(q_bar=q_bar, sampling=sampling, max_dictionary=max_dictionary))
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="BKB")
+
+
+def cbkb(
+    kernel: Covariance,
+    arms: Arms,
+    noise_std_wh: FloatArray,
+    rng: Generator,
+    *,
+    ridge: float = 1.0,
+    q_bar: float = 10.0,
+    max_dictionary: int | None = None,
+) -> NystromGP:
+    """CBKB: BKB as the baseline of EK-UCB, its first arm always kept and oversampled ten times."""
+    redraw = Redraw(q_bar=q_bar, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)
+    return NystromGP(kernel, arms, noise_std_wh, rng, rule=Redrawn(redraw), ridge=ridge, name="CBKB")
+
+
+def cbbkb(
+    kernel: Covariance,
+    arms: Arms,
+    noise_std_wh: FloatArray,
+    rng: Generator,
+    *,
+    ridge: float = 1.0,
+    threshold: float = 10.0,
+    q_bar: float | None = None,
+    max_dictionary: int | None = None,
+) -> NystromGP:
+    """CBBKB: the baseline of EK-UCB that draws when the variances of what came since sum up to a threshold.
+
+    q_bar: ten times the threshold where left out.
+    """
+    oversampling = 10.0 * threshold if q_bar is None else q_bar
+    redraw = Redraw(q_bar=oversampling, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)
+    rule = Redrawn(redraw, threshold)
+    return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="CBBKB")

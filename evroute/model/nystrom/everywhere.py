@@ -1,39 +1,54 @@
 """Everywhere: all edges in their reference contexts, embedded through a dictionary that changes often."""
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+from evroute.model.nystrom.posterior import SparsePosterior
 
 
 class Everywhere:
-    """All edges in their reference contexts, their prior covariances with slots kept."""
+    """All edges, with their prior covariances with slots and their features kept.
 
-    def __init__(self, posterior: SparsePosterior, arms: Arms, noise_std_wh: FloatArray, kernel: Covariance) -> None:
+    prior: (n,) whitened prior variances.
+    """
+
+    def __init__(self, posterior: SparsePosterior, arms: Arms) -> None:
         self._posterior = posterior
         self._arms = arms
-        self._noise_std = noise_std_wh
-        self._kernel = kernel
-        self._rows: dict[int, FloatArray] = {}
+        self._most = max(2 * len(arms), 2000)
         self.prior = posterior.prior_of(arms.edge, arms.features)
+        self._rows: dict[int, FloatArray] = {}
+        self._basis = np.empty(0, dtype=np.int64)
+        self._z = np.empty((0, len(arms)))
+        self._epoch = -1
 
     def with_slots(self, slots: IntArray) -> FloatArray:
         """Return the whitened prior covariance of slots with all edges, (k, n)."""
-        posterior = self._posterior
+        if len(self._rows) + len(slots) > self._most:
+            self._rows.clear()
         missing = np.array([slot for slot in dict.fromkeys(slots.tolist()) if slot not in self._rows], dtype=np.int64)
         if len(missing):
-            edge, features = posterior.edge[missing], posterior.features[missing]
-            rows = self._kernel(edge, features, self._arms.edge, self._arms.features)
-            rows /= self._noise_std[edge, np.newaxis]
-            rows /= self._noise_std
+            rows = self._posterior.prior_with(missing, self._arms.edge, self._arms.features)
             self._rows |= dict(zip(missing.tolist(), rows, strict=True))
         return np.array([self._rows[slot] for slot in slots.tolist()]).reshape(len(slots), len(self._arms))
 
     def embed(self) -> FloatArray:
-        """Return the features of all edges, (r, n)."""
-        return self._posterior.embed_rows(self.with_slots(self._posterior.basis))
+        """Return the features of all edges, (r, n); those of a basis that only grew are added to."""
+        basis, factor = self._posterior.basis, self._posterior.factor
+        old = len(self._basis)
+        if len(basis) >= old and np.array_equal(basis[:old], self._basis) and self._epoch == self._posterior.epoch:
+            new = self.with_slots(basis[old:]) - factor[old:, :old] @ self._z
+        else:
+            old, new = 0, self.with_slots(basis)
+            self._z = new[:0]
+        if len(new):
+            self._z = np.concatenate([self._z, solve_triangular(factor[old:, old:], new, lower=True)])
+        self._basis, self._epoch = basis, self._posterior.epoch
+        return self._z
 
     def forget(self) -> None:
-        """Drop what is kept of slots."""
+        """Drop what is kept: slots have other numbers now."""
         self._rows.clear()
+        self._epoch = -1

@@ -21,7 +21,7 @@ from evroute.model.nystrom.radius import Form
 class Rule(Protocol):
     """When the dictionary changes, and which measured arms it then holds."""
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere) -> bool:
+    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
         """Hear which arms are about to be measured; tell whether that changed what is believed."""
 
     def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
@@ -77,7 +77,7 @@ class NystromGP:
         self._name = name
         self.rule = rule
         self.sparse = SparsePosterior(kernel, self._noise_std, arms.features.shape[1], ridge)
-        self._everywhere = Everywhere(self.sparse, arms, self._noise_std, kernel)
+        self._everywhere = Everywhere(self.sparse, arms)
         self._known: tuple[FloatArray, FloatArray] | None = None
 
     def posterior(self, arms: Arms) -> Belief:
@@ -104,7 +104,7 @@ class NystromGP:
 
     def anticipate(self, arms: Arms) -> None:
         """Hear which arms are about to be measured."""
-        if self.rule.planned(self.sparse, arms, self._everywhere):
+        if self.rule.planned(self.sparse, arms, self._everywhere, self._rng):
             self._known = None
 
     def update(self, feedback: Feedback) -> None:

@@ -43,6 +43,7 @@ class SparsePosterior:
     Arms that were named have a *slot*. ``basis`` (r,) are the slots of the dictionary that are linearly independent,
     ``dictionary`` (m,) all of it. ``count``, ``total`` (U,) are the measurements of each slot and their whitened sum;
     ``pending`` (U,) are pulls not answered yet, which count in variances alone (hallucination).
+    ``factor`` (r, r) is L; ``epoch`` counts the dictionaries that did not just grow out of the last.
 
     noise_std_wh: (n,) of one measurement of each edge, Wh.  n_features: of a context.  ridge: lambda over the noise
     variance.
@@ -60,6 +61,7 @@ class SparsePosterior:
         self.total = np.empty(0)
         self.pending = np.empty(0)
         self.clipped = 0
+        self.epoch = 0
         self.set_dictionary(np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
@@ -96,12 +98,13 @@ class SparsePosterior:
         """
         self.dictionary = np.unique(slots)
         m = len(self.dictionary)
-        self.basis, self._factor = np.empty(0, dtype=np.int64), np.empty((0, 0))
+        self.epoch += 1
+        self.basis, self.factor = np.empty(0, dtype=np.int64), np.empty((0, 0))
         if m:
             prior = self.prior_between(self.dictionary, self.dictionary)
             factor, pivots, rank, _ = dpstrf(prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1)
             self.basis = self.dictionary[pivots[:rank] - 1]
-            self._factor = np.tril(factor[:rank, :rank])
+            self.factor = np.tril(factor[:rank, :rank])
         cross = self.prior_between(self.basis, np.arange(len(self)))
         self._embedding = self._solve_factor(cross)
         self.rebuild()
@@ -113,8 +116,8 @@ class SparsePosterior:
         self._information = z @ self.total
         self.refactor()
 
-    def grow(self, slot: int) -> float:
-        """Add a slot to the dictionary, others kept; return its part that they do not explain (EK-UCB, section 5.2).
+    def grow(self, slot: int) -> bool:
+        """Add a slot to the dictionary, others kept; tell whether it entered (EK-UCB, section 5.2).
 
         One that they explain, to ``1e-8`` of its prior variance, changes no span and is left out.
         """
@@ -122,14 +125,14 @@ class SparsePosterior:
         z = self.embedding[:, slot].copy()
         unexplained = float(self.prior[slot] - z @ z)
         if unexplained <= 1e-8 * self.prior[slot]:
-            return unexplained
+            return False
         pivot = np.sqrt(unexplained)
         row = (self.prior_between(np.array([slot]), np.arange(u))[0] - z @ self.embedding) / pivot
         self._reserve(r + 1, u)
         self._embedding[r, :u] = row
         factor = np.zeros((r + 1, r + 1))
-        factor[:r, :r], factor[r, :r], factor[r, r] = self._factor, z, pivot
-        self._factor = factor
+        factor[:r, :r], factor[r, :r], factor[r, r] = self.factor, z, pivot
+        self.factor = factor
         self.basis = np.append(self.basis, slot)
         self.dictionary = np.append(self.dictionary, slot)
         gram = np.empty((r + 1, r + 1))
@@ -138,7 +141,7 @@ class SparsePosterior:
         self._gram = gram
         self._information = np.append(self._information, row @ self.total)
         self._stale = True
-        return unexplained
+        return True
 
     def absorb(self, slots: IntArray, whitened: FloatArray) -> None:
         """Take in measurements (k,), residuals over noise deviations; repeats count each time."""
@@ -177,9 +180,9 @@ class SparsePosterior:
         cross = self._whitened(self.edge[self.basis], self.features[self.basis], edge, features)
         return self._solve_factor(cross)
 
-    def embed_rows(self, cross: FloatArray) -> FloatArray:
-        """Return the features z of arms whose prior covariance (r, a) with the basis, whitened, is known."""
-        return self._solve_factor(cross)
+    def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the whitened prior covariance of slots with arms, (k, a)."""
+        return self._whitened(self.edge[slots], self.features[slots], edge, features)
 
     def prior_of(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior variance of arms, (a,)."""
@@ -218,10 +221,15 @@ class SparsePosterior:
 
     def covariance(self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled posterior covariance of arms with features (r, a) and (r, b) and prior (a, b), (a, b)."""
+        unexplained: FloatArray = (prior - z_a.T @ z_b) / self.ridge
+        return unexplained + self.explained_covariance(z_a, z_b, pending=pending)
+
+    def explained_covariance(self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True) -> FloatArray:
+        """Return ``z_a' V^-1 z_b``, (a, b)."""
         self._fresh()
         factor = self._pulled_factor if pending else self._answered_factor
         spread_a, spread_b = (solve_triangular(factor, z, lower=True) for z in (z_a, z_b))
-        covariance: FloatArray = (prior - z_a.T @ z_b) / self.ridge + spread_a.T @ spread_b
+        covariance: FloatArray = spread_a.T @ spread_b
         return covariance
 
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
@@ -271,7 +279,7 @@ class SparsePosterior:
             "pending": self.pending.copy(),
             "dictionary": self.dictionary.copy(),
             "basis": self.basis.copy(),
-            "factor": self._factor.copy(),
+            "factor": self.factor.copy(),
             "embedding": self.embedding.copy(),
             "precision": self._gram.copy(),
             "information": self._information.copy(),
@@ -301,9 +309,10 @@ class SparsePosterior:
             (e, row.tobytes()): i for i, (e, row) in enumerate(zip(self.edge.tolist(), self.features, strict=True))
         }
         self.prior = self.prior_of(self.edge, self.features)
+        self.epoch += 1
         self.count, self.total, self.pending = (state[name].copy() for name in ("count", "total", "pending"))
         self.dictionary, self.basis = state["dictionary"].copy(), state["basis"].copy()
-        self._factor, self._embedding = state["factor"].copy(), state["embedding"].copy()
+        self.factor, self._embedding = state["factor"].copy(), state["embedding"].copy()
         self._gram, self._information = state["precision"].copy(), state["information"].copy()
         self.refactor()
 
@@ -347,5 +356,5 @@ class SparsePosterior:
     def _solve_factor(self, right: FloatArray) -> FloatArray:
         if not right.size:
             return np.empty(right.shape)
-        solved: FloatArray = solve_triangular(self._factor, right, lower=True)
+        solved: FloatArray = solve_triangular(self.factor, right, lower=True)
         return solved

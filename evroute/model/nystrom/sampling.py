@@ -1,11 +1,15 @@
 """Drawing a dictionary afresh: every measured arm enters with a probability that its variance gives (BKB)."""
 
+import logging
 from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.nystrom.posterior import SparsePosterior
+
+log = logging.getLogger(__name__)
 
 Sampling = Literal["union", "per_obs"]
 """``per_obs`` is the law of the published loop over measurements; ``union`` its upper bound, the authors' program."""
@@ -30,3 +34,52 @@ def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
     if most is not None and len(drawn) > most:
         return np.sort(drawn[np.argsort(-p[drawn], kind="stable")[:most]])
     return drawn
+
+
+class Redraw:
+    """Draws the dictionary of a posterior, by BKB's law.
+
+    keep_first: the first arm measured always stays (Zenati et al., baseline CBKB).
+    """
+
+    def __init__(
+        self, *, q_bar: float, sampling: Sampling, max_dictionary: int | None, keep_first: bool = False
+    ) -> None:
+        if not 0 < q_bar < np.inf:
+            raise ValueError(
+                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's chance to enter the "
+                "dictionary is (1 small and rough, 5 accurate)"
+            )
+        if max_dictionary is not None and max_dictionary < 1:
+            raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+        self._q_bar = q_bar
+        self._sampling = sampling
+        self._most = max_dictionary
+        self._keep_first = keep_first
+        self.capped = 0
+        self.redraws = 0
+
+    def __call__(self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator) -> None:
+        """Draw among slots, from variances before their newest measurements."""
+        p = probabilities(variance, posterior.count[slots], self._q_bar, self._sampling)
+        if self._keep_first:
+            p[0] = 1.0
+        drawn = draw(p, rng, self._most)
+        if self._most is not None and p.sum() > self._most and len(drawn) == self._most:
+            if not self.capped:
+                log.warning("the dictionary has reached its cap of %d points; its guarantees end here", self._most)
+            self.capped += 1
+        self.redraws += 1
+        posterior.set_dictionary(slots[drawn])
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return how often a dictionary was drawn, and how often its cap cut it."""
+        return {"redraws": float(self.redraws), "capped": float(self.capped)}
+
+    def state(self) -> IntArray:
+        """Return the same, (2,)."""
+        return np.array([self.redraws, self.capped])
+
+    def restore(self, state: IntArray) -> None:
+        """Take it over."""
+        self.redraws, self.capped = state.tolist()

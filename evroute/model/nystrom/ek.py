@@ -1,0 +1,125 @@
+"""EK-UCB and K-UCB: a dictionary that grows one arm at a time, as measurements come in driving order.
+
+Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual Bandits*, AISTATS
+2022; sections 2 and 4. Computed in features of a growing Cholesky factor, not with the inverses of the paper, which
+lose their digits on smooth kernels. K-UCB is the exact method: every arm enters.
+"""
+
+import logging
+
+import numpy as np
+from numpy.random import Generator
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.base import State
+from evroute.model.nystrom import radius
+from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.gp import NystromGP
+from evroute.model.nystrom.kors import Kors
+from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+
+log = logging.getLogger(__name__)
+
+
+class Growing:
+    """Let measurements enter one at a time, with the chance that KORS gives them; without it all enter.
+
+    gamma: budget, how many times its score a point's chance is.  The first measurement always enters, unless gamma
+    is 0: then nothing ever does.  max_dictionary: when there are as many, no further one enters.
+    """
+
+    def __init__(self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None) -> None:
+        if not 0 <= gamma < np.inf:
+            raise ValueError(
+                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's chance to enter the "
+                "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
+            )
+        if max_dictionary is not None and max_dictionary < 1:
+            raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+        self._kors = kors
+        self._gamma = gamma
+        self._most = max_dictionary
+        self._refused = 0
+
+    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
+        """Hear nothing: every measurement is learned at once."""
+        return False
+
+    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
+        """Let each enter or not, in driving order, then take all in; one uniform number is drawn for each."""
+        for slot, uniform in zip(slots.tolist(), rng.random(len(slots)), strict=True):
+            self._offer(posterior, slot, uniform)
+        posterior.absorb(slots, whitened)
+
+    def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
+        """Return the radius of EK-UCB."""
+        return radius.ek(
+            form,
+            log_det=posterior.log_det(),
+            trace=posterior.trace(),
+            ridge=posterior.ridge,
+            norm_bound=norm_bound,
+            delta=delta,
+        )
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return how many points the cap kept out."""
+        return {"capped": float(self._refused)}
+
+    def state(self) -> State:
+        """Return that number, and what KORS remembers."""
+        kors = {} if self._kors is None else {"p": self._kors.p.copy(), "factor": self._kors.factor.copy()}
+        return kors | {"refused": np.array(self._refused)}
+
+    def restore(self, state: State) -> None:
+        """Take them over."""
+        self._refused = int(state["refused"])
+        if self._kors is not None:
+            self._kors.p, self._kors.factor = state["p"].copy(), state["factor"].copy()
+
+    def _offer(self, posterior: SparsePosterior, slot: int, uniform: float) -> None:
+        p, with_points = 1.0, np.empty(0)
+        prior = float(posterior.prior[slot])
+        if self._kors is not None:
+            with_points = posterior.factor @ posterior.embedding[:, slot]
+            p = min(1.0, self._gamma * self._kors.score(prior, with_points))
+            if not len(self._kors.p) and self._gamma > 0:
+                p = 1.0
+        if uniform >= p:
+            return
+        if self._most is not None and len(posterior.basis) >= self._most:
+            if not self._refused:
+                log.warning("the dictionary has reached its cap of %d points; no further one enters", self._most)
+            self._refused += 1
+            return
+        if posterior.grow(slot) and self._kors is not None:
+            self._kors.add(prior, with_points, p)
+
+
+def ek_ucb(
+    kernel: Covariance,
+    arms: Arms,
+    noise_std_wh: FloatArray,
+    rng: Generator,
+    *,
+    ridge: float = 1.0,
+    mu: float | None = None,
+    gamma: float = 1.0,
+    eps: float = 0.5,
+    max_dictionary: int | None = 1000,
+) -> NystromGP:
+    """EK-UCB: a dictionary that grows by KORS.
+
+    ridge: lambda over the noise variance.  mu: accuracy of the projection over the noise variance; the ridge where
+    left out.  gamma: budget.  eps: accuracy of the scores.  max_dictionary: most points.
+    """
+    rule = Growing(Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary)
+    return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="EK-UCB")
+
+
+def k_ucb(
+    kernel: Covariance, arms: Arms, noise_std_wh: FloatArray, rng: Generator, *, ridge: float = 1.0
+) -> NystromGP:
+    """K-UCB (CGP-UCB up to its radius): every measured arm is in the dictionary, so the posterior is exact."""
+    return NystromGP(kernel, arms, noise_std_wh, rng, rule=Growing(None), ridge=ridge, name="K-UCB")

@@ -1,0 +1,85 @@
+"""When a batch of plans closes: how far variances may have shrunk since its mean and dictionary were frozen.
+
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process Optimization with
+Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3; ``product`` is Desautels, Krause & Burdick 2014.
+Each rule is a bound of ``max_x s_start(x) / s_now(x)``, s the scaled variance, from the pulls that a posterior holds
+as pending; a batch goes on while the bound is at most a threshold. "All x" are the edges in their reference contexts
+and the arms of the batch itself.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.posterior import SparsePosterior
+
+StopRule = Literal["local", "global", "global-local", "exact-ratio", "product"]
+
+
+def global_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+    """Return ``1 + sum of the variances at the start`` (Lemma 1)."""
+    pulled = np.flatnonzero(posterior.pending)
+    return 1.0 + float(posterior.pending[pulled] @ posterior.slot_variance(pulled, pending=False))
+
+
+def local_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+    """Return ``max_x 1 + sum_j k~(x, x_j)² / s(x)`` (Lemma 3).
+
+    Of the two sums, with the covariance k~ and with what the dictionary explains of it, the larger counts at each x:
+    the first alone bounds the ratio only where the covariance left unexplained is not negative.
+    """
+    return 1.0 + max(float(np.max(part, initial=0.0)) for part in local_parts(posterior, everywhere))
+
+
+def local_parts(posterior: SparsePosterior, everywhere: Everywhere) -> list[FloatArray]:
+    """Return the local bound less 1 at the arms of the batch and at all edges."""
+    pulled = np.flatnonzero(posterior.pending)
+    pulls, z = posterior.pending[pulled], posterior.embedding[:, pulled]
+    parts = []
+    for z_x, prior_x, prior in (
+        (z, posterior.prior[pulled], posterior.prior_between(pulled, pulled)),
+        (everywhere.embed(), everywhere.prior, everywhere.with_slots(pulled).T),
+    ):
+        explained = posterior.explained_covariance(z_x, z, pending=False)
+        whole = (prior - z_x.T @ z) / posterior.ridge + explained
+        larger = np.maximum(whole**2 @ pulls, explained**2 @ pulls)
+        parts.append(larger / posterior.variance(z_x, prior_x, pending=False))
+    return parts
+
+
+def exact_ratio(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+    """Return the ratio itself."""
+    pulled = np.flatnonzero(posterior.pending)
+    worst = 1.0
+    for z, prior in (
+        (posterior.embedding[:, pulled], posterior.prior[pulled]),
+        (everywhere.embed(), everywhere.prior),
+    ):
+        ratio = posterior.variance(z, prior, pending=False) / posterior.variance(z, prior)
+        worst = max(worst, float(np.max(ratio, initial=1.0)))
+    return worst
+
+
+def product_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+    """Return ``product of (1 + running variances)``, which is ``det V with the batch / det V`` (Desautels et al.)."""
+    return float(np.exp(posterior.log_det(pending=True) - posterior.log_det()))
+
+
+def stop_bound(rule: StopRule, threshold: float) -> Callable[[SparsePosterior, Everywhere], float]:
+    """Return the bound of a rule; ``global-local`` is ``global`` until that exceeds the threshold, then ``local``."""
+    if rule == "global-local":
+
+        def bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+            value = global_bound(posterior, everywhere)
+            return value if value <= threshold else local_bound(posterior, everywhere)
+
+        return bound
+    return {
+        "local": local_bound,
+        "global": global_bound,
+        "exact-ratio": exact_ratio,
+        "product": product_bound,
+    }[rule]
