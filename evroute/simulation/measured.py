@@ -87,8 +87,11 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
     """
     table = read_table(path)
     if "edge" not in table.column_names and {"lat", "lon"} & set(table.column_names):
-        raise EvrouteError("GPS is to come")
-    measured = read_edges(path, table, setting, sorted(names))
+        from evroute.simulation.gps import read_points
+
+        measured = read_points(path, table, setting, sorted(names))
+    else:
+        measured = read_edges(path, table, setting, sorted(names))
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))
         raise EvrouteError(

@@ -1,0 +1,213 @@
+"""Map matching: the edges that a track of noisy positions was driven on, by a hidden Markov model.
+
+Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness*, ACM SIGSPATIAL 2009: Gaussian
+distances to the road (eq. 1, sigma 4.07 m there), exponential differences between the way along the roads and the way
+through the air (eqs. 2-3), Viterbi. Ways follow legal turns alone; parallel edges are candidates of their own.
+Positions closer than 2 sigma to the one before are left out, as there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+
+SIGMA_M = 5.0
+BETA_M = 10.0
+"""Scale of the difference between the two ways, m: what 5 to 10 s between positions call for."""
+FARTHEST_M = 50.0
+MOST_CANDIDATES = 8
+DETOUR_M = 300.0
+DETOUR_FACTOR = 2.0
+"""A way between two positions may be so much longer, in all, than that through the air."""
+BACKWARD_M = 4 * SIGMA_M
+"""So far noise may throw a position back along an edge."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """A connected part of a track.
+
+    edges: (k,) network rows in driving order.  position: (p,) rows of the track that it holds, increasing.
+    at_m: (p,) how far along ``edges`` each of them lies, m of road, never decreasing.
+    """
+
+    edges: IntArray
+    position: IntArray
+    at_m: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    edge: int
+    along_m: float
+    off_m: float
+
+
+class MapMatcher:
+    """Matches tracks to one network."""
+
+    def __init__(self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M) -> None:
+        import shapely
+
+        self.network = network
+        self.sigma_m = sigma_m
+        self.beta_m = beta_m
+        points = np.column_stack([network.shape_x_m, network.shape_y_m])
+        edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
+        self._shapes = shapely.linestrings(points, indices=edge)
+        self._tree = shapely.STRtree(self._shapes)
+        self._scale = network.length_m / np.maximum(shapely.length(self._shapes), 1e-9)
+        graph = LineGraph.from_network(network)
+        self._next = [graph.indices[a:b].tolist() for a, b in zip(graph.indptr[:-1], graph.indptr[1:], strict=True)]
+        self._length_m = network.length_m.tolist()
+        self._ways: dict[int, tuple[float, dict[int, tuple[float, int]]]] = {}
+
+    def match(self, lat: FloatArray, lon: FloatArray) -> list[Match]:
+        """Return the connected parts of a track, (p,) degrees; more than one where it leaves the network or jumps.
+
+        Raises
+        ------
+        EvrouteError
+            If a position is not on the earth.
+        """
+        from pyproj import Transformer
+
+        if not (np.all(np.abs(lat) <= 90) and np.all(np.abs(lon) <= 180)):
+            raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
+        x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(lon, lat)
+        return self.match_xy(np.asarray(x_m), np.asarray(y_m))
+
+    def match_xy(self, x_m: FloatArray, y_m: FloatArray) -> list[Match]:
+        """Do the same for positions in the network's own coordinates, (p,) m; those that are not finite are off."""
+        matches: list[Match] = []
+        position: list[int] = []
+        layers: list[list[_Candidate]] = []
+        cost: list[list[float]] = []
+        back: list[list[int]] = []
+
+        def close() -> None:
+            if len(position) > 1:
+                matches.append(self._walk(position, layers, cost, back))
+            for kept in (position, layers, cost, back):
+                kept.clear()
+
+        for row, found in self._candidates(x_m, y_m):
+            if not found:
+                close()
+                continue
+            if position:
+                last = position[-1]
+                air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
+                if air_m < 2 * self.sigma_m and row < len(x_m) - 1:
+                    continue
+                costs, origins = self._step(layers[-1], cost[-1], found, air_m)
+                if not np.isfinite(costs).any():
+                    close()
+            emitted = [0.5 * (each.off_m / self.sigma_m) ** 2 for each in found]
+            if position:
+                cost.append([a + b for a, b in zip(costs, emitted, strict=True)])
+                back.append(origins)
+            else:
+                cost.append(emitted)
+                back.append([-1] * len(found))
+            position.append(row)
+            layers.append(found)
+        close()
+        return matches
+
+    def _candidates(self, x_m: FloatArray, y_m: FloatArray) -> "list[tuple[int, list[_Candidate]]]":
+        """Return each position's nearest edges within `FARTHEST_M`, the nearest first."""
+        import shapely
+
+        points = shapely.points(x_m, y_m)
+        place, edge = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)
+        off_m = shapely.distance(points[place], self._shapes[edge])
+        along_m = shapely.line_locate_point(self._shapes[edge], points[place]) * self._scale[edge]
+        order = np.lexsort((edge, off_m, place))
+        found: list[tuple[int, list[_Candidate]]] = [(row, []) for row in range(len(x_m))]
+        for i in order.tolist():
+            of = found[place[i]][1]
+            if len(of) < MOST_CANDIDATES:
+                of.append(_Candidate(int(edge[i]), float(along_m[i]), float(off_m[i])))
+        return found
+
+    def _step(
+        self, before: Sequence[_Candidate], cost: Sequence[float], after: Sequence[_Candidate], air_m: float
+    ) -> tuple[list[float], list[int]]:
+        """Return the least cost of each candidate and the one before it; inf where none leads there."""
+        costs, origins = [np.inf] * len(after), [-1] * len(after)
+        limit_m = DETOUR_FACTOR * air_m + DETOUR_M
+        for i, start in enumerate(before):
+            if cost[i] == np.inf:
+                continue
+            ways = self._from(start.edge, limit_m)
+            for j, end in enumerate(after):
+                way_m = self._between(start, end, ways)
+                if way_m <= limit_m:
+                    total = cost[i] + abs(way_m - air_m) / self.beta_m
+                    if total < costs[j]:
+                        costs[j], origins[j] = total, i
+        return costs, origins
+
+    def _between(self, start: _Candidate, end: _Candidate, ways: dict[int, tuple[float, int]]) -> float:
+        """Return the way along the roads, m."""
+        if start.edge == end.edge and end.along_m >= start.along_m - BACKWARD_M:
+            return max(0.0, end.along_m - start.along_m)
+        if end.edge not in ways:
+            return float("inf")
+        way_m: float = self._length_m[start.edge] - start.along_m + ways[end.edge][0] + end.along_m
+        return way_m
+
+    def _from(self, edge: int, limit_m: float) -> dict[int, tuple[float, int]]:
+        """Return the edges whose start lies within a limit of the end of ``edge``: how far, and the edge before."""
+        known = self._ways.get(edge)
+        if known and known[0] >= limit_m:
+            return known[1]
+        ways: dict[int, tuple[float, int]] = {}
+        queue = [(0.0, following, edge) for following in self._next[edge]]
+        while queue:
+            far_m, reached, before = heappop(queue)
+            if reached in ways:
+                continue
+            ways[reached] = far_m, before
+            beyond_m = far_m + self._length_m[reached]
+            if beyond_m <= limit_m:
+                for following in self._next[reached]:
+                    if following not in ways:
+                        heappush(queue, (beyond_m, following, reached))
+        self._ways[edge] = limit_m, ways
+        return ways
+
+    def _walk(
+        self,
+        position: Sequence[int],
+        layers: Sequence[Sequence[_Candidate]],
+        cost: Sequence[Sequence[float]],
+        back: Sequence[Sequence[int]],
+    ) -> Match:
+        """Follow the best candidates back, and join them by the ways between them."""
+        best = int(np.argmin(cost[-1]))
+        chosen = [best]
+        for origins in reversed(back[1:]):
+            chosen.append(origins[chosen[-1]])
+        states = [layer[i] for layer, i in zip(layers, reversed(chosen), strict=True)]
+        edges = [states[0].edge]
+        start_m, at_m = 0.0, [states[0].along_m]
+        for before, after in pairwise(states):
+            if not (before.edge == after.edge and after.along_m >= before.along_m - BACKWARD_M):
+                ways = self._ways[before.edge][1]
+                way = [after.edge]
+                while (previous := ways[way[-1]][1]) != before.edge:
+                    way.append(previous)
+                for reached in reversed(way):
+                    start_m += self._length_m[edges[-1]]
+                    edges.append(reached)
+            at_m.append(max(at_m[-1], start_m + after.along_m))
+        return Match(np.array(edges), np.array(position), np.array(at_m))
