@@ -39,10 +39,14 @@ _W_PER_KW = 1000.0
 
 
 class Derivatives(Protocol):
-    """Derivatives of the energy of arms, whatever arms are."""
+    """Derivatives of the energy of arms, whatever these are, by p numbers with names, units and prior deviations."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    prior_std: tuple[float, ...]
 
     def of(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the derivatives by each of `NAMES` for arms (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""
+        """Return the derivatives for arms (a,) in contexts (a, d), (a, p) Wh per unit."""
 
 
 class Regressors:
@@ -51,6 +55,10 @@ class Regressors:
     Only the speed of an edge changes with its context; its length, its climb and its direction, tail to head, are the
     network's.
     """
+
+    names = NAMES
+    units = UNITS
+    prior_std = PRIOR_STD
 
     def __init__(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         self.network = network

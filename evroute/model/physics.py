@@ -8,7 +8,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
-from evroute.energy.regressors import NAMES, PRIOR_STD, UNITS, Derivatives
+from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
 from evroute.model.coefficients import Coefficients
 from evroute.model.regression import Regression
@@ -26,7 +26,7 @@ class PhysicsRegression:
             raise ValueError("noise_std_wh must be positive numbers")
         self._regressors = regressors
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
-        self._regression = Regression(prior_std(coefficient_scale))
+        self._regression = Regression(prior_std(regressors, coefficient_scale))
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm."""
@@ -46,7 +46,7 @@ class PhysicsRegression:
         )
 
     def covariance(self, arms: Arms) -> FloatArray:
-        """Return the posterior covariance of the arms, (a, a) Wh², of rank six at most."""
+        """Return the posterior covariance of the arms, (a, a) Wh², of low rank."""
         return self._regression.covariance(self._regressors.of(arms.edge, arms.features))
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
@@ -61,7 +61,7 @@ class PhysicsRegression:
 
     def coefficients(self) -> Coefficients:
         """Return what is believed of the coefficients."""
-        return self._regression.coefficients(NAMES, UNITS)
+        return self._regression.coefficients(self._regressors.names, self._regressors.units)
 
     def state(self) -> State:
         """Return the numbers of the regression."""
@@ -78,8 +78,8 @@ class PhysicsRegression:
         self._regression.restore(state, f"a physics regression model of {len(self._noise_std)} edges")
 
 
-def prior_std(coefficient_scale: float) -> FloatArray:
-    """Return the prior deviations of the coefficients, (6,) in `energy.regressors.UNITS`.
+def prior_std(regressors: Derivatives, coefficient_scale: float) -> FloatArray:
+    """Return the prior deviations of the coefficients, (p,) in their units.
 
     Raises
     ------
@@ -91,5 +91,5 @@ def prior_std(coefficient_scale: float) -> FloatArray:
             f"coefficient_scale is {coefficient_scale:g}; it must be positive: "
             "it multiplies the prior deviations of mass, rolling, drag, auxiliary power and wind"
         )
-    scaled: FloatArray = coefficient_scale * np.array(PRIOR_STD)
+    scaled: FloatArray = coefficient_scale * np.array(regressors.prior_std)
     return scaled

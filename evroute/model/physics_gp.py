@@ -12,7 +12,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
-from evroute.energy.regressors import NAMES, UNITS, Derivatives
+from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.coefficients import Coefficients
@@ -51,7 +51,7 @@ class PhysicsGP:
             dissipation_kernel.lengthscales,
             graph_share=dissipation_kernel.graph_share,
         )
-        self._kernel = PhysicsKernel(rest, regressors, prior_std(coefficient_scale))
+        self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
         self._gp = ExactGP(self._kernel, arms, noise_std_wh)
 
     def posterior(self, arms: Arms) -> Belief:
@@ -96,10 +96,10 @@ class PhysicsGP:
 
     def coefficients(self) -> Coefficients:
         """Return what is believed of the coefficients."""
-        prior = self._kernel.coefficient_std
+        prior, regressors = self._kernel.coefficient_std, self._kernel.regressors
         mean, learned = self._gp.regress(self._kernel.with_coefficients)
         variance = np.maximum(prior**2 + learned.diagonal(), 0.0)
-        return Coefficients(NAMES, UNITS, mean, np.sqrt(variance), prior)
+        return Coefficients(regressors.names, regressors.units, mean, np.sqrt(variance), prior)
 
     def state(self) -> State:
         """Return the state of the Gaussian process, and the prior deviations of the coefficients."""

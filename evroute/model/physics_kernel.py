@@ -15,7 +15,7 @@ from evroute.model.kernels import EdgeContextKernel
 class PhysicsKernel:
     """Sum of the two.
 
-    rest: k_gp.  coefficient_std: (6,) square roots of the diagonal of S, in `energy.regressors.UNITS`.
+    rest: k_gp.  coefficient_std: (p,) square roots of the diagonal of S, in the units of the regressors.
     """
 
     def __init__(self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray) -> None:
@@ -52,7 +52,7 @@ class PhysicsKernel:
         return covariance
 
     def with_coefficients(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of arms with the coefficients, ``x S``, (a, 6)."""
+        """Return the prior covariance of arms with the coefficients, ``x S``, (a, p)."""
         return self._columns(edge, features) * self.coefficient_std
 
     def _columns(self, edge: IntArray, features: FloatArray) -> FloatArray:
