@@ -59,7 +59,7 @@ def simulate(
     device: Annotated[str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")] = None,
     arms: Annotated[
         str | None,
-        typer.Option(help="What models learn on: edges, or turns (edges as entered from another). [edges]"),
+        typer.Option(help="What models learn on: edges, turns (edges as entered), or turns-braked. [edges]"),
     ] = None,
     prior: Annotated[
         list[str] | None,
@@ -73,6 +73,9 @@ def simulate(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="TCP://HOST:PORT", help="A Dask cluster that does the work instead.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Keep the runs finished in --out, or run all again.")
     ] = True,
@@ -139,6 +142,7 @@ def simulate(
                 wanted,
                 out,
                 jobs=jobs,
+                scheduler=scheduler,
                 resume=resume,
                 on_progress=lambda done, total: progress.update(
                     task, description="trips", completed=done, total=total

@@ -108,6 +108,16 @@ class TurnEnergy:
         wasted: FloatArray = np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
         return wasted
 
+    def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return what slowing down to the speed of the turn gives back, (a,) Wh, never positive."""
+        entry_mps, next_mps = speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
+        turn_mps = np.minimum(np.minimum(turn_speed_mps(self.table.angle_rad[rows]), next_mps), entry_mps)
+        slowed_wh = 0.5 * self.vehicle.mass_kg * (entry_mps**2 - turn_mps**2) / J_PER_WH
+        braked: FloatArray = np.where(
+            rows < self.table.n_turns, -self.vehicle.recuperation_efficiency * slowed_wh, 0.0
+        )
+        return braked
+
     def _gained_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         kinetic_wh = 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH
         before_wh = np.where(rows < self.table.n_turns, kinetic_wh[self.table.left[rows]], 0.0)

@@ -79,11 +79,14 @@ class EdgeArms:
 class TurnArms:
     """Every turn is an arm, and every edge on which a trip may start.
 
-    energy: of turns, for the vehicle of trips that name none.
+    energy: of turns, for the vehicle of trips that name none.  braked: trips measure the braking for a turn on the
+    edge left, as cars do it; what physics says it gives back is then told of the turn. Else speeds change as an edge
+    is entered.
     """
 
-    def __init__(self, search: Search, energy: TurnEnergy) -> None:
+    def __init__(self, search: Search, energy: TurnEnergy, *, braked: bool = False) -> None:
         self.search = search
+        self.braked = braked
         self.energy = energy
         self.table = energy.table
         self._speed_scale = float(context.build(energy.network).scale[SPEED])
@@ -121,11 +124,15 @@ class TurnArms:
         rows = self.table.rows_along(feedback.edge)
         speed_mps = self.energy.network.speed_mps.copy()
         speed_mps[feedback.edge] = self._speeds(feedback.features)
+        energy_wh = feedback.energy_wh
+        if self.braked:
+            braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
+            energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
         return Feedback(
             edge=rows,
             features=self._features(rows, feedback.features, speed_mps),
             prior_mean_wh=feedback.prior_mean_wh + self._added_wh(feedback.vehicle, rows, speed_mps),
-            energy_wh=feedback.energy_wh,
+            energy_wh=energy_wh,
             trip_id=feedback.trip_id,
             vehicle=feedback.vehicle,
             departed_s=feedback.departed_s,

@@ -13,6 +13,7 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.model.base import EnergyModel
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.arm_space import TurnArms
 from evroute.planning.turn_belief import TurnBelief
 from evroute.simulation.methods import Method, make_model
 from evroute.simulation.runs import RunFolder
@@ -93,7 +94,9 @@ def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) ->
     method = Method.model_validate(about["method"])
     model = make_model(method, setting, options)
     model.restore(state)
-    return TurnBelief(model, setting.turns.space, setting.arms) if method.arms else model
+    if not method.arms:
+        return model
+    return TurnBelief(model, TurnArms(setting.search, setting.turns.energy, braked=method.braked), setting.arms)
 
 
 def _choose(folder: Path, run: str | None) -> str:

@@ -119,17 +119,20 @@ ONLY_EDGES = {
 class Method(BaseModel):
     """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
 
-    arms: what the model's arms are, ``"turns"``, or ``"edges"`` where left out.  lengthscale_factor: the model's
-    kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both
-    are for models with a kernel.  Every other option is a parameter with a default of
-    the model or the index (`options_of`); one that both have goes to both.
+    arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is measured on the
+    edge left (`TurnArms`), or ``"edges"`` where left out.  lengthscale_factor: the model's kernel has the world's
+    lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both are for models with a
+    kernel.  Every other option is a parameter with a default of the model or the index (`options_of`); one that both
+    have goes to both.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     model: str
     index: str
-    arms: Annotated[Literal["turns"] | None, BeforeValidator(lambda arms: None if arms == "edges" else arms)] = None
+    arms: Annotated[
+        Literal["turns", "turns-braked"] | None, BeforeValidator(lambda arms: None if arms == "edges" else arms)
+    ] = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
 
@@ -171,6 +174,11 @@ class Method(BaseModel):
                 )
             given[name] = _validated(name, value, taken[name])
         return self
+
+    @property
+    def braked(self) -> bool:
+        """Whether braking for a turn is measured on the edge left."""
+        return self.arms == "turns-braked"
 
     @property
     def options(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             search=search,
             potential_wh=setting.potential_wh,
             rng=default_rng(policy_seeds),
-            space=TurnArms(search, setting.turns.energy) if method.arms else None,
+            space=TurnArms(search, setting.turns.energy, braked=method.braked) if method.arms else None,
         )
         judge = Judge(
             network=setting.network,

@@ -1,11 +1,13 @@
 """Arm spaces: turns of a round and of a trip, in contexts that change and with edges closed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.energy.prior import all_arms, fit
-from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
@@ -74,3 +76,20 @@ def test_another_vehicle_has_its_own_kinetic_energy(hill) -> None:
     heavy = load_vehicle("volvo-c40")
     own, other = (space.potential_wh(Round(1, edges, 0, 1, vehicle=name)) for name in ("", heavy.name))
     np.testing.assert_allclose(other, own * heavy.mass_kg / CAR.mass_kg)
+
+
+def test_braking_for_a_turn_is_told_of_the_turn_where_it_is_measured_before(hill) -> None:
+    network = replace(hill, speed_mps=np.full(hill.n_edges, 20.0))
+    own, row = space_of(network), network.row_of
+    braked = TurnArms(own.search, own.energy, braked=True)
+    edges, route = edges_of(network), Route(tuple(row[e] for e in ("in", "east", "west", "out")))
+    trip = Feedback.of_route(edges, route, np.array([10.0, 20.0, 30.0, 40.0]))
+    before, moved = own.feedback(trip), braked.feedback(trip)
+    change_wh = moved.energy_wh - before.energy_wh
+    assert change_wh.sum() == pytest.approx(0)
+    rows = own.table.rows_along(route.rows)
+    turn_mps = np.minimum(turn_speed_mps(own.table.angle_rad[rows[1:]]), 20.0)
+    back_wh = -CAR.recuperation_efficiency * 0.5 * CAR.mass_kg * (20.0**2 - turn_mps**2) / 3600
+    assert back_wh.min() < -1
+    np.testing.assert_allclose(change_wh, np.append(0, back_wh) - np.append(back_wh, 0))
+    np.testing.assert_array_equal(moved.prior_mean_wh, before.prior_mean_wh)
