@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from evroute.energy.driving import DrivingConditions
     from evroute.energy.vehicle import Vehicle
     from evroute.network.road_network import RoadNetwork
+    from evroute.planning.guarantee import Guarantee
     from evroute.planning.plan import Plan
     from evroute.planning.planner import Planner
 
@@ -59,6 +60,17 @@ def route(
         Path | None, typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned.")
     ] = None,
     run: Annotated[str | None, typer.Option(help="Which run of --belief, if it holds several.")] = None,
+    interval: Annotated[
+        str | None,
+        typer.Option(help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs --belief."),
+    ] = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 delta=0.05]",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     geojson: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")] = None,
     gpx: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the least-energy route as GPX.")] = None,
@@ -89,6 +101,11 @@ def route(
         raise EvrouteError("--reserve needs the charge at the start: --soc")
     if run is not None and belief is None:
         raise EvrouteError("--run names a run of a folder: --belief FOLDER")
+    if interval is not None and belief is None:
+        raise EvrouteError("--interval bounds what was learned: --belief FOLDER")
+    if assume and interval is None:
+        raise EvrouteError("--assume belongs to --interval")
+    wanted = None if interval is None else _guarantee(interval, assume or [])
     day = conditions(
         temperature_c=temperature,
         wind_mps=wind,
@@ -100,13 +117,13 @@ def route(
     if batch is not None:
         if trip or places or json or geojson or gpx or map_ or max_extra_time or soc is not None or alternatives:
             raise EvrouteError("--batch takes trips, charges and limits from its file, and prints JSON lines alone")
-        _answer(batch, lambda name: _planner(roads, load_vehicle(name), belief, run, day), vehicle, search)
+        _answer(batch, lambda name: _planner(roads, load_vehicle(name), belief, run, day, wanted), vehicle, search)
         return
     origin, *between, destination = stops(roads, trip, places)
     car = load_vehicle(vehicle)
     battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
     extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
-    planner = _planner(roads, car, belief, run, day)
+    planner = _planner(roads, car, belief, run, day, wanted)
     plan = planner.plan(
         origin,
         destination,
@@ -127,8 +144,32 @@ def route(
         _print(roads, plan)
 
 
+def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
+    from typing import Any
+
+    from evroute.errors import EvrouteError
+    from evroute.planning.answers import number_of
+    from evroute.planning.guarantee import Guarantee
+
+    values: dict[str, Any] = {}
+    for each in assumed:
+        name, _, value = each.partition("=")
+        if name not in ("B", "sigma", "delta"):
+            raise EvrouteError(f"--assume '{each}' is none of B=VALUE, sigma=VALUE, delta=VALUE")
+        values[name] = "auto" if (name, value) == ("B", "auto") else number_of(f"--assume {name}", value)
+    try:
+        return Guarantee(interval, **values)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise EvrouteError(str(error)) from None
+
+
 def _planner(
-    roads: "RoadNetwork", car: "Vehicle", belief: Path | None, run: str | None, day: "DrivingConditions"
+    roads: "RoadNetwork",
+    car: "Vehicle",
+    belief: Path | None,
+    run: str | None,
+    day: "DrivingConditions",
+    wanted: "Guarantee | None",
 ) -> "Planner":
     from evroute.planning.planner import Planner
 
@@ -136,7 +177,7 @@ def _planner(
         return Planner(roads, car, conditions=day)
     from evroute.simulation.belief import load_belief
 
-    return Planner(roads, car, load_belief(belief, run, roads, car), conditions=day)
+    return Planner(roads, car, load_belief(belief, run, roads, car), conditions=day, guarantee=wanted)
 
 
 def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str) -> None:
@@ -211,6 +252,12 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     if all(r.energy_forecast for r in routes):
         intervals = [r.energy_forecast.interval_wh() for r in routes if r.energy_forecast]
         row("  90 % of trips", *(f"{low / 1000:.3f} to {high / 1000:.3f}" for low, high in intervals))
+    bounds = [r.guarantee for r in routes if r.guarantee]
+    if bounds:
+        row(
+            f"  expected, {bounds[0].wanted.kind}",
+            *(f"{b.low_wh / 1000:.3f} to {b.high_wh / 1000:.3f}" for b in bounds),
+        )
     row("Wh/km", *(f"{r.wh_per_km:.1f}" for r in routes))
     row("km", *(f"{r.length_m / 1000:.2f}" for r in routes))
     row("min", *(f"{r.time_s / 60:.1f}" for r in routes))
@@ -227,6 +274,8 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
             row("never below the reserve", *(f"{f.never_below_reserve:.1%}" for f in forecasts))
     console.print(table)
     console.print(f"{plan.verdict} ({plan.proof})", highlight=False)
+    if bounds:
+        console.print(f"expected: {bounds[0].assumes}", highlight=False, soft_wrap=True)
     least = plan.routes["energy"]
     if battery and least.charge:
         lowest = least.charge.lowest

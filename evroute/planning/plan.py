@@ -6,6 +6,7 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecast import ChargeForecast, RouteForecast
+from evroute.planning.guarantee import RouteGuarantee
 
 SMALL_WH = 100.0
 
@@ -18,6 +19,7 @@ class PlannedRoute:
     energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to ``energy_wh``.
     length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a battery.
     energy_forecast, charge_forecast: with a belief, and with a belief and a battery.
+    guarantee: bounds of the expected energy, with a belief and where wanted.
     """
 
     route: Route
@@ -32,6 +34,7 @@ class PlannedRoute:
     charge: ChargeTrace | None = None
     energy_forecast: RouteForecast | None = None
     charge_forecast: ChargeForecast | None = None
+    guarantee: RouteGuarantee | None = None
 
     @property
     def wh_per_km(self) -> float:

@@ -22,6 +22,7 @@ from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
 from evroute.planning.forecast import forecast_charge
+from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
@@ -63,6 +64,7 @@ class Planner:
 
     model: a belief to plan with, over the edges' reference contexts; eq. 8 if there is none.
     conditions: of the day; they change eq. 8, what a belief learned is added to it.
+    guarantee: which bounds each route shall have, with a belief.
     """
 
     def __init__(
@@ -72,11 +74,13 @@ class Planner:
         model: EnergyModel | None = None,
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
+        guarantee: Guarantee | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
         self.model = model
         self.conditions = conditions
+        self.guarantee = guarantee
         self.prior = fit(network, vehicle, conditions=conditions)
         self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms: Arms = all_arms(network, self.prior)
@@ -216,6 +220,8 @@ class Planner:
         )
         if self.model is None:
             return described
+        if self.guarantee is not None:
+            described = replace(described, guarantee=self._steps.guarantee(route, self.guarantee))
         energy = self._steps.forecast(route)
         if battery is None:
             return replace(described, energy_forecast=energy)

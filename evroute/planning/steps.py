@@ -22,6 +22,7 @@ from evroute.model.base import EnergyModel
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecast import RouteForecast, forecast, forecast_passed
+from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_passed
 from evroute.planning.turn_belief import TurnBelief
 
 
@@ -63,6 +64,9 @@ class Steps(Protocol):
 
     def forecast(self, route: Route) -> RouteForecast:
         """Forecast the energy of one trip along a route."""
+
+    def guarantee(self, route: Route, wanted: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a route."""
 
 
 class EdgeSteps:
@@ -111,6 +115,12 @@ class EdgeSteps:
         if self._model is None:
             raise TypeError("eq. 8 has no posterior, which a forecast needs")
         return forecast(self._model, self._arms, route)
+
+    def guarantee(self, route: Route, wanted: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a route."""
+        if self._model is None:
+            raise TypeError("eq. 8 was learned from nothing, which a guarantee needs")
+        return guarantee_passed(self._model, self._arms, self._arms.rows_of(route.rows), wanted)
 
 
 class TurnSteps:
@@ -180,3 +190,7 @@ class TurnSteps:
     def forecast(self, route: Route) -> RouteForecast:
         """Forecast the energy of one trip from the joint posterior of its turns."""
         return forecast_passed(self._model, self._arms, self._table.rows_along(route.rows))
+
+    def guarantee(self, route: Route, wanted: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a route from its turns."""
+        return guarantee_passed(self._model, self._arms, self._table.rows_along(route.rows), wanted)
