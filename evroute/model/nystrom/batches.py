@@ -44,6 +44,8 @@ class _Trip:
 class Batches:
     """The rule of BBKB; without a `Redraw` every arm planned enters the dictionary, which is then exact.
 
+    A batch planned without any dictionary closes at once: variances there shrink by nothing that is planned.
+
     stop_rule: with none variances do not know what is planned, and the number of trips alone closes a batch.
     threshold: C, at least 1.  max_trips: a batch closes after as many in any case.
     """
@@ -188,7 +190,8 @@ class Batches:
             self.criterion = self._bound(posterior, everywhere)
         self._planned += 1
         self._picks += len(slots)
-        self._closed = self._closed or self.criterion > self._threshold or self._planned >= self._max_trips
+        full = self.criterion > self._threshold or self._planned >= self._max_trips
+        self._closed = self._closed or full or not len(posterior.basis)
 
     def _answered(self, posterior: SparsePosterior, slots: IntArray) -> list[_Trip]:
         """Return the plans that a measurement answers: the first over just its edges, else all over no others."""
