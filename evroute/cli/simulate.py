@@ -15,7 +15,12 @@ def simulate(
     network: Annotated[list[str] | None, typer.Option(help="Network; repeat for several.")] = None,
     trip: Annotated[
         list[str] | None,
-        typer.Option(help="A named trip, or 'PLACE to PLACE' (edge ids, or LAT,LON); repeatable. [A]"),
+        typer.Option(
+            "--trip",
+            "--trips",
+            help="A named trip, 'PLACE to PLACE' (edge ids, or LAT,LON), 'random 2-5 km', or a file of trips: .csv, "
+            ".parquet (origin, destination, departure, vehicle, count), SUMO's .rou.xml; repeatable. [A]",
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
@@ -35,7 +40,7 @@ def simulate(
             help="potential-rectified, rectified (the paper), potential, clamped; repeatable. [potential-rectified]"
         ),
     ] = None,
-    horizon: Annotated[int | None, typer.Option(min=1, help="Trips per run. [500]")] = None,
+    horizon: Annotated[int | None, typer.Option(min=1, help="Trips per run. [500, or those of the longest file]")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")] = None,
     vehicle: Annotated[str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")] = None,
     world: Annotated[
@@ -184,6 +189,10 @@ def simulate(
                 f"{row.headroom_wh:+.1f}",
             )
         Console().print(table)
+    for files in folder.manifest().get("trip_files", {}).values():
+        for file, told in files.items():
+            notes = [f"{count} left out: {reason}" for reason, count in told["skipped"].items()] + told["notes"]
+            typer.echo("; ".join([f"{file}: {told['trips']} trips", *notes]))
     typer.echo(f"{folder.path}/rounds.parquet")
 
 

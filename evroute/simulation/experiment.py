@@ -37,6 +37,7 @@ from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
+from evroute.simulation.demand import is_file, load_file, provenance
 from evroute.simulation.execution import execute
 from evroute.simulation.methods import INDICES, MODELS, ONLY_EDGES, Method, check_ranges, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
@@ -49,8 +50,9 @@ from evroute.simulation.worlds import World, load_world
 class Experiment(BaseModel):
     """Every method on every trip in every world under every search, prior and lengthscale, with ``seeds`` seeds each.
 
-    trips: names by network (a name or a stored ``.npz``).  world: one or several, by name, file or table
-    (`load_world`).  closed_share, if given, goes to each of them.
+    trips: names, pairs of places, files or ``random 2-5 km`` (`demand`), by network (a name or a stored ``.npz``).
+    horizon: of every run, in trips; left out, it is 500, or where trips come from files what the longest holds.
+    world: one or several, by name, file or table (`load_world`).  closed_share, if given, goes to each of them.
     prior, lengthscale: of sampled worlds, and of the models in any.
 
     Raises
@@ -86,6 +88,8 @@ class Experiment(BaseModel):
         if "closed_share" in table:
             share = table.pop("closed_share")
             worlds = [load_world(load_world(each).model_dump() | {"closed_share": share}) for each in worlds]
+        if "horizon" not in table and (longest := _longest(table)):
+            table["horizon"] = longest
         return table | {"world": worlds}
 
     @model_validator(mode="after")
@@ -112,6 +116,18 @@ class Experiment(BaseModel):
                 prior=prior,
                 lengthscale=lengthscale,
             )
+
+
+def _longest(table: Mapping[str, Any]) -> int:
+    """Return how many trips the longest file of trips holds; 0 where there is none."""
+    lists = table.get("trips")
+    listed = [
+        len(load_file(Path(trip), load_setting(network, table.get("vehicle", DEFAULT_VEHICLE))))
+        for network, trips in (lists.items() if isinstance(lists, Mapping) else ())
+        for trip in (trips if isinstance(trips, list | tuple) else ())
+        if isinstance(trip, str) and is_file(trip)
+    ]
+    return max(listed, default=0)
 
 
 def load_experiment(path: Path, **changes: Any) -> Experiment:
@@ -231,9 +247,11 @@ def simulate(
 def _manifest(experiment: Experiment) -> dict[str, Any]:
     """Return all that results depend on, and check that every network, trip and vehicle is there."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
+    files: dict[str, Any] = {}
     for name, setting in settings.items():
         for trip in experiment.trips[name]:
-            setting.ends(trip)
+            if told := provenance(trip, setting):
+                files.setdefault(name, {})[trip] = told
         for method in experiment.methods:
             check_ranges(method, setting)
     packages = ["numpy", "scipy"]
@@ -243,6 +261,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         "configuration": experiment.model_dump(mode="json", exclude_none=True),
         "networks": {name: setting.network.digest for name, setting in settings.items()},
         "vehicle": next(iter(settings.values())).vehicle_numbers,
+        **({"trip_files": files} if files else {}),
         "regret": DEFINITION,
         "versions": {
             "evroute": __version__,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WH_PER_KWH = 1000.0
 EDGE_COLUMNS = ("trip", "edge", "time", "energy_wh", "energy_kwh", "travel_s", "vehicle")
 TEXT = ("trip", "edge", "vehicle", "time")
+NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "lat", "lon", "soc_percent")
 
 JAM_WH = 500.0
 """What any edge may take or give beyond eq. 8 without being called impossible, Wh."""
@@ -100,8 +101,8 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
     return measured
 
 
-def read_table(path: Path) -> "pa.Table":
-    """Read a CSV or Parquet file; ids, vehicles and times become text, everything else numbers.
+def read_table(path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = NUMBERS) -> "pa.Table":
+    """Read a CSV or Parquet file; the columns ``text`` become text, ``number`` numbers.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def read_table(path: Path) -> "pa.Table":
         if path.suffix == ".parquet":
             table = pyarrow.parquet.read_table(path)
         else:
-            types = dict.fromkeys(TEXT, pa.string())
+            types = dict.fromkeys(text, pa.string())
             options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
             table = pyarrow.csv.read_csv(path, convert_options=options)
     except (pa.ArrowException, OSError) as error:
@@ -128,8 +129,10 @@ def read_table(path: Path) -> "pa.Table":
     for name in table.column_names:
         if table.column_names.count(name) > 1:
             raise EvrouteError(f"trip table {path} has two columns '{name}'")
+        if name not in {*text, *number}:
+            continue
         try:
-            wanted = table[name].cast(pa.string() if name in TEXT else pa.float64())
+            wanted = table[name].cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
             raise EvrouteError(f"trip table {path}, column '{name}': {str(error).splitlines()[0]}") from None
         table = table.set_column(table.column_names.index(name), name, wanted)

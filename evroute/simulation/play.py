@@ -13,12 +13,12 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation import belief
+from evroute.simulation.demand import load_demand
 from evroute.simulation.loop import run as run_loop
 from evroute.simulation.methods import MODELS, make_index, make_model, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
-from evroute.simulation.trips import Repeated
 
 
 def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
@@ -34,8 +34,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         lengthscale = run.lengthscale * (method.lengthscale_factor or 1.0)
         believed = load_setting(run.network, run.vehicle, run.prior, lengthscale)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds, model_seeds = SeedSequence(run.seed, spawn_key=names).spawn(3)
-        world = run.world.build(setting, Repeated(*setting.ends(run.trip)), world_seeds)
+        world_seeds, policy_seeds, model_seeds, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(4)
+        world = run.world.build(setting, load_demand(run.trip, setting, trip_seeds), world_seeds)
         rule = WEIGHT_RULES[run.search]
         own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
         model = make_model(method, believed, own)
