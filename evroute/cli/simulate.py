@@ -193,6 +193,9 @@ def simulate(
         for file, told in files.items():
             notes = [f"{count} left out: {reason}" for reason, count in told["skipped"].items()] + told["notes"]
             typer.echo("; ".join([f"{file}: {told['trips']} trips", *notes]))
+    for worlds in folder.manifest().get("worlds", {}).values():
+        for label, told in worlds.items():
+            typer.echo(f"{label}: {told['note']}")
     typer.echo(f"{folder.path}/rounds.parquet")
 
 

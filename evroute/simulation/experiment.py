@@ -248,10 +248,14 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
     """Return all that results depend on, and check that every network, trip and vehicle is there."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
     files: dict[str, Any] = {}
+    worlds: dict[str, Any] = {}
     for name, setting in settings.items():
         for trip in experiment.trips[name]:
             if told := provenance(trip, setting):
                 files.setdefault(name, {})[trip] = told
+        for world in experiment.world:
+            if told := world.provenance(setting):
+                worlds.setdefault(name, {})[world.label] = told
         for method in experiment.methods:
             check_ranges(method, setting)
     packages = ["numpy", "scipy"]
@@ -262,6 +266,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         "networks": {name: setting.network.digest for name, setting in settings.items()},
         "vehicle": next(iter(settings.values())).vehicle_numbers,
         **({"trip_files": files} if files else {}),
+        **({"worlds": worlds} if worlds else {}),
         "regret": DEFINITION,
         "versions": {
             "evroute": __version__,

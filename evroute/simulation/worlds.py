@@ -29,6 +29,7 @@ from evroute.simulation.trips import Trips
 WORLDS = {
     "sampled-gp": "evroute.simulation.sampled_gp:SampledWorld",
     "physics": "evroute.simulation.conditions:Conditions",
+    "replay": "evroute.simulation.replay:ReplayWorld",
 }
 """Kinds: the class of each's options."""
 DEFAULT = "sampled-gp"
@@ -54,6 +55,16 @@ class World(BaseModel, ABC):
         EvrouteError
             If the options do not go with the network or the vehicle.
         """
+
+    def provenance(self, setting: Setting) -> dict[str, Any]:
+        """Return what results depend on besides the options, and a ``note`` for people where there is one.
+
+        Raises
+        ------
+        EvrouteError
+            If a file that the world needs cannot be read.
+        """
+        return {}
 
     @property
     def label(self) -> str:
