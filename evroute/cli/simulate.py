@@ -47,6 +47,10 @@ def simulate(
         list[str] | None,
         typer.Option(help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. [sampled-gp]"),
     ] = None,
+    in_flight: Annotated[
+        str | None,
+        typer.Option(help="Trips planned before the first of them tells what it took; clock: when each ends. [1]"),
+    ] = None,
     closed_share: Annotated[
         float | None, typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]")
     ] = None,
@@ -117,6 +121,8 @@ def simulate(
     grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale}
     choices = {"network": network, "trip": trip, "method": method, "model": model, "index": index} | grids | options
     fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
+    if in_flight is not None:
+        fields["in_flight"] = in_flight if in_flight == "clock" else _parsed(f"in_flight={in_flight}")[1]
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:

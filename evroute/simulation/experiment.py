@@ -39,6 +39,7 @@ from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.simulation.demand import is_file, load_file, provenance
 from evroute.simulation.execution import execute
+from evroute.simulation.in_flight import Flight
 from evroute.simulation.methods import INDICES, MODELS, ONLY_EDGES, Method, check_ranges, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
@@ -54,6 +55,8 @@ class Experiment(BaseModel):
     horizon: of every run, in trips; left out, it is 500, or where trips come from files what the longest holds.
     world: one or several, by name, file or table (`load_world`).  closed_share, if given, goes to each of them.
     prior, lengthscale: of sampled worlds, and of the models in any.
+    in_flight: so many trips are planned before the first of them tells what it measured; ``"clock"``: each tells when
+    it ends.
 
     Raises
     ------
@@ -71,6 +74,7 @@ class Experiment(BaseModel):
     horizon: int = Field(500, gt=0)
     seeds: int = Field(5, gt=0)
     vehicle: str = DEFAULT_VEHICLE
+    in_flight: Flight = 1
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
         (DEFAULT_WORLD,), min_length=1, validate_default=True
     )
@@ -115,6 +119,7 @@ class Experiment(BaseModel):
                 world=world,
                 prior=prior,
                 lengthscale=lengthscale,
+                in_flight=self.in_flight,
             )
 
 

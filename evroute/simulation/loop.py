@@ -16,6 +16,7 @@ from evroute.model.base import Diagnoses
 from evroute.policy.agent import Agent
 from evroute.policy.base import least_norm, multiplier
 from evroute.simulation.environment import Environment
+from evroute.simulation.in_flight import Flight, InFlight
 from evroute.simulation.regret import Judge
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -42,9 +43,18 @@ class Log:
 
 
 def run(
-    agent: Agent, environment: Environment, judge: Judge, *, horizon: int, on_round: Callable[[int], None]
+    agent: Agent,
+    environment: Environment,
+    judge: Judge,
+    *,
+    horizon: int,
+    on_round: Callable[[int], None],
+    in_flight: Flight = 1,
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
+
+    in_flight: when trips tell what they measured (`in_flight`); what a round logs as its update is what came in
+    between it and the next.
 
     Raises
     ------
@@ -59,8 +69,11 @@ def run(
     stopwatch = _Stopwatch()
     stopwatch.attach(agent.model, "posterior", "posterior_s")
     stopwatch.attach(agent.space, "route", "search_s")
+    flight = InFlight(in_flight)
     for t in range(1, horizon + 1):
         request = environment.observe(t)
+        for ended in flight.before(request):
+            agent.tell(ended)
         stopwatch.lap()
         started = perf_counter()
         route = agent.ask(request)
@@ -69,7 +82,8 @@ def run(
         predicted_wh, predicted_sd_wh = agent.predict(request, route)
         feedback = environment.drive(request, route)
         drove = perf_counter()
-        agent.tell(feedback)
+        for ended in flight.after(feedback):
+            agent.tell(ended)
         update_s = perf_counter() - drove
         if isinstance(agent.model, Diagnoses):
             for name, value in agent.model.diagnostics().items():
@@ -103,6 +117,8 @@ def run(
         for name, seconds in laps.items():
             timings[name].append(seconds)
         on_round(t)
+    for ended in flight.rest():
+        agent.tell(ended)
     t_column = np.arange(1, horizon + 1)
     columns = {name: np.array(values) for name, values in rounds.items()}
     columns["cumulative_regret_wh"] = np.cumsum(columns["regret_wh"])

@@ -56,7 +56,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             noise_std_wh=setting.noise_std_wh,
             potential_wh=setting.potential_wh,
         )
-        log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round)
+        log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round, in_flight=run.in_flight)
         belief.save(folder.belief_path(run.name), model, method=method, setting=believed)
         if isinstance(model, Refitting):
             folder.write_fits(run.name, model.fits)

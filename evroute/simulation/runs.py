@@ -26,6 +26,7 @@ from evroute.errors import EvrouteError
 from evroute.files import replacing
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
+from evroute.simulation.in_flight import Flight
 from evroute.simulation.loop import Log
 from evroute.simulation.methods import Method
 from evroute.simulation.worlds import DEFAULT as DEFAULT_WORLD
@@ -48,6 +49,7 @@ class Run:
     world: World
     prior: str = DEFAULT_SPREAD
     lengthscale: float = DEFAULT_LENGTHSCALE
+    in_flight: Flight = 1
 
     @property
     def name(self) -> str:
@@ -61,6 +63,7 @@ class Run:
         parts += [self.method.name, self.search]
         parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
         parts += [f"l{self.lengthscale:g}"] * (self.lengthscale != DEFAULT_LENGTHSCALE)
+        parts += [f"f{self.in_flight}"] * (self.in_flight != 1)
         return "-".join([*parts, f"s{self.seed}"])
 
 
