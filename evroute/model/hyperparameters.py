@@ -46,11 +46,11 @@ class Hyperparameters:
     @classmethod
     def of(cls, kernel: EdgeContextKernel) -> "Hyperparameters":
         """Return those of a kernel."""
-        return cls(kernel.graph.nu, kernel.graph.kappa, kernel.lengthscales, kernel.graph_share)
+        return cls(kernel.matern.nu, kernel.matern.kappa, kernel.lengthscales, kernel.graph_share)
 
     def applied(self, kernel: EdgeContextKernel) -> EdgeContextKernel:
         """Return the first kernel with these numbers; seconds on a city where nu or kappa differ."""
-        graph = kernel.graph
+        graph = kernel.matern
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
         std_wh = self.std_factor * kernel.std_wh
@@ -107,8 +107,8 @@ def fit(
     ValueError
         If nu of the kernel is not whole.
     """
-    if not float(kernel.graph.nu).is_integer():
-        raise ValueError(f"nu of the kernel is {kernel.graph.nu}; fits start from a whole number")
+    if not float(kernel.matern.nu).is_integer():
+        raise ValueError(f"nu of the kernel is {kernel.matern.nu}; fits start from a whole number")
     driven = driven.most_visited(MOST_ARMS)
     problem = _Problem(kernel, noise_std_wh, driven, inducing, prior_log_std)
     start = Hyperparameters.of(kernel)
@@ -154,16 +154,16 @@ class _Problem:
     def origin(self, nu: float) -> FloatArray:
         """Return where the search starts: equal variances from the graph on the driven edges, whatever nu is."""
         kernel, edges = self.kernel, np.unique(self.driven.edge)
-        filtered, _ = filter_blocks(kernel.graph.laplacian, int(nu), kernel.graph.kappa, edges)
+        filtered, _ = filter_blocks(kernel.matern.laplacian, int(nu), kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
-        numbers = [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.graph.kappa, 1.0]
+        numbers = [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
         origin: FloatArray = np.log(np.array(numbers))
         return origin
 
     def log_likelihood(self, nu: float, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""
-        surface = Surface(self.kernel.graph.laplacian, int(nu), np.exp(theta[:-1]), self.edges)
+        surface = Surface(self.kernel.matern.laplacian, int(nu), np.exp(theta[:-1]), self.edges)
         noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
         return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
 
@@ -191,7 +191,7 @@ class _Problem:
     def named(self, nu: int, theta: FloatArray) -> Hyperparameters:
         """Return the numbers as hyper-parameters of a kernel whose k_G has mean diagonal 1."""
         a, b, *_, kappa, noise_factor = np.exp(theta)
-        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(self.kernel.graph.laplacian, nu, kappa).mean()
+        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(self.kernel.matern.laplacian, nu, kappa).mean()
         lengthscales = np.exp(theta[2:-2]).reshape(self.kernel.lengthscales.shape)
         variance = a * scale + b
         return Hyperparameters(

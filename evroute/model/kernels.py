@@ -34,11 +34,25 @@ def matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArr
     return kernel
 
 
+class ArmGraph(Protocol):
+    """A kernel between arms by their places on the roads: `GraphMatern` between edges, `TurnGraph` between turns."""
+
+    n_edges: int
+    diagonal: FloatArray
+    digest: str
+
+    def block(self, edge_a: IntArray, edge_b: IntArray, /) -> FloatArray:
+        """Return the kernel between two lists of arms, (a, b)."""
+
+    def matrix(self) -> FloatArray:
+        """Return the whole of it, (n, n)."""
+
+
 class ArmKernel(Protocol):
     """What an exact model asks of its prior covariance."""
 
     @property
-    def graph(self) -> GraphMatern:
+    def graph(self) -> ArmGraph:
         """The kernel on the edges of its network."""
 
     def __call__(
@@ -62,7 +76,7 @@ class EdgeContextKernel:
     """
 
     def __init__(
-        self, graph: GraphMatern, std_wh: FloatArray, lengthscales: FloatArray, *, graph_share: float = 0.5
+        self, graph: ArmGraph, std_wh: FloatArray, lengthscales: FloatArray, *, graph_share: float = 0.5
     ) -> None:
         if std_wh.shape != (graph.n_edges,) or not np.all((std_wh > 0) & (std_wh < np.inf)):
             raise ValueError(f"the prior standard deviations must be {graph.n_edges} positive numbers")
@@ -82,6 +96,19 @@ class EdgeContextKernel:
         covariance = self.graph.block(edge_a, edge_b)
         self._mix(covariance, edge_a, features_a, edge_b, features_b)
         return covariance
+
+    @property
+    def matern(self) -> GraphMatern:
+        """k_G where the arms are edges.
+
+        Raises
+        ------
+        TypeError
+            If they are not.
+        """
+        if not isinstance(self.graph, GraphMatern):
+            raise TypeError(f"{type(self.graph).__name__} is no graph Matérn kernel between edges")
+        return self.graph
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior variance of each arm, (a,) Wh²; the kernels on contexts are 1 there."""

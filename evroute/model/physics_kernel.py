@@ -8,8 +8,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
-from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels import ArmGraph, EdgeContextKernel
 
 
 class PhysicsKernel:
@@ -24,7 +23,7 @@ class PhysicsKernel:
         self.coefficient_std = coefficient_std
 
     @property
-    def graph(self) -> GraphMatern:
+    def graph(self) -> ArmGraph:
         """The kernel on the edges of the network."""
         return self.rest.graph
 

@@ -4,7 +4,6 @@ A model that asks for a kernel, for arms or for deviations by name works on turn
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,7 @@ class TurnSetting:
 
     def _kernel(self, prior: TurnPrior) -> EdgeContextKernel:
         table = self.energy.table
-        graph: Any = TurnGraph(self.edges.kernel.graph, table.left, table.entered)
+        graph = TurnGraph(self.edges.kernel.matern, table.left, table.entered)
         factor = np.ones(len(NAMES))
         factor[len(context.NAMES) :] = TURN_LENGTHSCALE
         return EdgeContextKernel(graph, prior.std_wh, self.edges.lengthscale * factor)
