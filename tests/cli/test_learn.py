@@ -1,0 +1,67 @@
+"""``evroute learn``: a table in, a belief to plan with out; bad input is one line."""
+
+import pytest
+from typer.testing import CliRunner
+
+from evroute.cli import app
+from evroute.errors import EvrouteError
+from evroute.simulation.setting import load_setting
+
+RUNNER = CliRunner()
+
+
+def learn(*arguments: str):
+    return RUNNER.invoke(app, ["learn", *arguments, "--quiet"], env={"COLUMNS": "160"})
+
+
+@pytest.fixture
+def table(tmp_path):
+    setting = load_setting("denver", "reference")
+    lines = ["trip,edge,energy_wh"]
+    for trip, (origin, destination) in (("monday", (0, 500)), ("tuesday", (100, 900))):
+        for edge in setting.search.route(setting.network.time_s, origin, destination).edges:
+            energy_wh = 1.3 * setting.prior.dissipated_wh[edge] + setting.potential_wh[edge]
+            lines.append(f'{trip},"{setting.network.edge_id[edge]}",{energy_wh}')
+    lines.append("lost,nowhere,12")
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> None:
+    out = tmp_path / "own"
+    done = learn(str(table), "--out", str(out), "--model", "physics")
+    assert done.exit_code == 0, done.output
+    for text in ("monday", "tuesday", "learned 2 trips, 2 in all; 1 set aside", "lost: network 'denver' has no edge"):
+        assert text in done.stdout
+    assert "off on average by" in done.stdout
+    again = learn(str(table), "--out", str(out), "--model", "physics")
+    assert "learned 0 trips, 2 in all; 2 known already" in again.stdout
+    afresh = learn(str(table), "--out", str(out), "--model", "factor", "--reset")
+    assert "learned 2 trips, 2 in all" in afresh.stdout
+    planned = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
+    assert planned.exit_code == 0, planned.output
+    assert "learned" in planned.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--network", "atlantis"), "no network 'atlantis'"),
+        (("--vehicle", "rocket"), "unknown vehicle 'rocket'"),
+        (("--model", "magic"), "unknown model 'magic'"),
+        (("--option", "arms=turns"), "leave arms out"),
+        (("--option", "nonsense"), "not NAME=VALUE"),
+        (("--prior", "none"), "unknown prior 'none'"),
+    ],
+)
+def test_wrong_options_are_one_line(table, tmp_path, arguments, line) -> None:
+    refused = learn(str(table), "--out", str(tmp_path / "out"), *arguments)
+    assert isinstance(refused.exception, EvrouteError), refused.output
+    assert line in str(refused.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_table_is_one_line(tmp_path) -> None:
+    refused = learn("gone.csv", "--out", str(tmp_path / "out"))
+    assert "gone.csv does not exist" in str(refused.exception)
