@@ -25,6 +25,7 @@ from evroute.simulation.setting import Setting
 MODELS = {
     "independent": "evroute.model.independent:IndependentNormal",
     "exact": "evroute.model.exact:ExactGP",
+    "fixed-features": "evroute.model.fixed_features:FixedFeatures",
     "svgp": "evroute.model.svgp:SparseVariationalGP",
     "factor": "evroute.model.factor:ConsumptionFactor",
     "edge-speeds": "evroute.model.edge_speeds:EdgeSpeeds",

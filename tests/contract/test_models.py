@@ -24,7 +24,7 @@ def setting(hill) -> Setting:
 METHODS = [{"model": model} for model in MODELS] + [{"model": "exact", "fit_hyperparameters": True}]
 FEW_NUMBERS = {"factor", "edge-speeds", "physics"}
 """Models of few numbers: their covariances are of low rank."""
-OWN_PRIOR = FEW_NUMBERS | {"physics+gp"}
+OWN_PRIOR = FEW_NUMBERS | {"physics+gp", "fixed-features"}
 """Models whose prior deviations are not those of the setting."""
 FROM_TIMES = {"edge-speeds"}
 """Models that measured energies teach nothing."""
