@@ -40,7 +40,9 @@ def simulate(
             help="potential-rectified, rectified (the paper), potential, clamped; repeatable. [potential-rectified]"
         ),
     ] = None,
-    horizon: Annotated[int | None, typer.Option(min=1, help="Trips per run. [500, or those of the longest file]")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="Trips per run. [500, or those of the longest file]")
+    ] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")] = None,
     vehicle: Annotated[str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")] = None,
     world: Annotated[
@@ -173,6 +175,13 @@ def simulate(
         world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
         return world + row.search + prior + scale, row.worlds
 
+    failures = folder.failures()
+    for name, error in failures.items():
+        typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
+    if failures:
+        typer.echo(f"evroute: {len(failures)} runs failed; {folder.path}/failures tells why", err=True)
+    if not folder.finished_runs():
+        raise typer.Exit(1)
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
         table = Table(
             title=f"{title}, {worlds} world{'s' * (worlds > 1)}",
@@ -203,6 +212,8 @@ def simulate(
         for label, told in worlds.items():
             typer.echo(f"{label}: {told['note']}")
     typer.echo(f"{folder.path}/rounds.parquet")
+    if failures:
+        raise typer.Exit(1)
 
 
 def _parsed(option: str) -> tuple[str, Any]:

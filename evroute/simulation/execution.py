@@ -5,6 +5,7 @@ next round once the caller is interrupted, and at once if it is killed; unfinish
 """
 
 import os
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -27,15 +28,19 @@ POLL_S = 0.1
 def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]) -> None:
     """Carry out runs in up to ``jobs`` processes; ``on_progress`` hears the number of rounds done so far.
 
+    A run that fails is recorded in the folder, and the others go on.
+
     Raises
     ------
     EvrouteError
-        If a run cannot be carried out, or a process died; the runs finished so far are kept.
+        If a process died; the runs finished so far are kept.
+    OSError
+        If the folder cannot be written, as on a full disk; likewise.
     """
     if min(jobs, len(runs)) <= 1:
         done = _Counter(on_progress)
         for run in runs:
-            play(run, folder, done.add)
+            attempt(run, folder, done.add)
         return
     with threadpool_limits(1):
         for key in dict.fromkeys((run.network, run.vehicle, run.prior, run.lengthscale) for run in runs):
@@ -57,6 +62,18 @@ def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: C
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
+
+
+def attempt(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
+    """Play a run, or record why it failed; what concerns all runs, such as a full disk, is raised."""
+    try:
+        play(run, folder, on_round)
+    except (_StoppedError, OSError, MemoryError):
+        raise
+    except EvrouteError as error:
+        folder.write_failure(run.name, str(error))
+    except Exception:  # whatever is wrong with one run is no reason to lose the others
+        folder.write_failure(run.name, traceback.format_exc())
 
 
 class _Counter:
@@ -100,4 +117,4 @@ def _play_in_worker(run: Run, folder: RunFolder) -> None:
         with rounds.get_lock():
             rounds.value += 1
 
-    play(run, folder, on_round)
+    attempt(run, folder, on_round)

@@ -37,6 +37,7 @@ from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
+from evroute.simulation.cluster import execute_on
 from evroute.simulation.demand import is_file, load_file, provenance
 from evroute.simulation.execution import execute
 from evroute.simulation.in_flight import Flight
@@ -205,12 +206,14 @@ def simulate(
     out: str | Path,
     *,
     jobs: int = 1,
+    scheduler: str | None = None,
     resume: bool = True,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunFolder:
     """Carry out an experiment, or what is left of it, and return its folder.
 
-    Results are the same whatever ``jobs`` is. With ``jobs`` above 1 a script has to call this under
+    Results are the same whatever ``jobs`` and ``scheduler`` are. A run that fails leaves its error in the folder
+    (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script has to call this under
     ``if __name__ == "__main__":``, for its processes start afresh.
 
     Parameters
@@ -221,6 +224,8 @@ def simulate(
         The folder: new, empty, or begun by the same experiment.
     jobs
         Processes, at least 1.
+    scheduler
+        Address of a Dask cluster that carries out the runs instead, ``tcp://host:port``.
     resume
         Keep the runs already finished in the folder; else run all again, to the same result.
     on_progress
@@ -231,7 +236,8 @@ def simulate(
     ValueError
         If ``jobs`` is not positive.
     EvrouteError
-        If a network, trip or vehicle is unknown, the folder belongs to another experiment, or a run fails.
+        If a network, trip or vehicle is unknown, the folder belongs to another experiment or is being written by
+        another process, a worker process died, or the cluster does not answer or was lost.
     """
     if jobs < 1:
         raise ValueError(f"jobs is {jobs}; it must be at least 1")
@@ -240,12 +246,20 @@ def simulate(
     folder = RunFolder(Path(out))
     runs = list(experiment.runs())
     folder.open(_manifest(experiment))
-    left = [run for run in runs if not (resume and folder.is_finished(run))]
-    total = experiment.horizon * len(runs)
-    kept = experiment.horizon * (len(runs) - len(left))
-    on_progress(kept, total)
-    execute(left, folder, jobs=jobs, on_progress=lambda done: on_progress(kept + done, total))
-    folder.merge(runs)
+    with folder.locked():
+        left = [run for run in runs if not (resume and folder.is_finished(run))]
+        total = experiment.horizon * len(runs)
+        kept = experiment.horizon * (len(runs) - len(left))
+        on_progress(kept, total)
+
+        def on_rounds(done: int) -> None:
+            on_progress(kept + done, total)
+
+        if scheduler is None:
+            execute(left, folder, jobs=jobs, on_progress=on_rounds)
+        else:
+            execute_on(scheduler, left, folder, on_progress=on_rounds)
+        folder.merge(runs)
     return folder
 
 

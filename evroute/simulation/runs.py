@@ -3,6 +3,7 @@
 ``manifest.json``        configuration, versions, networks, vehicle, the definition of regret
 ``parts/RUN.parquet``    one row per round; written last of a run's files: a run with a readable part is finished
 ``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh, travel_s
+``failures/RUN.txt``     why a run failed
 ``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
 ``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
 ``timings/RUN.parquet``  seconds per round, which no two machines share
@@ -13,6 +14,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
@@ -121,6 +124,35 @@ class RunFolder:
         """Return where a run's belief lies."""
         return self.path / "beliefs" / f"{run_name}.npz"
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from writing the folder meanwhile; the lock falls with the process that holds it.
+
+        Raises
+        ------
+        EvrouteError
+            If another process is at it.
+        """
+        lock = FileLock(self.path / ".lock", timeout=0)
+        try:
+            with lock:
+                yield
+        except Timeout:
+            raise EvrouteError(
+                f"another process is writing {self.path}; wait for it, or choose another --out"
+            ) from None
+
+    def write_failure(self, run_name: str, error: str) -> None:
+        """Record why a run failed."""
+        with replacing(self.path / "failures" / f"{run_name}.txt") as temporary:
+            temporary.write_text(error.rstrip() + "\n", encoding="utf-8")
+
+    def failures(self) -> dict[str, str]:
+        """Return why runs failed that did not finish since, by name."""
+        finished = set(self.finished_runs())
+        files = sorted((self.path / "failures").glob("[!.]*.txt"))
+        return {path.stem: path.read_text(encoding="utf-8").rstrip() for path in files if path.stem not in finished}
+
     def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
         """Write how the fits of a run's hyper-parameters went, by the number of trips after which they came."""
         told = {trips: fit.to_json() for trips, fit in fits.items()}
@@ -171,8 +203,11 @@ class RunFolder:
         _write(self._table("parts", run.name), labels | log.rounds)
 
     def merge(self, runs: Iterable[Run]) -> None:
-        """Write the unions over all runs, in the order of the experiment."""
-        names = [run.name for run in runs]
+        """Write the unions over all runs that are finished, in the order of the experiment."""
+        finished = set(self.finished_runs())
+        names = [run.name for run in runs if run.name in finished]
+        if not names:
+            return
         for kind, target in (("parts", "rounds"), ("timings", "timings")):
             union = pa.concat_tables([_read(self._table(kind, name)) for name in names])
             with replacing(self.path / f"{target}.parquet") as temporary:
@@ -184,7 +219,7 @@ class RunFolder:
         Raises
         ------
         EvrouteError
-            If the experiment is not finished.
+            If no run of the experiment is finished.
         """
         target = self.path / "rounds.parquet"
         if not target.is_file():

@@ -1,0 +1,174 @@
+"""Runs on a Dask cluster: the same files as at home, and nothing finished lost when parts of it are killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evroute.errors import EvrouteError
+from evroute.simulation.experiment import grid, simulate
+from evroute.simulation.runs import RunFolder
+
+pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.slow
+TABLES = ("parts", "routes", "beliefs")
+PATIENCE_S = 60
+
+
+def experiment(horizon: int = 20, seeds: int = 4):
+    return grid(
+        networks=["denver"],
+        trips=["A"],
+        models=["independent"],
+        indices=["ts", "greedy"],
+        options={},
+        world=["free-flow"],
+        horizon=horizon,
+        seeds=seeds,
+    )
+
+
+class Cluster:
+    """A scheduler and workers as processes of their own, to be killed."""
+
+    def __init__(self, place: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{port}"
+        self.place = place
+        self.environment = {**os.environ, "EVROUTE_CACHE_DIR": str(place / "cache-of-workers")}
+        self.scheduler = self._start(
+            "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"
+        )
+        self.workers = [self.add_worker(), self.add_worker()]
+
+    def add_worker(self) -> "subprocess.Popen[bytes]":
+        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self.place)]
+        return self._start("distributed.cli.dask_worker", self.address, *options, "--death-timeout", "20")
+
+    def _start(self, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", module, *arguments]
+        with (self.place / f"log-{time.monotonic_ns()}").open("wb") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, env=self.environment, cwd=self.place)
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    place = tmp_path / "cluster"
+    place.mkdir()
+    running = Cluster(place)
+    try:
+        wait_for_workers(running.address, 2)
+        yield running
+    finally:
+        running.stop()
+
+
+def wait_for_workers(address: str, n: int) -> None:
+    from distributed import Client
+
+    with Client(address, timeout=PATIENCE_S) as client:
+        client.wait_for_workers(n, timeout=PATIENCE_S)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("home") / "runs"
+    simulate(experiment(), out)
+    return out
+
+
+def same(one: Path, other: Path) -> bool:
+    files = {path.relative_to(one) for table in TABLES for path in (one / table).iterdir()}
+    there = {path.relative_to(other) for table in TABLES for path in (other / table).iterdir()}
+    equal = all((one / name).read_bytes() == (other / name).read_bytes() for name in files)
+    return (
+        files == there and equal and (one / "rounds.parquet").read_bytes() == (other / "rounds.parquet").read_bytes()
+    )
+
+
+def test_a_cluster_gives_the_same_files_as_home(cluster: Cluster, undisturbed: Path, tmp_path: Path) -> None:
+    told = []
+    simulate(experiment(), tmp_path / "runs", scheduler=cluster.address, on_progress=lambda *now: told.append(now))
+    assert same(undisturbed, tmp_path / "runs")
+    assert told[-1] == (160, 160)
+
+
+def test_a_killed_worker_costs_no_run(cluster: Cluster, undisturbed: Path, tmp_path: Path) -> None:
+    def kill(done: int, total: int) -> None:
+        if done >= 40:
+            cluster.workers[0].send_signal(signal.SIGKILL)
+
+    simulate(experiment(), tmp_path / "runs", scheduler=cluster.address, on_progress=kill)
+    assert cluster.workers[0].wait(PATIENCE_S) == -signal.SIGKILL
+    assert same(undisturbed, tmp_path / "runs")
+
+
+def test_a_killed_scheduler_is_told_and_what_came_back_is_kept(
+    cluster: Cluster, undisturbed: Path, tmp_path: Path
+) -> None:
+    def kill(done: int, total: int) -> None:
+        if done >= 60:
+            cluster.scheduler.send_signal(signal.SIGKILL)
+            cluster.scheduler.wait()
+
+    out = tmp_path / "runs"
+    with pytest.raises(EvrouteError, match="lost the Dask cluster"):
+        simulate(experiment(horizon=20), out, scheduler=cluster.address, on_progress=kill)
+    kept = RunFolder(out).finished_runs()
+    assert 3 <= len(kept) < 8
+    stamps = {name: (out / "parts" / f"{name}.parquet").stat().st_mtime_ns for name in kept}
+    simulate(experiment(), out)
+    assert same(undisturbed, out)
+    assert {name: (out / "parts" / f"{name}.parquet").stat().st_mtime_ns for name in kept} == stamps
+
+
+def test_a_killed_caller_continues(cluster: Cluster, tmp_path: Path) -> None:
+    options = ["--network", "denver", "--model", "independent", "--index", "ts", "--index", "greedy"]
+    options += ["--world", "free-flow", "--horizon", "400", "--seeds", "6", "--quiet"]
+    command = [sys.executable, "-m", "evroute", "simulate", *options, "--out", str(tmp_path / "runs")]
+    caller = subprocess.Popen([*command, "--scheduler", cluster.address])
+    parts = tmp_path / "runs" / "parts"
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline and not list(parts.glob("[!.]*.parquet")):
+        time.sleep(0.05)
+    caller.send_signal(signal.SIGKILL)
+    caller.wait()
+    kept = RunFolder(tmp_path / "runs").finished_runs()
+    assert 0 < len(kept) < 12
+    assert subprocess.run([*command, "--scheduler", cluster.address], check=False).returncode == 0
+    home = tmp_path / "home"
+    command[command.index("--out") + 1] = str(home)
+    assert subprocess.run(command, check=False).returncode == 0
+    assert same(home, tmp_path / "runs")
+
+
+def test_nobody_at_the_address_is_one_line(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    started = time.monotonic()
+    with pytest.raises(EvrouteError, match=f"no Dask scheduler answers at {address}"):
+        simulate(experiment(), tmp_path / "runs", scheduler=address)
+    assert time.monotonic() - started < 30
+
+
+def test_workers_of_another_version_are_refused(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evroute.simulation.cluster.__version__", "9.9")
+    with pytest.raises(EvrouteError, match=r"has evroute .* \(here 9\.9\)"):
+        simulate(experiment(), tmp_path / "runs", scheduler=cluster.address)
