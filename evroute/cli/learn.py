@@ -83,6 +83,9 @@ def _print(learned: "Learned") -> None:
     console.print("; ".join(told))
     if rows:
         console.print(learned.verdict, soft_wrap=True)
+    for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
+        if name in learned.saving:
+            console.print(f"planned on the belief, all trips would save {learned.saving[name]} against {title}")
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
     if len(learned.skipped) > SHOWN:

@@ -31,6 +31,7 @@ from evroute.simulation import belief
 from evroute.simulation.measured import MeasuredTrip, read_measured
 from evroute.simulation.methods import Method, make_model
 from evroute.simulation.runs import RunFolder
+from evroute.simulation.saving import Saving, savings
 from evroute.simulation.setting import Setting, load_setting
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Learned:
     measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected before the trip was learned, the
     deviation with noise), eq8_wh.  new: how many of them, the last ones, this table brought.  known: trips of the
     table that the folder had learned already.  skipped: trips set aside and why.  notes: what else was left out.
+    saving: what planning on the belief is expected to save on all trips, against what was driven and eq. 8's routes.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class Learned:
     known: int
     skipped: dict[str, str]
     notes: Sequence[str]
+    saving: dict[str, Saving]
 
     @property
     def verdict(self) -> str:
@@ -153,7 +156,16 @@ def learn(
         known=len(measured.trips) - len(new),
         skipped=measured.skipped,
         notes=measured.notes,
+        saving=savings(learner, routes_of(routes.columns), setting),
     )
+
+
+def routes_of(columns: dict[str, list[Any]]) -> list[Route]:
+    """Return the routes of a table with a row per edge driven, in the order of its trips."""
+    edges: dict[int, list[int]] = {}
+    for t, edge in zip(columns.get("t", ()), columns.get("edge", ()), strict=True):
+        edges.setdefault(t, []).append(edge)
+    return [Route(tuple(each)) for each in edges.values()]
 
 
 def _foretold(model: EnergyModel, trip: MeasuredTrip, setting: Setting) -> dict[str, Any]:
