@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evroute import __version__
-from evroute.cli import dashboard, learn, method, network, report, route, simulate, vehicle
+from evroute.cli import bandit, dashboard, learn, method, network, report, route, simulate, vehicle
 from evroute.errors import EvrouteError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.add_typer(vehicle.app, name="vehicle")
 app.add_typer(method.app, name="method")
 app.command()(route.route)
 app.command()(simulate.simulate)
+app.command()(bandit.bandit)
 app.command()(learn.learn)
 app.command()(report.report)
 app.command()(dashboard.app)

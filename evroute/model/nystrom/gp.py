@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.base import State, lower_factor
+from evroute.model.base import State
 from evroute.model.nystrom.everywhere import Everywhere
 from evroute.model.nystrom.posterior import Covariance, SparsePosterior
 from evroute.model.nystrom.radius import Form
@@ -130,10 +130,17 @@ class NystromGP:
         return draw
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh; all edges of a city at once take seconds."""
-        factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
-        draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
-        return draws + self.posterior(arms).mean_wh
+        """Draw them ``size`` times, (size, a) Wh: weights of the features together, the rest of each arm on its own.
+
+        Marginals are those of `posterior`; what the dictionary does not explain is drawn without its correlations, as
+        in Thompson sampling with sketched features (SOFUL-TS), so that a city takes no covariance of all edges.
+        """
+        sparse, noise = self.sparse, self._noise_std[arms.edge]
+        z = sparse.embed(arms.edge, arms.features)
+        rest = np.sqrt(sparse.unexplained(z, sparse.prior_of(arms.edge, arms.features)))
+        weights = np.sqrt(sparse.ridge) * sparse.weight_draws(rng.standard_normal((size, len(z))))
+        draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
+        return self.posterior(arms).mean_wh + noise * draws
 
     def inducing_arms(self) -> tuple[IntArray, FloatArray]:
         """Return edges (m,) and contexts (m, d) of the dictionary."""

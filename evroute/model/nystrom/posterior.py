@@ -232,6 +232,12 @@ class SparsePosterior:
         covariance: FloatArray = spread_a.T @ spread_b
         return covariance
 
+    def weight_draws(self, normal: FloatArray) -> FloatArray:
+        """Turn standard normal numbers (size, r) into draws of N(0, V^-1), pulls pending counted, (size, r)."""
+        self._fresh()
+        draws: FloatArray = solve_triangular(self._pulled_factor, normal.T, lower=True, trans=1).T
+        return draws
+
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled variance of slots, (k,)."""
         return self.variance(self.embedding[:, slots], self.prior[slots], pending=pending)

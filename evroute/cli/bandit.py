@@ -1,0 +1,44 @@
+"""``evroute bandit``: plain kernel bandits, one arm a round, as in the papers of the Nyström engines."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def bandit(
+    experiment: Annotated[Path, typer.Argument(help="A TOML file (see data/bandits).")],
+    out: Annotated[Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+) -> None:
+    """Let methods play a kernel bandit; write rounds.parquet, table.csv and bandit.png, and show the table."""
+    import pandas as pd
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from evroute.files import replacing
+    from evroute.report.bandits import bandit_chart, bandit_table
+    from evroute.report.page import png
+    from evroute.simulation.kernel_bandit import load_bandit, play
+
+    wanted = load_bandit(experiment)
+    folder = out or Path("runs") / experiment.stem
+    n_runs = len(wanted.methods) * wanted.repetitions
+    with Progress(console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as progress:
+        task = progress.add_task(wanted.problem, total=n_runs)
+        rounds = pd.DataFrame(play(wanted, lambda done: progress.update(task, completed=done)))
+    table = bandit_table(rounds)
+    with replacing(folder / "rounds.parquet") as temporary:
+        rounds.to_parquet(temporary)
+    with replacing(folder / "table.csv") as temporary:
+        table.to_csv(temporary, index=False, float_format="%.4g")
+    with replacing(folder / "bandit.png") as temporary:
+        temporary.write_bytes(png(bandit_chart(rounds)))
+    title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
+    shown = Table(*table.columns, title=title)
+    for row in table.itertuples(index=False):
+        shown.add_row(*(cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}" for cell in row))
+    Console().print(shown)
+    typer.echo(folder)

@@ -1,0 +1,55 @@
+"""Figures over kernel bandits (`simulation.kernel_bandit`): regret, seconds, dictionaries and batches over rounds."""
+
+from typing import TYPE_CHECKING
+
+from evroute.report.extras import require
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+SHOWN = {
+    "cumulative_regret": "Cumulative regret",
+    "cumulative_seconds": "Seconds",
+    "dictionary_size": "Points in the dictionary",
+    "last_batch_trips": "Pulls in the last batch",
+}
+N_POINTS = 100
+
+
+def bandit_chart(rounds: "pd.DataFrame") -> "alt.HConcatChart":
+    """Draw what there is of ``SHOWN`` over the rounds, means over the repetitions, one curve for each method."""
+    require("altair")
+    import altair as alt
+
+    rounds = rounds.assign(cumulative_seconds=rounds.groupby(["method", "seed"])["seconds"].cumsum())
+    step = max(1, int(rounds["t"].max()) // N_POINTS)
+    thinned = rounds[(rounds["t"] % step == 0) | (rounds["t"] == 1)]
+    shown = [name for name in SHOWN if name in thinned and thinned[name].notna().any()]
+    means = thinned.groupby(["method", "t"], sort=False)[shown].mean().reset_index()
+    panels = [
+        alt.Chart(means.dropna(subset=[name]))
+        .mark_line()
+        .encode(
+            x=alt.X("t:Q", title="Round"),
+            y=alt.Y(f"{name}:Q", title=SHOWN[name]),
+            color=alt.Color("method:N", title="Method", sort=None),
+        )
+        .properties(width=280, height=240)
+        for name in shown
+    ]
+    return alt.hconcat(*panels)
+
+
+def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return what each method had come to in the end, means over the repetitions and the standard error of regret."""
+    last = rounds[rounds["t"] == rounds["t"].max()].groupby("method", sort=False)
+    whole = rounds.groupby(["method", "seed"], sort=False)["seconds"].sum().groupby("method", sort=False).mean()
+    table = last[["cumulative_regret"]].mean().rename(columns={"cumulative_regret": "regret"})
+    table["se"] = last["cumulative_regret"].sem()
+    table["seconds"] = whole
+    for name, title in (("dictionary_size", "points"), ("redraws", "dictionaries"), ("batches", "batches")):
+        if name in rounds:
+            table[title] = last[name].mean()
+    done: pd.DataFrame = table.reset_index()
+    return done
