@@ -22,7 +22,7 @@ def learn(
     out: Annotated[Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")],
     network: Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")] = "denver",
     vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
-    model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "exact",
+    model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "physics+gp",
     option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")] = None,
     prior: Annotated[str, typer.Option(help="Size of prior deviations: paper, dissipation.")] = "paper",
     reset: Annotated[bool, typer.Option("--reset", help="Forget what the folder has learned.")] = False,
@@ -85,7 +85,7 @@ def _print(learned: "Learned") -> None:
         console.print(learned.verdict, soft_wrap=True)
     for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
         if name in learned.saving:
-            console.print(f"planned on the belief, all trips would save {learned.saving[name]} against {title}")
+            console.print(f"as believed, its routes save {learned.saving[name]} against {title}", soft_wrap=True)
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
     if len(learned.skipped) > SHOWN:

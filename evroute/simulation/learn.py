@@ -37,7 +37,7 @@ from evroute.simulation.setting import Setting, load_setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DEFAULT_MODEL = "exact"
+DEFAULT_MODEL = "physics+gp"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def test_a_detour_that_is_known_to_be_cheaper_saves_the_difference(setting) -> N
 
 
 def test_correlations_between_edges_count(setting) -> None:
-    model = ExactGP(setting.kernel, setting.noise_std_wh, None)
+    model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
     plain = setting.prior.mean_wh
     dear = ROUND if plain[[1, 2]].sum() < plain[[3, 4]].sum() else OVER
     told = savings(model, [dear], setting)["driven"]
