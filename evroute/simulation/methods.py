@@ -84,6 +84,7 @@ METHODS = {
 LABELS = {
     "independent": "BI",
     "exact": "GP",
+    "fixed-features": "Fixed features",
     "svgp": "SVGP",
     "ucb": "UCB",
     "bayes-ucb": "BayesUCB",
