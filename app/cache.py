@@ -99,19 +99,25 @@ def run_folders() -> list[str]:
     return [path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
 
 
+def belief_folders() -> list[str]:
+    """Return the names of the folders that can be planned on, the newest first."""
+    found = [path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()]
+    return [path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+
+
 def beliefs(folder: str, network_name: str) -> list[str]:
-    """Return the finished runs of a folder on a network that have a belief."""
+    """Return the runs of a folder on a network that have a belief."""
     runs = RunFolder(RUNS / folder)
     return [
         name
-        for name in runs.finished_runs()
+        for name in runs.beliefs()
         if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
     ]
 
 
 def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
     """Ask whose knowledge of the roads counts; folder and run are empty for physics alone."""
-    folders = [PHYSICS, *run_folders()]
+    folders = [PHYSICS, *belief_folders()]
     starting("folder", PHYSICS, folders)
     folder = st.selectbox("Plan on", folders, key=key("folder"), help="Physics, or what a saved run has learned.")
     if folder == PHYSICS:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _LAZY = {
+    "learn": "evroute.simulation.learn",
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
     "plan": "evroute.planning.planner",
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from evroute.planning.planner import plan
     from evroute.report.maps import route_map
     from evroute.simulation.experiment import simulate
+    from evroute.simulation.learn import learn
 
-__all__ = ["__version__", "load_network", "load_vehicle", "plan", "route_map", "simulate"]
+__all__ = ["__version__", "learn", "load_network", "load_vehicle", "plan", "route_map", "simulate"]
 
 
 def __getattr__(name: str) -> Any:
