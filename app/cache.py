@@ -109,9 +109,7 @@ def beliefs(folder: str, network_name: str) -> list[str]:
     """Return the runs of a folder on a network that have a belief."""
     runs = RunFolder(RUNS / folder)
     return [
-        name
-        for name in runs.beliefs()
-        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
+        name for name in runs.beliefs() if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
     ]
 
 
