@@ -6,9 +6,11 @@ Everything is compared with dense formulas written here, on a squared-exponentia
 import numpy as np
 import pytest
 
+from evroute.arms import Arms, Feedback
+from evroute.model.nystrom.bkb import bkb
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
-from evroute.model.vector_kernel import SquaredExponential
+from evroute.model.vector_kernel import Matern52, SquaredExponential
 
 
 class Problem:
@@ -248,3 +250,60 @@ def test_per_obs_is_the_law_of_the_published_loop(problem):
     p = probabilities(variance, count, 2.0, "per_obs")
     np.testing.assert_allclose(p, [1 - 0.9**4, 1 - 0.4**2, 1.0])
     assert np.all(probabilities(variance, count, 2.0, "union") >= p)
+
+
+@pytest.mark.slow
+def test_t18_dictionaries_grow_slower_than_what_was_measured():
+    """Fresh contexts in four dimensions, 60 a trip (section 6.5), q_bar 1; and 40 arms that repeat."""
+    rng = np.random.default_rng(0)
+    n = 60
+    arms = Arms(np.arange(n), rng.normal(size=(n, 4)), np.zeros(n))
+    model = bkb(Matern52(1.0, 2.0), arms, np.ones(n), rng, q_bar=1.0)
+    measured, sizes = [], []
+    for trip in range(1, 26):
+        model.update(Feedback(arms.edge, rng.normal(size=(n, 4)), np.zeros(n), rng.normal(size=n)))
+        if trip >= 5:
+            measured.append(60 * trip)
+            sizes.append(model.diagnostics()["dictionary_size"])
+    assert np.polyfit(np.log(measured), np.log(sizes), 1)[0] < 0.75
+    assert 0.5 <= sizes[-1] / model.diagnostics()["effective_dimension"] <= 3.0
+    repeated = bkb(Matern52(1.0, 2.0), arms, np.ones(n), rng)
+    sizes = []
+    for _ in range(40):
+        rows = rng.integers(0, 40, 60)
+        repeated.update(Feedback(arms.edge[rows], arms.features[rows], np.zeros(60), rng.normal(size=60)))
+        sizes.append(repeated.diagnostics()["dictionary_size"])
+    assert max(sizes) <= 40
+    assert max(sizes[-10:]) <= max(sizes[5:15])
+
+
+def test_the_cap_is_told_once_and_kept(caplog):
+    rng = np.random.default_rng(0)
+    arms = Arms(np.arange(30), rng.random((30, 2)), np.zeros(30))
+    model = bkb(Matern52(1.0, 0.2), arms, np.full(30, 0.1), rng, max_dictionary=5)
+    for _ in range(4):
+        model.update(Feedback(arms.edge, arms.features, np.zeros(30), np.ones(30)))
+    assert model.diagnostics()["dictionary_size"] == 5
+    assert model.diagnostics()["capped"] == 4
+    assert [record.message for record in caplog.records if "cap of 5" in record.message] == [
+        "the dictionary has reached its cap of 5 points; its guarantees end here"
+    ]
+
+
+def test_a_kernel_that_is_no_kernel_is_told(caplog):
+    class Wrong(Matern52):
+        def diagonal(self, edge, features):
+            return 0.5 * super().diagonal(edge, features)
+
+    posterior = SparsePosterior(Wrong(1.0, 0.5), np.ones(3), 2, 1.0)
+    slots = posterior.slots(np.arange(3), np.eye(3)[:, :2])
+    posterior.absorb(slots, np.zeros(3))
+    posterior.set_dictionary(slots)
+    posterior.slot_variance(slots)
+    assert "the kernel may not be positive definite" in caplog.text
+
+
+def test_without_noise_nothing_is_learned_from():
+    arms = Arms(np.arange(3), np.eye(3), np.zeros(3))
+    with pytest.raises(ValueError, match="without noise the ridge lambda"):
+        bkb(Matern52(1.0, 0.5), arms, np.array([1.0, 0.0, 1.0]), np.random.default_rng(0))
