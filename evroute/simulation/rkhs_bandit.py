@@ -28,11 +28,10 @@ Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A family of functions and what is told of them.
+    """A family of functions, and what the methods know of it.
 
     smoothness: of the Matérn kernel, 1.5 or 2.5, or infinite for the Gaussian one.  lengthscale, d: of the unit cube.
     norm, sigma, delta: B, deviation of the noise, chance of a broken bound.  horizon: rounds planned.
-    told_norm, told_sigma: what the methods take for granted; the truth where None.
     """
 
     smoothness: float
@@ -42,8 +41,6 @@ class Problem:
     sigma: float = 0.1
     delta: float = 0.01
     horizon: int = 1000
-    told_norm: float | None = None
-    told_sigma: float | None = None
 
     def __post_init__(self) -> None:
         if self.smoothness not in (1.5, 2.5, np.inf):
@@ -88,7 +85,7 @@ class Ellipsoids:
     """AMM or DMM: the best of one ellipsoid for each alpha."""
 
     def __init__(self, problem: Problem, factors: tuple[float, ...]) -> None:
-        self._norm, self._sigma2, self._delta = _told(problem)
+        self._norm, self._sigma2, self._delta = problem.norm, problem.sigma**2, problem.delta
         self._ridges = {factor: Ridge(factor * self._sigma2 / problem.scale) for factor in factors}
 
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
@@ -113,7 +110,7 @@ class AbbasiYadkori:
     """AY-GP-UCB at ``lambda = sigma² / c``."""
 
     def __init__(self, problem: Problem) -> None:
-        self._norm, self._sigma2, self._delta = _told(problem)
+        self._norm, self._sigma2, self._delta = problem.norm, problem.sigma**2, problem.delta
         self._ridge = Ridge(self._sigma2 / problem.scale)
 
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
@@ -132,7 +129,7 @@ class ImprovedGP:
     """IGP-UCB with ``eta = 2 / T``, and 2 in place of ``t eta``, as the paper's authors ran it."""
 
     def __init__(self, problem: Problem) -> None:
-        self._norm, self._sigma2, self._delta = _told(problem)
+        self._norm, self._sigma2, self._delta = problem.norm, problem.sigma**2, problem.delta
         self._ridge = Ridge(1.0 + 2.0 / problem.horizon)
 
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
@@ -151,8 +148,7 @@ class Exact:
     """CMM by the dual in the eigenbasis, decomposed afresh every round."""
 
     def __init__(self, problem: Problem) -> None:
-        norm, sigma2, delta = _told(problem)
-        self._assumptions = assume(norm, float(np.sqrt(sigma2)), delta, problem.scale)
+        self._assumptions = assume(problem.norm, problem.sigma, problem.delta, problem.scale)
         self._gram, self._y = np.empty((0, 0)), np.empty(0)
 
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
@@ -200,8 +196,3 @@ def play(problem: Problem, method: str, seed: int, *, rounds: int | None = None)
         measured[t] = points[chosen]
         regret[t] = values.max() - values[chosen]
     return np.cumsum(regret)
-
-
-def _told(problem: Problem) -> tuple[float, float, float]:
-    sigma = problem.sigma if problem.told_sigma is None else problem.told_sigma
-    return problem.norm if problem.told_norm is None else problem.told_norm, sigma**2, problem.delta

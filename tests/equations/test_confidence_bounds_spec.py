@@ -183,7 +183,10 @@ def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
     y = truth(rbf, 3.0, rng, d=2)(x) + rng.normal(0.0, 0.2, 60)
     merged = BoundState(rbf, B=4.0, sigma=0.2, c=0.5)
     merged.observe(x, y)
-    assert len(merged.confidence.spectrum.eigenvalues) == 9
+    info = merged.info()
+    assert (info["measurements"], info["points"]) == (60, 9)
+    closed = 0.5 * (merged.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2  # section 3, with (RT*)
+    assert info["multiplier"] == pytest.approx(np.sqrt(closed))
     whole = ConfidenceSet(Spectrum.of_gram(rbf(x, x), y, np.ones(60)), merged.assumptions)
     some = rng.uniform(size=(30, 2))
     points = whole.spectrum.points(rbf(x, some), np.ones(30))

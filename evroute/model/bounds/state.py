@@ -195,6 +195,16 @@ class BoundState:
         """Return ``ln det(I + scale K)``, every measurement with its row."""
         return self.confidence.spectrum.log_det(scale)
 
+    def info(self) -> dict[str, float]:
+        """Return AMM's multiplier of rho, the least norm that fits, and how many measurements of how many points."""
+        assumed = self.assumptions
+        return {
+            "multiplier": self.confidence.multiplier(assumed.alpha),
+            "b_min": self.confidence.b_min,
+            "measurements": self.count,
+            "points": len(self._weight),
+        }
+
     def _cross(self, points: FloatArray) -> FloatArray:
         if self._points is None:
             return np.empty((0, len(points)))
