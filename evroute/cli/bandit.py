@@ -19,24 +19,30 @@ def bandit(
     from rich.table import Table
 
     from evroute.files import replacing
-    from evroute.report.bandits import bandit_chart, bandit_table
+    from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
     from evroute.report.page import png
     from evroute.simulation.kernel_bandit import load_bandit, play
+    from evroute.simulation.starvation import StarvationExperiment, bands
 
     wanted = load_bandit(experiment)
     folder = out or Path("runs") / experiment.stem
-    n_runs = len(wanted.methods) * wanted.repetitions
-    with Progress(console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as progress:
-        task = progress.add_task(wanted.problem, total=n_runs)
-        rounds = pd.DataFrame(play(wanted, lambda done: progress.update(task, completed=done)))
-    table = bandit_table(rounds)
+    if isinstance(wanted, StarvationExperiment):
+        rounds = pd.DataFrame(bands(wanted))
+        table, chart = starvation_table(rounds), starvation_chart(rounds)
+        title = f"{wanted.problem}, {wanted.repetitions} repetitions: deviations where nothing was measured"
+    else:
+        n_runs = len(wanted.methods) * wanted.repetitions
+        with Progress(console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as progress:
+            task = progress.add_task(wanted.problem, total=n_runs)
+            rounds = pd.DataFrame(play(wanted, lambda done: progress.update(task, completed=done)))
+        table, chart = bandit_table(rounds), bandit_chart(rounds)
+        title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
     with replacing(folder / "rounds.parquet") as temporary:
         rounds.to_parquet(temporary)
     with replacing(folder / "table.csv") as temporary:
         table.to_csv(temporary, index=False, float_format="%.4g")
     with replacing(folder / "bandit.png") as temporary:
-        temporary.write_bytes(png(bandit_chart(rounds)))
-    title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
+        temporary.write_bytes(png(chart))
     shown = Table(*table.columns, title=title)
     for row in table.itertuples(index=False):
         shown.add_row(*(cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}" for cell in row))

@@ -53,3 +53,32 @@ def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
             table[title] = last[name].mean()
     done: pd.DataFrame = table.reset_index()
     return done
+
+
+def starvation_chart(bands: "pd.DataFrame") -> "alt.HConcatChart":
+    """Draw three deviations around the mean and the truth over the line, first repetition, one panel per number."""
+    require("altair")
+    import altair as alt
+
+    first = bands[bands["seed"] == bands["seed"].min()]
+    first = first.assign(low=first["mean"] - 3 * first["std"], high=first["mean"] + 3 * first["std"])
+    panels = []
+    for n, group in first.groupby("evaluations"):
+        base = alt.Chart(group, title=f"{n} evaluations").encode(x=alt.X("x:Q", title="x"))
+        band = base.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title="mean ± 3 deviations, truth"), y2="high:Q")
+        lines = (
+            base.mark_line().encode(y="mean:Q"),
+            base.mark_line(strokeDash=[3, 3], color="black").encode(y="truth:Q"),
+        )
+        panels.append(alt.layer(band, *lines).properties(width=260, height=220))
+    return alt.hconcat(*panels)
+
+
+def starvation_table(bands: "pd.DataFrame") -> "pd.DataFrame":
+    """Return deviations where nothing was measured (x above 0.7), means over repetitions, by evaluations."""
+    far = bands[bands["x"] > 0.7].groupby("evaluations")
+    table = far[["points", "std", "exact_std", "sor_std"]].mean()
+    inside = (bands["truth"] - bands["mean"]).abs() <= 3 * bands["std"]
+    table["truth within 3 std, %"] = 100 * inside.groupby(bands["evaluations"]).mean()
+    done: pd.DataFrame = table.reset_index()
+    return done

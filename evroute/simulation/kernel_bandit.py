@@ -21,6 +21,7 @@ from evroute.model.nystrom.posterior import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
 from evroute.simulation.bandit_problems import PROBLEMS, Problem
 from evroute.simulation.methods import INDICES, MODELS, Method, call, named
+from evroute.simulation.starvation import StarvationExperiment
 from evroute.simulation.sup_kernel_ucb import SupKernelUCB
 
 KERNELS: dict[str, Callable[[float, float], Covariance]] = {
@@ -60,7 +61,7 @@ class BanditSetting:
     horizon: int
 
 
-def load_bandit(path: Path) -> BanditExperiment:
+def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
     """Read an experiment.
 
     Raises
@@ -69,7 +70,10 @@ def load_bandit(path: Path) -> BanditExperiment:
         If it cannot be read, or a method cannot work on it.
     """
     try:
-        experiment = BanditExperiment.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        if table.get("problem") == "variance-starvation":
+            return StarvationExperiment.model_validate(table)
+        experiment = BanditExperiment.model_validate(table)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EvrouteError(f"{path} is not TOML: {error}") from None
     except ValidationError as error:

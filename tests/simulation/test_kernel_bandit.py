@@ -8,6 +8,7 @@ from evroute.errors import EvrouteError
 from evroute.model.vector_kernel import SquaredExponential
 from evroute.simulation.bandit_problems import PROBLEMS, Chessboard, StepDiagonal
 from evroute.simulation.kernel_bandit import BanditExperiment, load_bandit, play
+from evroute.simulation.starvation import StarvationExperiment, bands
 
 KERNEL = SquaredExponential(1.0, 0.2)
 ENGINES = ("bkb", "bbkb", "batch-ucb", "batch-ts", "ek-ucb", "k-ucb", "cbkb", "cbbkb", "sup-k-ucb")
@@ -87,3 +88,12 @@ def test_what_cannot_be_is_told_in_one_line(tmp_path, fields, says):
     with pytest.raises(EvrouteError, match=says) as told:
         load_bandit(path)
     assert "\n" not in str(told.value)
+
+
+def test_variances_do_not_starve_where_nothing_was_measured():
+    columns = bands(StarvationExperiment(problem="variance-starvation", evaluations=(6, 63), repetitions=1))
+    far = np.array(columns["x"]) > 0.9
+    std, exact, starved = (np.array(columns[name])[far] for name in ("std", "exact_std", "sor_std"))
+    np.testing.assert_allclose(std, exact, atol=0.01)
+    assert np.all(std > 0.95)
+    assert np.all(starved < 0.05)
