@@ -86,6 +86,14 @@ LABELS = {
     "exact": "GP",
     "fixed-features": "Fixed features",
     "svgp": "SVGP",
+    "bkb": "BKB",
+    "cbkb": "CBKB",
+    "cbbkb": "CBBKB",
+    "bbkb": "BBKB",
+    "batch-ucb": "Batch GP",
+    "delayed": "Batch GP without hallucination",
+    "ek-ucb": "EK-GP",
+    "k-ucb": "K-GP",
     "ucb": "UCB",
     "bayes-ucb": "BayesUCB",
     "bayes-ucb-quantile": "BayesUCB 1/t",
@@ -96,6 +104,8 @@ LABELS = {
     "amm-ucb": "AMM-UCB",
     "ay-gp-ucb": "AY-GP-UCB",
     "igp-ucb": "IGP-UCB",
+    "radius": "radius",
+    "epsilon-greedy": "epsilon-greedy",
 }
 SHORT = {
     "variance_scale": "v",
