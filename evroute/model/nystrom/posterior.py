@@ -228,8 +228,7 @@ class SparsePosterior:
         """Return ``z_a' V^-1 z_b``, (a, b)."""
         self._fresh()
         factor = self._pulled_factor if pending else self._answered_factor
-        spread_a, spread_b = (solve_triangular(factor, z, lower=True) for z in (z_a, z_b))
-        covariance: FloatArray = spread_a.T @ spread_b
+        covariance: FloatArray = z_a.T @ cho_solve((factor, True), z_b)
         return covariance
 
     def weight_draws(self, normal: FloatArray) -> FloatArray:
