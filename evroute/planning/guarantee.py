@@ -95,7 +95,8 @@ def guarantee_passed(model: EnergyModel, arms: Arms, passed: IntArray, wanted: G
     """
     if not isinstance(model, HasSpectrum):
         raise EvrouteError(
-            f"a belief of {type(model).__name__} has no intervals with a guarantee; learn with 'exact', unfitted"
+            f"a belief of {type(model).__name__} has no intervals with a guarantee; "
+            "learn with model 'exact' or 'fixed-features', unfitted"
         )
     spectrum = model.spectrum()
     norm = AUTO_NORM if wanted.B == "auto" else wanted.B
