@@ -57,6 +57,13 @@ def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
     return _panels(frame, "Energy against the eq. 8 route (Wh per trip)", rule_at=0.0)
 
 
+def diagnostic(rounds: "pd.DataFrame", diagnostics: "pd.DataFrame", name: str, title: str) -> "alt.FacetChart":
+    """Draw a number that some models tell of themselves (``results.read_diagnostics``) over the rounds."""
+    told = diagnostics[["run", "t", name]].dropna()
+    frame = _thinned(rounds.merge(told, on=["run", "t"]))
+    return _panels(frame.assign(value=frame[name]), title)
+
+
 def has_beta(rounds: "pd.DataFrame") -> bool:
     """Tell whether any method of these rounds has a beta."""
     return bool(np.isfinite(rounds["beta"].astype(float)).any())

@@ -15,7 +15,7 @@ from evroute.network.catalog import load_network
 from evroute.report import charts
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.exploration import visits_chart
-from evroute.report.results import read_rounds, read_timings, read_visits
+from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table
 from evroute.report.table import final_table, label_columns
 from evroute.simulation.runs import RunFolder
@@ -33,6 +33,11 @@ _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
         "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
     ),
     "beta": (charts.beta, "What the confidence bounds multiply the variance with."),
+}
+_DIAGNOSTICS = {
+    "dictionary_size": ("Points in the dictionary", "Measured arms through which a model looks at all others."),
+    "batches": ("Updates of mean and dictionary", "Batches of planned trips that were closed so far."),
+    "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
 }
 
 
@@ -86,6 +91,12 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     if "lengthscale" in charts.axes(rounds):
         caption = "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
         figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(rounds), as_svg=True))
+    diagnostics = read_diagnostics(folder)
+    for name, (title, caption) in _DIAGNOSTICS.items():
+        if name in diagnostics:
+            on_progress(name)
+            drawn = charts.diagnostic(rounds, diagnostics, name, title)
+            figures.append(_figure(name.replace("_", "-"), caption, drawn, as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
             for name, chart in _exploration(folder, rounds, network_name, digest):

@@ -38,6 +38,23 @@ def read_timings(folder: RunFolder) -> "pd.DataFrame":
     return _union(folder, "timings")
 
 
+def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":
+    """Return what models said of themselves: run, t and their numbers, NaN where one has no such number.
+
+    Empty if no finished run has any.
+
+    Raises
+    ------
+    EvrouteError
+        If a table cannot be read.
+    """
+    import pandas as pd
+
+    paths = [folder.path / "diagnostics" / f"{name}.parquet" for name in folder.finished_runs()]
+    frames = [_read(path).to_pandas() for path in paths if path.exists()]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"run": [], "t": []})
+
+
 def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: int | None = None) -> IntArray:
     """Count how often the given runs drove each edge, (n,); in their first ``until`` trips, or in all.
 
