@@ -14,11 +14,14 @@ from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
+from evroute.model.base import State
 from evroute.network import context
 from evroute.network.turn_table import SPEED
 from evroute.planning.search import Search
 
 _KEPT_ROUNDS = 8
+LOG_RATIO_SUM, LOG_RATIO_COUNT = "space_log_ratio_sum", "space_log_ratio_count"
+"""Of measured to known speeds, by edge."""
 
 
 class ArmSpace(Protocol):
@@ -81,12 +84,18 @@ class TurnArms:
 
     energy: of turns, for the vehicle of trips that name none.  braked: trips measure the braking for a turn on the
     edge left, as cars do it; what physics says it gives back is then told of the turn. Else speeds change as an edge
-    is entered.
+    is entered.  learn_speeds: prior means and the potential go by the speeds that trips measured, on average, on the
+    edges driven, relative to those of the contexts; the kernel's contexts stay as they are.
     """
 
-    def __init__(self, search: Search, energy: TurnEnergy, *, braked: bool = False) -> None:
+    def __init__(
+        self, search: Search, energy: TurnEnergy, *, braked: bool = False, learn_speeds: bool = False
+    ) -> None:
         self.search = search
         self.braked = braked
+        self.learn_speeds = learn_speeds
+        self._log_ratio_sum = np.zeros(energy.table.n_edges)
+        self._log_ratio_count = np.zeros(energy.table.n_edges)
         self.energy = energy
         self.table = energy.table
         self._speed_scale = float(context.build(energy.network).scale[SPEED])
@@ -122,22 +131,50 @@ class TurnArms:
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return the feedback with the first edge as a start and every other as the turn into it."""
         rows = self.table.rows_along(feedback.edge)
-        speed_mps = self.energy.network.speed_mps.copy()
-        speed_mps[feedback.edge] = self._speeds(feedback.features)
+        known_mps = self.energy.network.speed_mps.copy()
+        known_mps[feedback.edge] = self._speeds(feedback.features)
+        speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
         energy_wh = feedback.energy_wh
         if self.braked:
             braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
             energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
         return Feedback(
             edge=rows,
-            features=self._features(rows, feedback.features, speed_mps),
-            prior_mean_wh=feedback.prior_mean_wh + self._added_wh(feedback.vehicle, rows, speed_mps),
+            features=self._features(rows, feedback.features, known_mps),
+            prior_mean_wh=feedback.prior_mean_wh + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
             energy_wh=energy_wh,
             trip_id=feedback.trip_id,
             vehicle=feedback.vehicle,
             departed_s=feedback.departed_s,
             travel_s=feedback.travel_s,
         )
+
+    def state(self) -> State:
+        """Return what was learned of speeds; nothing where none are."""
+        if not self.learn_speeds:
+            return {}
+        return {LOG_RATIO_SUM: self._log_ratio_sum.copy(), LOG_RATIO_COUNT: self._log_ratio_count.copy()}
+
+    def restore(self, state: State) -> None:
+        """Take over a state; what else it holds is left alone."""
+        if self.learn_speeds:
+            self._log_ratio_sum = state[LOG_RATIO_SUM].copy()
+            self._log_ratio_count = state[LOG_RATIO_COUNT].copy()
+            self._known.clear()
+
+    def _driven_speeds(self, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
+        """Take note of the speeds of a trip and return those that are known since, (n,) m/s."""
+        measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
+        edge = feedback.edge[measured]
+        driven_mps = self.energy.network.length_m[edge] / feedback.travel_s[measured]
+        np.add.at(self._log_ratio_sum, edge, np.log(driven_mps / known_mps[edge]))
+        np.add.at(self._log_ratio_count, edge, 1.0)
+        self._known.clear()
+        return self._as_driven(known_mps)
+
+    def _as_driven(self, known_mps: FloatArray) -> FloatArray:
+        speed: FloatArray = known_mps * np.exp(self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0))
+        return speed
 
     def _of(self, edge_arms: Arms, vehicle: str) -> tuple[Arms, FloatArray, Arms]:
         # kept with the edges' arms, so that no others have their identity
@@ -155,10 +192,11 @@ class TurnArms:
         rows = self._all[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
         speed_mps = self.energy.network.speed_mps.copy()
         speed_mps[edge_arms.edge] = self._speeds(edge_arms.features)
+        driven_mps = self._as_driven(speed_mps)
         entered = place[self.table.entered[rows]]
-        prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(vehicle, rows, speed_mps)
+        prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(vehicle, rows, speed_mps, driven_mps)
         arms = Arms(rows, self._features(rows, edge_arms.features[entered], speed_mps), prior_mean_wh)
-        return arms, self._energy_of(vehicle).potential_wh(rows, speed_mps)
+        return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
 
     def _speeds(self, features: FloatArray) -> FloatArray:
         speed: FloatArray = features[:, SPEED] * self._speed_scale
@@ -168,10 +206,10 @@ class TurnArms:
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
         return np.column_stack([of_edges, entry_mps / self._speed_scale, self._angle[rows]])
 
-    def _added_wh(self, vehicle: str, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return what turns take beyond the edges that they enter, (a,) Wh."""
+    def _added_wh(self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray) -> FloatArray:
+        """Return what turns take at the speeds driven beyond the edges that they enter at those known, (a,) Wh."""
         energy = self._energy_of(vehicle)
-        added: FloatArray = energy.mean_wh(rows, speed_mps) - energy.edge_wh(speed_mps)[self.table.entered[rows]]
+        added: FloatArray = energy.mean_wh(rows, driven_mps) - energy.edge_wh(known_mps)[self.table.entered[rows]]
         return added
 
     def _energy_of(self, vehicle: str) -> TurnEnergy:

@@ -21,19 +21,25 @@ class TurnBelief:
     def __init__(self, model: EnergyModel, space: TurnArms, edges: Arms) -> None:
         self.model = model
         self.space = space
-        self.turns = space.all_arms(edges)
+        self.edges = edges
         entered = space.table.entered
         turns = np.bincount(entered[: space.table.n_turns], minlength=space.table.n_edges)
         # an edge that no turn enters is known by its start alone
         self._counts = np.where(np.arange(len(entered)) < space.table.n_turns, 1.0, turns[entered] == 0)
+
+    @property
+    def turns(self) -> Arms:
+        """Every turn and start in its reference context."""
+        return self.space.all_arms(self.edges)
 
     def posterior(self, arms: Arms) -> Belief:
         """Return prior means plus what was learned on average of the turns into each edge, in reference contexts.
 
         The deviation is the root mean square of theirs.
         """
-        belief = self.model.posterior(self.turns)
-        learned_wh = self._averages(belief.mean_wh - self.turns.prior_mean_wh)
+        turns = self.turns
+        belief = self.model.posterior(turns)
+        learned_wh = self._averages(belief.mean_wh - turns.prior_mean_wh)
         return Belief(
             arms.prior_mean_wh + learned_wh[arms.edge], np.sqrt(self._averages(belief.std_wh**2)[arms.edge])
         )
@@ -48,12 +54,14 @@ class TurnBelief:
         self.model.update(self.space.feedback(feedback))
 
     def state(self) -> State:
-        """Return the state of the model of turns."""
-        return self.model.state()
+        """Return the state of the model of turns, and what is known of speeds."""
+        return self.model.state() | self.space.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state of the model of turns."""
-        self.model.restore(state)
+        """Take over a state of the model of turns, and of speeds."""
+        of_space = self.space.state()
+        self.space.restore(state)
+        self.model.restore({name: part for name, part in state.items() if name not in of_space})
 
     def _averages(self, values: FloatArray) -> FloatArray:
         table = self.space.table

@@ -13,9 +13,8 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.model.base import EnergyModel
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.arm_space import TurnArms
 from evroute.planning.turn_belief import TurnBelief
-from evroute.simulation.methods import Method, make_model
+from evroute.simulation.methods import Method, make_model, make_space
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting
 
@@ -93,10 +92,10 @@ def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) ->
     options = {"prior_factor": None, "device": "cpu", "rng": default_rng(0)}
     method = Method.model_validate(about["method"])
     model = make_model(method, setting, options)
+    if space := make_space(method, setting):
+        model = TurnBelief(model, space, setting.arms)
     model.restore(state)
-    if not method.arms:
-        return model
-    return TurnBelief(model, TurnArms(setting.search, setting.turns.energy, braked=method.braked), setting.arms)
+    return model
 
 
 def _choose(folder: Path, run: str | None) -> str:

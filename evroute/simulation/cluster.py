@@ -42,7 +42,7 @@ def execute_on(address: str, runs: Sequence[Run], folder: RunFolder, *, on_progr
     try:
         from distributed import Client
         from distributed.client import FutureCancelledError
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise MissingPackageError("distributed", "dask") from None
     if not runs:

@@ -18,6 +18,7 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.model.base import EnergyModel
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.refitting import Refitting
+from evroute.planning.arm_space import TurnArms
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index
 from evroute.simulation.setting import Setting
@@ -132,7 +133,8 @@ class Method(BaseModel):
     """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
 
     arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is measured on the
-    edge left (`TurnArms`), or ``"edges"`` where left out.  lengthscale_factor: the model's kernel has the world's
+    edge left (`TurnArms`), or ``"edges"`` where left out.  learn_speeds: turns go by the speeds that trips measured.
+    lengthscale_factor: the model's kernel has the world's
     lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both are for models with a
     kernel.  Every other option is a parameter with a default of the model or the index (`options_of`); one that both
     have goes to both.
@@ -145,6 +147,7 @@ class Method(BaseModel):
     arms: Annotated[
         Literal["turns", "turns-braked"] | None, BeforeValidator(lambda arms: None if arms == "edges" else arms)
     ] = None
+    learn_speeds: Literal[True] | None = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
 
@@ -165,6 +168,8 @@ class Method(BaseModel):
         model, needs = named(MODELS, "model", self.model), needs_of(self.index)
         if self._given_fields() and "kernel" not in signature(model).parameters:
             raise EvrouteError(f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel")
+        if self.learn_speeds and not self.arms:
+            raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
         if self.arms:
             if self.model in ONLY_EDGES:
                 raise EvrouteError(f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}")
@@ -205,7 +210,8 @@ class Method(BaseModel):
     def name(self) -> str:
         """Model and index with their options, as they stand in file names: ``svgp-m200-ts-v0.25``."""
         of_model, of_index = self._by_part()
-        arms = [self.arms] if self.arms else []
+        arms: list[str] = [self.arms] if self.arms else []
+        arms += ["speeds"] * bool(self.learn_speeds)
         parts = [self.model, *arms, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
         return "-".join(parts)
 
@@ -219,6 +225,7 @@ class Method(BaseModel):
         model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
         name = model if model == index else f"{model}-{index}"
         name += f" {self.arms}" if self.arms else ""
+        name += " with speeds" if self.learn_speeds else ""
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -261,6 +268,15 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
         return model
 
     return Refitting(make, setting.kernel, setting.noise_std_wh)
+
+
+def make_space(method: Method, setting: Setting) -> TurnArms | None:
+    """Return what the arms of a method are on turns; ``None`` for edges."""
+    if not method.arms:
+        return None
+    return TurnArms(
+        setting.search, setting.turns.energy, braked=method.braked, learn_speeds=bool(method.learn_speeds)
+    )
 
 
 def make_index(method: Method, setting: Setting) -> Index:

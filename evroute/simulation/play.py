@@ -8,14 +8,14 @@ from numpy.random import SeedSequence, default_rng
 from threadpoolctl import threadpool_limits
 
 from evroute.model.refitting import Refitting
-from evroute.planning.arm_space import TurnArms
 from evroute.planning.search import Search
+from evroute.planning.turn_belief import TurnBelief
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation import belief
 from evroute.simulation.demand import load_demand
 from evroute.simulation.loop import run as run_loop
-from evroute.simulation.methods import MODELS, make_index, make_model, named
+from evroute.simulation.methods import MODELS, make_index, make_model, make_space, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -40,6 +40,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
         model = make_model(method, believed, own)
         search = Search(setting.line_graph)
+        space = make_space(method, setting)
         agent = Agent(
             model=model,
             index=make_index(method, setting),
@@ -47,7 +48,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             search=search,
             potential_wh=setting.potential_wh,
             rng=default_rng(policy_seeds),
-            space=TurnArms(search, setting.turns.energy, braked=method.braked) if method.arms else None,
+            space=space,
         )
         judge = Judge(
             network=setting.network,
@@ -57,7 +58,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             potential_wh=setting.potential_wh,
         )
         log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round, in_flight=run.in_flight)
-        belief.save(folder.belief_path(run.name), model, method=method, setting=believed)
+        learned = TurnBelief(model, space, setting.arms) if space else model
+        belief.save(folder.belief_path(run.name), learned, method=method, setting=believed)
         if isinstance(model, Refitting):
             folder.write_fits(run.name, model.fits)
         folder.write(run, log)

@@ -22,7 +22,7 @@ TABLES = ("parts", "routes", "beliefs")
 PATIENCE_S = 60
 
 
-def experiment(horizon: int = 20, seeds: int = 4):
+def experiment(horizon: int = 20, seeds: int = 10):
     return grid(
         networks=["denver"],
         trips=["A"],
@@ -104,7 +104,7 @@ def test_a_cluster_gives_the_same_files_as_home(cluster: Cluster, undisturbed: P
     told = []
     simulate(experiment(), tmp_path / "runs", scheduler=cluster.address, on_progress=lambda *now: told.append(now))
     assert same(undisturbed, tmp_path / "runs")
-    assert told[-1] == (160, 160)
+    assert told[-1] == (400, 400)
 
 
 def test_a_killed_worker_costs_no_run(cluster: Cluster, undisturbed: Path, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_killed_scheduler_is_told_and_what_came_back_is_kept(
     with pytest.raises(EvrouteError, match="lost the Dask cluster"):
         simulate(experiment(horizon=20), out, scheduler=cluster.address, on_progress=kill)
     kept = RunFolder(out).finished_runs()
-    assert 3 <= len(kept) < 8
+    assert 3 <= len(kept) < 20
     stamps = {name: (out / "parts" / f"{name}.parquet").stat().st_mtime_ns for name in kept}
     simulate(experiment(), out)
     assert same(undisturbed, out)
