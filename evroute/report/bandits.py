@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 SHOWN = {
     "cumulative_regret": "Cumulative regret",
-    "cumulative_seconds": "Seconds",
+    "cumulative_seconds": "CPU seconds",
     "dictionary_size": "Points in the dictionary",
     "last_batch_trips": "Pulls in the last batch",
 }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Annotated, Any, Literal
 from zlib import crc32
 
@@ -88,8 +88,8 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
 def play(experiment: BanditExperiment, on_run: Callable[[int], None]) -> Columns:
     """Let every method play all repetitions; ``on_run`` hears how many runs are done.
 
-    Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (to choose and to learn), and what
-    the model says of itself, NaN where it says nothing.
+    Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to choose and to learn),
+    and what the model says of itself, NaN where it says nothing.
     """
     rows: list[dict[str, Any]] = []
     for done, (method, seed) in enumerate(
@@ -181,13 +181,13 @@ def _run(method: str | dict[str, Any], experiment: BanditExperiment, seed: int) 
     for t in range(1, experiment.horizon + 1):
         arms = problem.arms(world)
         cost = problem.cost(arms)
-        started = perf_counter()
+        started = process_time()
         pulled = learner.pull(arms)
-        chose = perf_counter() - started
+        chose = process_time() - started
         measured = cost[pulled] + experiment.noise_std * world.standard_normal()
-        started = perf_counter()
+        started = process_time()
         learner.learn(arms, pulled, measured)
-        seconds = chose + perf_counter() - started
+        seconds = chose + process_time() - started
         regret = float(cost[pulled] - cost.min())
         total += regret
         row = {
