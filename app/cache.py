@@ -16,7 +16,8 @@ from evroute.planning.planner import Planner
 from evroute.report.leaflet import Leaflet
 from evroute.simulation.belief import load_belief
 from evroute.simulation.experiment import Experiment, simulate
-from evroute.simulation.methods import INDICES, MODELS, Method
+from evroute.simulation.methods import Method
+from evroute.simulation.parts import INDICES, MODELS
 from evroute.simulation.runs import RunFolder
 
 LEAFLET = Leaflet(js="/app/static/leaflet/leaflet.js", css="/app/static/leaflet/leaflet.css")

@@ -13,7 +13,7 @@ def list_methods() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from evroute.simulation.methods import INDICES, METHODS, MODELS, summary_of
+    from evroute.simulation.parts import INDICES, METHODS, MODELS, summary_of
 
     console = Console()
     table = Table("method", "model", "index", "options", title="Named methods")
@@ -35,7 +35,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     from rich.table import Table
 
     from evroute.errors import UnknownNameError
-    from evroute.simulation.methods import INDICES, METHODS, MODELS, defaults_of, summary_of
+    from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
 
     if name in METHODS:
         parts = [(MODELS, str(METHODS[name]["model"])), (INDICES, str(METHODS[name]["index"]))]

@@ -72,6 +72,9 @@ def simulate(
         str | None,
         typer.Option(help="What models learn on: edges, turns (edges as entered), or turns-braked. [edges]"),
     ] = None,
+    guard: Annotated[
+        bool, typer.Option("--guard", help="Let no method lose more than a small budget against the eq. 8 route.")
+    ] = False,
     prior: Annotated[
         list[str] | None,
         typer.Option(help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"),
@@ -117,6 +120,7 @@ def simulate(
         "slots": slots,
         "device": device,
         "arms": arms,
+        "guard": guard or None,
         "fit_hyperparameters": fit_hyperparameters or None,
     }
     options = {name: value for name, value in flags.items() if value is not None} | dict(map(_parsed, option or ()))

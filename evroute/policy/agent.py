@@ -60,13 +60,28 @@ class Agent:
         NoRouteError
             If no legal way over the available edges leads to the destination.
         """
+        route = self.propose(request)
+        self.announce(request, route)
+        return route
+
+    def propose(self, request: Round) -> Route:
+        """Return the route that the learner wants; nothing is said yet of driving it.
+
+        Raises
+        ------
+        NoRouteError
+            If no legal way over the available edges leads to the destination.
+        """
         arms = self.space.arms(request)
         index_wh = self.index(request.t, arms, self.model, self.rng)
         weights = self.weight_rule(index_wh, self.model.noise_std(arms), self.space.potential_wh(request))
-        route = self.space.route(weights, request)
+        return self.space.route(weights, request)
+
+    def announce(self, request: Round, route: Route) -> None:
+        """Tell a model that anticipates which arms are about to be measured."""
         if isinstance(self.model, Anticipates):
+            arms = self.space.arms(request)
             self.model.anticipate(arms.take(self.space.passed(request, route)))
-        return route
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return mean and standard deviation of what a route's energy would be measured to be, Wh.

@@ -41,7 +41,8 @@ from evroute.simulation.cluster import execute_on
 from evroute.simulation.demand import is_file, load_file, provenance
 from evroute.simulation.execution import execute
 from evroute.simulation.in_flight import Flight
-from evroute.simulation.methods import INDICES, MODELS, ONLY_EDGES, Method, check_ranges, named, options_of, pair
+from evroute.simulation.methods import Method, check_ranges
+from evroute.simulation.parts import INDICES, MODELS, ONLY_EDGES, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -186,10 +187,12 @@ def grid(
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
-    arms = () if model in ONLY_EDGES else ("arms",)
-    fields = Method.model_fields.keys() - {"model", "index", "arms"}
-    with_kernel = "kernel" in signature(named(MODELS, "model", model)).parameters
-    return {*options_of(MODELS, model), *options_of(INDICES, index), *arms, *(fields if with_kernel else ())}
+    fields = {"guard"}
+    if model not in ONLY_EDGES:
+        fields |= {"arms", "learn_speeds"}
+    if "kernel" in signature(named(MODELS, "model", model)).parameters:
+        fields |= {"lengthscale_factor", "fit_hyperparameters"}
+    return fields | options_of(MODELS, model).keys() | options_of(INDICES, index).keys()
 
 
 def _validated(table: Mapping[str, Any], what: str) -> Experiment:

@@ -20,7 +20,8 @@ from evroute.model.base import Anticipates, Diagnoses
 from evroute.model.nystrom.posterior import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
 from evroute.simulation.bandit_problems import PROBLEMS, Problem
-from evroute.simulation.methods import INDICES, MODELS, Method, call, named
+from evroute.simulation.methods import Method
+from evroute.simulation.parts import INDICES, MODELS, call, named
 from evroute.simulation.starvation import StarvationExperiment
 from evroute.simulation.sup_kernel_ucb import SupKernelUCB
 

@@ -98,7 +98,7 @@ def learn(
     network, vehicle, prior
         Names or files.
     model, options
-        One of `methods.MODELS`, and its options.
+        One of `parts.MODELS`, and its options.
     reset
         Forget what the folder has learned.
     on_progress

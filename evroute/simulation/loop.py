@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evroute.model.base import Diagnoses
 from evroute.policy.agent import Agent
 from evroute.policy.base import least_norm, multiplier
+from evroute.policy.guard import Guarded
 from evroute.simulation.environment import Environment
 from evroute.simulation.in_flight import Flight, InFlight
 from evroute.simulation.regret import Judge
@@ -43,7 +44,7 @@ class Log:
 
 
 def run(
-    agent: Agent,
+    agent: Agent | Guarded,
     environment: Environment,
     judge: Judge,
     *,
@@ -85,9 +86,10 @@ def run(
         for ended in flight.after(feedback):
             agent.tell(ended)
         update_s = perf_counter() - drove
-        if isinstance(agent.model, Diagnoses):
-            for name, value in agent.model.diagnostics().items():
-                diagnostics[name].append(value)
+        for teller in (agent.model, agent):
+            if isinstance(teller, Diagnoses):
+                for name, value in teller.diagnostics().items():
+                    diagnostics[name].append(value)
         score = judge.score(environment, request, route)
         driven.update(route.edges)
         edges.append(feedback.edge)

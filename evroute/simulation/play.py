@@ -12,10 +12,12 @@ from evroute.planning.search import Search
 from evroute.planning.turn_belief import TurnBelief
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
+from evroute.policy.guard import DEFAULT_SHARE, Guarded
 from evroute.simulation import belief
 from evroute.simulation.demand import load_demand
 from evroute.simulation.loop import run as run_loop
-from evroute.simulation.methods import MODELS, make_index, make_model, make_space, named
+from evroute.simulation.methods import make_index, make_model, make_space
+from evroute.simulation.parts import MODELS, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -41,7 +43,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         model = make_model(method, believed, own)
         search = Search(setting.line_graph)
         space = make_space(method, setting)
-        agent = Agent(
+        learner = Agent(
             model=model,
             index=make_index(method, setting),
             weight_rule=rule,
@@ -50,6 +52,10 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             rng=default_rng(policy_seeds),
             space=space,
         )
+        agent: Agent | Guarded = learner
+        if method.guard:
+            share = DEFAULT_SHARE if method.guard is True else method.guard
+            agent = Guarded(learner, search=setting.search, potential_wh=setting.potential_wh, share=share)
         judge = Judge(
             network=setting.network,
             search=setting.search,

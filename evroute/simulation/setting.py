@@ -1,6 +1,6 @@
 """Setting: what every run on one network with one vehicle and one prior shares, computed once for each process.
 
-Its attributes are the values that models, indices and worlds may ask for by name (``methods.call``).
+Its attributes are the values that models, indices and worlds may ask for by name (``parts.call``).
 """
 
 from dataclasses import asdict

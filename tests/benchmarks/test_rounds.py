@@ -18,7 +18,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.methods import MODELS, call, named
+from evroute.simulation.parts import MODELS, call, named
 from evroute.simulation.setting import Setting
 
 WARM_ROUNDS = 40

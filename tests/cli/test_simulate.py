@@ -107,7 +107,7 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
         (["--index", "bayes-ucb", "--xi", "-1"], "xi is -1; it must be positive"),
         (["--index", "bayes-ucb", "--option", "xi"], "--option 'xi' is not NAME=VALUE"),
         (["--option", "depth=3"], "no method takes depth: not exact with ts"),
-        (["--method", "magic"], "unknown method 'magic'; there are gp-ucb"),
+        (["--method", "magic"], "unknown method 'magic'; there are recommended, gp-ucb"),
     ],
 )
 def test_bad_input_is_refused(tmp_path, arguments, message) -> None:

@@ -12,7 +12,8 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.base import EnergyModel, HasJoint
-from evroute.simulation.methods import MODELS, Method, make_model
+from evroute.simulation.methods import Method, make_model
+from evroute.simulation.parts import MODELS
 from evroute.simulation.setting import Setting
 
 

@@ -12,7 +12,8 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation.loop import run
-from evroute.simulation.methods import INDICES, MODELS, Method, call, make_model, named
+from evroute.simulation.methods import Method, make_model
+from evroute.simulation.parts import INDICES, MODELS, call, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.setting import Setting
 from evroute.simulation.trips import Repeated

@@ -10,7 +10,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.simulation import belief
 from evroute.simulation.belief import load_belief
-from evroute.simulation.methods import MODELS, Method, make_model
+from evroute.simulation.methods import Method, make_model
+from evroute.simulation.parts import MODELS
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting
 

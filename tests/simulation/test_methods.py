@@ -3,14 +3,15 @@
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.catalog import load_network
-from evroute.simulation import methods
-from evroute.simulation.methods import INDICES, METHODS, MODELS, Method, check_ranges, options_of
+from evroute.simulation.methods import Method, check_ranges
+from evroute.simulation.parts import INDICES, METHODS, MODELS, options_of
 from evroute.simulation.setting import Setting
 
 
@@ -80,7 +81,7 @@ def test_a_named_method_takes_options_and_no_other_part() -> None:
     assert Method.model_validate({"method": "gp-ts", "variance_scale": 1}).name == "exact-ts-v1"
     with pytest.raises(EvrouteError, match="method 'gp-ts' names its index"):
         Method.model_validate({"method": "gp-ts", "index": "ucb"})
-    with pytest.raises(UnknownNameError, match="unknown method 'magic'; there are gp-ucb"):
+    with pytest.raises(UnknownNameError, match="unknown method 'magic'; there are recommended, gp-ucb"):
         Method.model_validate("magic")
 
 
@@ -99,13 +100,8 @@ class MarginalsOnly:
 
 
 def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
-    monkeypatch.setitem(MODELS, "marginals", "unused:MarginalsOnly")
-    original = methods.named
-    monkeypatch.setattr(
-        methods,
-        "named",
-        lambda table, what, name: MarginalsOnly if name == "marginals" else original(table, what, name),
-    )
+    monkeypatch.setitem(sys.modules, "marginals", SimpleNamespace(MarginalsOnly=MarginalsOnly))
+    monkeypatch.setitem(MODELS, "marginals", "marginals:MarginalsOnly")
     assert Method(model="marginals", index="ts").model == "marginals"
     with pytest.raises(
         EvrouteError, match=r"'ts-joint' cannot work on model 'marginals'.*use one of: independent, exact"

@@ -50,6 +50,8 @@ def test_every_shipped_world_is_physics_with_noise() -> None:
         "congestion-known",
         "everything",
         "free-flow",
+        "judged-congestion",
+        "judged-free",
         "payload",
         "wind",
     ]

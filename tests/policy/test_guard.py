@@ -1,0 +1,87 @@
+"""The guard: what it may lose, what it lets through, on trips whose energies are known."""
+
+import numpy as np
+import pytest
+
+from evroute.arms import Arms, Feedback, Round, Route
+from evroute.network.line_graph import LineGraph
+from evroute.planning.search import Search
+from evroute.policy.guard import Guarded
+
+OVER, ROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`
+PRIOR_WH = np.array([200.0, 100.0, 100.0, 150.0, 150.0, 200.0, 500.0])  # eq. 8 goes over the hill
+
+
+class Stubborn:
+    """A learner that always wants the other way, whatever it costs."""
+
+    model = index = space = None
+
+    def __init__(self) -> None:
+        self.announced: list[tuple[int, ...]] = []
+
+    def propose(self, request: Round) -> Route:
+        return Route(ROUND)
+
+    def announce(self, request: Round, route: Route) -> None:
+        self.announced.append(route.edges)
+
+    def tell(self, feedback: Feedback) -> None: ...
+
+
+@pytest.fixture
+def request_of(hill):
+    arms = Arms(np.arange(7), np.zeros((7, 1)), PRIOR_WH)
+    return lambda t: Round(t, arms, 0, 5)
+
+
+def driven(hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0):
+    """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and the guard."""
+    guard = Guarded(Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7))
+    rng = np.random.default_rng(seed)
+    ways = []
+    for t in range(1, trips + 1):
+        request = request_of(t)
+        route = guard.ask(request)
+        total_wh = (600.0 if route.edges == OVER else other_wh) + trip_sd_wh * rng.standard_normal()
+        guard.tell(Feedback.of_route(request.arms, route, np.full(4, total_wh / 4)))
+        ways.append(route.edges == ROUND)
+    return np.array(ways), guard
+
+
+def test_a_learner_that_harms_is_kept_within_its_budget(hill, request_of) -> None:
+    losses = []
+    for seed in range(30):
+        ways, guard = driven(hill, request_of, other_wh=660.0, seed=seed)
+        assert ways[:1].tolist() == [False], "the eq. 8 route is measured first"
+        losses.append(60.0 * ways.mean())
+        assert guard.agent.announced == [ROUND if way else OVER for way in ways]
+    budget_wh = 0.5 * 600 / 300 + 0.0025 * 600  # the start, and the income, per trip
+    assert np.mean(losses) < 1.5 * budget_wh
+    last = np.array(
+        [60.0 * driven(hill, request_of, other_wh=660.0, seed=seed)[0][-50:].mean() for seed in range(30)]
+    )
+    assert last.mean() + 1.96 * last.std(ddof=1) / np.sqrt(30) < 0.005 * 600
+
+
+def test_a_learner_that_saves_has_its_way(hill, request_of) -> None:
+    share = [driven(hill, request_of, other_wh=564.0, seed=seed)[0][-50:].mean() for seed in range(30)]
+    assert np.mean(share) > 0.95
+
+
+def test_routes_no_better_are_driven_at_little_cost(hill, request_of) -> None:
+    lost = [3.0 * driven(hill, request_of, other_wh=603.0, seed=seed)[0][-50:].mean() for seed in range(30)]
+    assert np.mean(lost) < 0.005 * 600
+
+
+def test_the_guard_tells_its_state(hill, request_of) -> None:
+    _, guard = driven(hill, request_of, other_wh=700.0, seed=0, trips=20)
+    told = guard.diagnostics()
+    assert told["guard_free"] in {0.0, 1.0}
+    assert np.isfinite(told["guard_left_wh"])
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
+def test_a_share_that_is_none_is_refused(hill, share) -> None:
+    with pytest.raises(ValueError, match="guard is"):
+        Guarded(Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7), share=share)
