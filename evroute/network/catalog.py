@@ -60,6 +60,12 @@ def network_names() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def source_path(name: str) -> Path | None:
+    """Return the SUMO file of the data folder that a named network is built from, if there is one."""
+    recipe = _recipes_at_hand().get(name)
+    return recipe.net if recipe else None
+
+
 def cache_dir() -> Path:
     """Return the folder for what can be made again, built networks first: EVROUTE_CACHE_DIR, or the user's cache."""
     chosen = os.environ.get("EVROUTE_CACHE_DIR")

@@ -1,128 +1,167 @@
-"""SUMO's own electric car on given edges, through libsumo: one simulation kept open, one car at a time.
+"""Speeds that SUMO drives on given edges, through libsumo: one simulation kept open, one car at a time.
 
-The settings make its model that of Table 2 (section 6 of the notes on worlds): no radial drag (its default makes
-energy depend on the step), no rotating mass, auxiliary power as a constant intake. What a car takes inside a junction
-counts for the edge that it left, the one SUMO's route index names until the next edge begins.
+Only motion is SUMO's (its default car, alone on the road, without dawdling): stopping, turning, lights, priority.
+Heights do not touch it, and energy is counted afterwards (`trace_energy`), on our inclines: SUMO's own slopes jump
+where the heights of a source do, and its lanes stop at the borders of junctions.
+
+What a car drives inside a junction counts for the edge that it then enters. Every drive begins in the same state of
+the simulation, at a time of departure that its seed draws, so that drives of one seed meet the same lights.
 """
 
 import importlib
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
-from evroute.network.sumo_copy import write_copy
 
 STEP_S = 0.5
-LONGEST_S = 7200.0
-# Sd of drivers' speed factors: SUMO's default for passenger cars, normc(1, 0.1, 0.2, 2).
-SPEED_FACTOR_SD, SPEED_FACTOR_RANGE = 0.1, (0.2, 2.0)
+LONGEST_S = 4 * 3600.0
+# Departures are spread over about one cycle of traffic lights.
+LIGHTS_S = 90.0
+# SUMO's range of drivers' speed factors for passenger cars, normc(1, 0.1, 0.2, 2).
+SPEED_FACTOR_RANGE = 0.2, 2.0
+_CAR = '<additional><vType id="ev" vClass="passenger" sigma="0" speedFactor="1" speedDev="0"/></additional>'
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drive:
-    """One trip. energy_wh, travel_s: (k,) of the edges driven.
+class Trace:
+    """One trip over the k edges ``rows``; one entry for each of s steps of `STEP_S`.
 
-    The trace has one entry a step: speed_mps, slope (m climbed per m driven), and place: which of the k edges.
+    speed_mps: (s,) at the end of a step; 0 before the first.  place: (s,) which of the k edges, never decreasing. An
+    edge shorter than what a step drives may have no step.
     """
 
-    energy_wh: FloatArray
-    travel_s: FloatArray
+    rows: IntArray
     speed_mps: FloatArray
-    slope: FloatArray
     place: IntArray
+
+    def by_edge(self, values: FloatArray, length_m: FloatArray) -> FloatArray:
+        """Sum values of steps (s,) over each edge, (k,); edges without a step share with the next by length (k,)."""
+        k = len(self.rows)
+        seen = np.unique(self.place)
+        group = np.minimum(np.searchsorted(seen, np.arange(k)), len(seen) - 1)
+        total = np.bincount(group[self.place], weights=values, minlength=len(seen))
+        shared: FloatArray = total[group] * length_m / np.bincount(group, weights=length_m)[group]
+        return shared
+
+    def travel_s(self, length_m: FloatArray) -> FloatArray:
+        """Return the time on each edge, (k,) s."""
+        return self.by_edge(np.full(len(self.place), STEP_S), length_m)
 
 
 class SumoDrive:
-    """The one SUMO simulation of a process, on a copy of ``source`` with our heights, written into ``folder``.
+    """The one SUMO simulation of a process, on the network that ``source`` (.net.xml, .net.xml.gz) was read into.
 
     Raises
     ------
     EvrouteError
-        If libsumo is missing, another simulation is open, or SUMO cannot drive the network.
+        If libsumo is missing, another simulation is open, or the source is not that of the network.
     """
 
-    def __init__(self, network: RoadNetwork, source: Path, vehicle: Vehicle, folder: Path) -> None:
+    def __init__(self, network: RoadNetwork, source: Path) -> None:
         try:
             self._sumo: Any = importlib.import_module("libsumo")
         except ImportError:
             raise EvrouteError("SUMO is missing; install it with: pip install 'evroute[sumo]'") from None
+        if not source.is_file():
+            raise EvrouteError(f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'")
         if self._sumo.isLoaded():
             raise EvrouteError("a SUMO simulation is open in this process; close it first")
         self.network = network
-        net, car = folder / "copy.net.xml", folder / "car.add.xml"
-        write_copy(source, network, net)
-        car.write_text(_vehicle_type(vehicle), encoding="utf-8")
-        command = ["sumo", "-n", net, "-a", car, "--step-length", STEP_S, "--no-step-log", "--no-warnings"]
-        self._sumo.start([str(word) for word in command])
+        self._folder = TemporaryDirectory(prefix="evroute-sumo-")
+        self._state = str(Path(self._folder.name, "state.xml"))
+        car = Path(self._folder.name, "car.add.xml")
+        car.write_text(_CAR, encoding="utf-8")
+        command = ["sumo", "-n", source, "-a", car, "--step-length", STEP_S, "--no-step-log", "--no-warnings"]
+        command += ["--time-to-teleport", -1]
+        try:
+            self._sumo.start([str(word) for word in command])
+        except (self._sumo.TraCIException, self._sumo.FatalTraCIError) as error:
+            raise EvrouteError(f"SUMO cannot read {source.name}: {error}") from None
+        if missing := set(network.edge_id) - set(self._sumo.edge.getIDList()):
+            self.close()
+            raise EvrouteError(f"edge '{min(missing)}' of network '{network.name}' is not in {source.name}")
+        self._inside_mps = self._limits_inside_junctions()
+        self._sumo.simulation.saveState(self._state)
         self._trips = 0
 
     def close(self) -> None:
         """End the simulation, so that another can be opened."""
         self._sumo.close()
+        self._folder.cleanup()
 
-    def drive(self, edges: IntArray, seeds: SeedSequence) -> Drive:
-        """Drive (k,) edge rows, from standing, with the driver that the seed draws.
+    def drive(self, rows: IntArray, speed_mps: FloatArray, driver_std: float, seeds: SeedSequence) -> Trace:
+        """Drive the (k,) edges from standing, with the driver and the time of departure that the seed draws.
 
-        Lights stand where the simulation's clock has them: two drives of a seed may meet them at other phases.
+        speed_mps: (n,) limits of all edges of the network.  driver_std: of the factor by which drivers obey them.
 
         Raises
         ------
         EvrouteError
-            If SUMO refuses the route, or the car has not arrived after two hours.
+            If SUMO refuses the route, or the car has not arrived after four hours.
         """
         sumo, self._trips = self._sumo, self._trips + 1
-        car = f"car{self._trips}"
+        car, ids = f"car{self._trips}", [self.network.edge_id[e] for e in rows]
+        rng = default_rng(seeds)
+        departed_s = STEP_S * rng.integers(int(LIGHTS_S / STEP_S))
+        factor = float(np.clip(1 + driver_std * rng.standard_normal(), *SPEED_FACTOR_RANGE))
+        sumo.simulation.loadState(self._state)
+        sumo.simulationStep(departed_s)
+        self._limit(rows, speed_mps)
         try:
-            sumo.route.add(car, [self.network.edge_id[e] for e in edges])
+            sumo.route.add(car, ids)
             sumo.vehicle.add(car, car, typeID="ev", departLane="best", departSpeed="0")
         except sumo.TraCIException as error:
-            raise EvrouteError(f"SUMO refuses a route of {len(edges)} edges: {error}") from None
-        factor = float(np.clip(1 + SPEED_FACTOR_SD * default_rng(seeds).standard_normal(), *SPEED_FACTOR_RANGE))
+            raise EvrouteError(f"SUMO refuses a route of {len(rows)} edges: {error}") from None
         sumo.vehicle.setSpeedFactor(car, factor)
-        trace: list[tuple[float, float, int, float]] = []
+        speed: list[float] = []
+        place: list[int] = []
         for _ in range(int(LONGEST_S / STEP_S)):
             sumo.simulationStep()
-            if car in sumo.simulation.getArrivedIDList():
-                return _summed(np.array(trace), len(edges))
-            if car in sumo.vehicle.getIDList():
-                watt_hours = sumo.vehicle.getElectricityConsumption(car) * STEP_S
-                slope = np.sin(np.radians(sumo.vehicle.getSlope(car)))
-                trace.append((sumo.vehicle.getSpeed(car), slope, sumo.vehicle.getRouteIndex(car), watt_hours))
-        sumo.vehicle.remove(car)
-        raise EvrouteError(f"SUMO's car did not arrive within {LONGEST_S:.0f} s on a route of {len(edges)} edges")
+            if sumo.simulation.getArrivedNumber():
+                return Trace(rows, np.array(speed), np.array(place))
+            if sumo.vehicle.getIDCount():
+                speed.append(sumo.vehicle.getSpeed(car))
+                inside = sumo.vehicle.getRoadID(car).startswith(":")
+                place.append(sumo.vehicle.getRouteIndex(car) + inside)
+        raise EvrouteError(f"SUMO's car did not arrive within {LONGEST_S:.0f} s on a route of {len(rows)} edges")
+
+    def _limit(self, rows: IntArray, speed_mps: FloatArray) -> None:
+        """Set the limits of a route's edges; between two of them none above both holds."""
+        for row in rows:
+            self._sumo.edge.setMaxSpeed(self.network.edge_id[row], float(speed_mps[row]))
+        for left, entered in pairwise(rows):
+            both_mps = float(max(speed_mps[left], speed_mps[entered]))
+            for edge_id, limit_mps in self._inside_mps.get(self.network.junction_id[self.network.tail[entered]], ()):
+                self._sumo.edge.setMaxSpeed(edge_id, min(limit_mps, both_mps))
+
+    def _limits_inside_junctions(self) -> dict[str, list[tuple[str, float]]]:
+        """Return by junction the ids of its internal edges and their limits, m/s."""
+        inside: dict[str, list[tuple[str, float]]] = defaultdict(list)
+        for edge_id in self._sumo.edge.getIDList():
+            junction, _, number = edge_id.removeprefix(":").rpartition("_")
+            if edge_id.startswith(":") and number.isdigit():
+                inside[junction].append((edge_id, self._sumo.lane.getMaxSpeed(f"{edge_id}_0")))
+        return inside
 
 
-def _summed(trace: FloatArray, k: int) -> Drive:
-    place = trace[:, 2].astype(np.int64)
-    energy_wh: FloatArray = np.bincount(place, weights=trace[:, 3], minlength=k).astype(float)
-    travel_s: FloatArray = np.bincount(place, minlength=k) * np.float64(STEP_S)
-    return Drive(
-        energy_wh=energy_wh,
-        travel_s=travel_s,
-        speed_mps=trace[:, 0],
-        slope=trace[:, 1],
-        place=place,
-    )
+_open: dict[tuple[str, Path], SumoDrive] = {}
 
 
-def _vehicle_type(vehicle: Vehicle) -> str:
-    parameters = {
-        "rotatingMass": 0,
-        "frontSurfaceArea": vehicle.front_m2,
-        "airDragCoefficient": vehicle.drag,
-        "rollDragCoefficient": vehicle.rolling,
-        "radialDragCoefficient": 0,
-        "constantPowerIntake": vehicle.auxiliary_w,
-        "propulsionEfficiency": vehicle.propulsion_efficiency,
-        "recuperationEfficiency": vehicle.recuperation_efficiency,
-    }
-    inside = "".join(f'<param key="{key}" value="{value}"/>' for key, value in parameters.items())
-    head = f'<vType id="ev" vClass="passenger" emissionClass="Energy/unknown" mass="{vehicle.mass_kg}" sigma="0">'
-    return f"<additional>{head}{inside}</vType></additional>"
+def simulation(network: RoadNetwork, source: Path) -> SumoDrive:
+    """Return the simulation of this process on a network; the one on another network before it is closed."""
+    key = network.digest, source
+    if key not in _open:
+        while _open:
+            _open.popitem()[1].close()
+        _open[key] = SumoDrive(network, source)
+    return _open[key]

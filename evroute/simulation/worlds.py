@@ -29,6 +29,7 @@ from evroute.simulation.trips import Trips
 WORLDS = {
     "sampled-gp": "evroute.simulation.sampled_gp:SampledWorld",
     "physics": "evroute.simulation.conditions:Conditions",
+    "sumo": "evroute.simulation.sumo_options:SumoOptions",
     "replay": "evroute.simulation.replay:ReplayWorld",
 }
 """Kinds: the class of each's options."""
