@@ -53,23 +53,49 @@ def test_leaflet_comes_from_the_dashboard_itself(dashboard: str) -> None:
         assert "javascript" in answer.headers["content-type"]
 
 
+class Watched:
+    """A tab that remembers what it asked for and what went wrong."""
+
+    def __init__(self, browser: Any, dashboard: str, path: str = "") -> None:
+        self.dashboard = dashboard
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.page = browser.new_page(viewport={"width": 1300, "height": 1300})
+        self.page.set_default_timeout(PATIENCE_S * 1000)
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(f"{dashboard}/{path}")
+
+    def verdict(self) -> str:
+        """Wait until the page stands still and return what it says of the plan."""
+        self.page.wait_for_timeout(500)
+        self.page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget]')")
+        return self.page.get_by_test_id("stAlertContentSuccess").first.inner_text()
+
+    def choose(self, box: str, option: str) -> None:
+        self.page.get_by_role("combobox", name=box).click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def close(self) -> None:
+        self.page.wait_for_load_state("networkidle")
+        self.page.close()
+        strangers = [url[:90] for url in self.asked if not url.startswith((self.dashboard, "data:", "blob:"))]
+        assert strangers == [], "everything comes from the dashboard itself"
+        assert self.complaints == []
+
+
 def test_two_clicks_make_a_route_and_nothing_leaves_the_machine(dashboard: str, browser: Any) -> None:
     from playwright.sync_api import expect
 
-    asked, complaints = [], []
-    page = browser.new_page(viewport={"width": 1300, "height": 1300})
-    page.set_default_timeout(PATIENCE_S * 1000)
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(dashboard)
+    tab = Watched(browser, dashboard)
+    page = tab.page
     frame = page.frame_locator("iframe").first
     roads = frame.locator("path.leaflet-interactive")
     roads.nth(5).wait_for(state="attached")
-    assert frame.locator(".leaflet-control-layers-overlays label").count() == 4
+    assert frame.locator(".leaflet-control-layers-overlays label").count() >= 3
 
-    page.get_by_role("combobox", name="Trip").click()
-    page.get_by_role("option", name="two clicks on the map").click()
+    tab.choose("Where to, by", "clicks on the map")
     expect(page.get_by_text("Click on the map where to start.")).to_be_visible(timeout=PATIENCE_S * 1000)
     frame.locator(".leaflet-control-zoom-in").click()
     page.wait_for_timeout(1000)
@@ -79,9 +105,58 @@ def test_two_clicks_make_a_route_and_nothing_leaves_the_machine(dashboard: str, 
     expect(page.get_by_text("Now click where to go.")).to_be_visible(timeout=PATIENCE_S * 1000)
     frame.locator("path[fill='#ffffff']").wait_for(state="attached")
     page.mouse.click(box["x"] + 0.58 * box["width"], box["y"] + 0.7 * box["height"])
-    expect(page.get_by_text("the fastest")).to_have_count(1, timeout=PATIENCE_S * 1000)
+    expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1, timeout=PATIENCE_S * 1000)
     frame.locator("path[fill='#222222']").wait_for(state="attached")
     assert roads.first.get_attribute("d") == shape, "the zoom must survive the clicks"
-    page.close()
-    assert [url[:90] for url in asked if not url.startswith((dashboard, "data:", "blob:"))] == []
-    assert complaints == []
+    first = page.get_by_role("table").first.inner_text()
+
+    page.get_by_text("Pass the goal on").click()
+    tab.verdict()
+    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
+    expect(page.get_by_role("table").first).not_to_have_text(first, timeout=PATIENCE_S * 1000)
+    tab.close()
+
+
+def test_a_link_reopens_its_plan_and_tabs_keep_to_themselves(dashboard: str, browser: Any) -> None:
+    from playwright.sync_api import expect
+
+    one = Watched(browser, dashboard, "?trip=A&extra=35&charged=True&soc=55")
+    two = Watched(browser, dashboard, "?trip=B&extra=35")
+    first, second = one.verdict(), two.verdict()
+    assert first != second
+    slider = one.page.get_by_role("slider", name="Charge at the start (%)")
+    expect(slider).to_have_value("55")
+    assert "soc=55" in one.page.url
+    for tab in (one, two):  # what a reload cuts off would count as failed
+        tab.page.wait_for_load_state("networkidle")
+    one.page.reload()
+    assert one.verdict() == first
+    two.choose("Vehicle", two.page.get_by_role("combobox", name="Vehicle").input_value() or "reference")
+    assert two.verdict() == second
+    for tab in (one, two):
+        tab.close()
+
+
+def test_a_simulation_runs_to_its_end_while_another_tab_plans(dashboard: str, browser: Any) -> None:
+    from playwright.sync_api import expect
+
+    learning = Watched(browser, dashboard, "learn")
+    button = learning.page.get_by_role("button", name="Run or continue")
+    expect(button).to_be_enabled(timeout=PATIENCE_S * 1000)
+    button.click()
+    expect(learning.page.get_by_role("button", name="Stop")).to_be_enabled(timeout=PATIENCE_S * 1000)
+
+    planning = Watched(browser, dashboard)
+    before = planning.verdict()
+    started = time.monotonic()
+    planning.choose("Trip", "B")
+    expect(planning.page.get_by_test_id("stAlertContentSuccess")).not_to_have_text(before, timeout=20_000)
+    assert time.monotonic() - started < 20
+    planning.close()
+
+    expect(learning.page.get_by_text("Roads driven by")).to_be_visible(timeout=PATIENCE_S * 1000)
+    learning.page.get_by_role("link", name="Runs").click()
+    expect(learning.page.get_by_text("Saved runs")).to_be_visible(timeout=PATIENCE_S * 1000)
+    expect(learning.page.get_by_test_id("stVegaLiteChart").first).to_be_visible(timeout=PATIENCE_S * 1000)
+    expect(learning.page.get_by_text("up to trip")).to_be_visible(timeout=PATIENCE_S * 1000)
+    learning.close()
