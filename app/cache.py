@@ -14,7 +14,7 @@ from evroute.network.catalog import load_network, network_names, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 from evroute.report.leaflet import Leaflet
-from evroute.simulation.belief import load_belief
+from evroute.simulation.belief import inflation, load_belief
 from evroute.simulation.experiment import Experiment, simulate
 from evroute.simulation.methods import Method
 from evroute.simulation.parts import INDICES, MODELS
@@ -90,8 +90,10 @@ def planner(roads: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions,
     EvrouteError
         If the belief cannot be read, or is about another network or vehicle.
     """
-    model = load_belief(RUNS / folder, run, roads, vehicle) if folder else None
-    return Planner(roads, vehicle, model, conditions=conditions)
+    if not folder:
+        return Planner(roads, vehicle, conditions=conditions)
+    model = load_belief(RUNS / folder, run, roads, vehicle)
+    return Planner(roads, vehicle, model, conditions=conditions, inflation=inflation(RUNS / folder, run))
 
 
 def run_folders() -> list[str]:

@@ -142,6 +142,15 @@ def route(
         typer.echo(dumps(document(plan), ensure_ascii=False))
     else:
         _print(roads, plan)
+        if belief is not None:
+            from evroute.simulation.belief import load_conformal
+
+            heard = load_conformal(belief, run)
+            if heard.trips:
+                changed = "widened" if heard.inflation >= 1 else "narrowed"
+                typer.echo(
+                    f"intervals {changed} by {heard.inflation:.2f}, as the last {heard.trips_heard} trips called for"
+                )
 
 
 def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
@@ -175,9 +184,10 @@ def _planner(
 
     if belief is None:
         return Planner(roads, car, conditions=day)
-    from evroute.simulation.belief import load_belief
+    from evroute.simulation.belief import inflation, load_belief
 
-    return Planner(roads, car, load_belief(belief, run, roads, car), conditions=day, guarantee=wanted)
+    model = load_belief(belief, run, roads, car)
+    return Planner(roads, car, model, conditions=day, guarantee=wanted, inflation=inflation(belief, run))
 
 
 def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str) -> None:

@@ -46,6 +46,10 @@ class RouteForecast:
         """Standard deviation of the trip's measured energy, Wh."""
         return float(np.sqrt(self.edge_covariance_wh2.sum()))
 
+    def inflated(self, factor: float) -> "RouteForecast":
+        """Return the same with every deviation multiplied."""
+        return RouteForecast(self.edge_mean_wh, self.edge_covariance_wh2 * factor**2)
+
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval that holds the measured energy with probability ``level``, Wh."""
         half = float(ndtri(0.5 + level / 2)) * self.std_wh

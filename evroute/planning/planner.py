@@ -65,6 +65,7 @@ class Planner:
     model: a belief to plan with, over the edges' reference contexts; eq. 8 if there is none.
     conditions: of the day; they change eq. 8, what a belief learned is added to it.
     guarantee: which bounds each route shall have, with a belief.
+    inflation: of the deviations of its forecasts, such as `policy.conformal` calls for.
     """
 
     def __init__(
@@ -75,12 +76,14 @@ class Planner:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         guarantee: Guarantee | None = None,
+        inflation: float = 1.0,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
         self.model = model
         self.conditions = conditions
         self.guarantee = guarantee
+        self.inflation = inflation
         self.prior = fit(network, vehicle, conditions=conditions)
         self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms: Arms = all_arms(network, self.prior)
@@ -222,7 +225,7 @@ class Planner:
             return described
         if self.guarantee is not None:
             described = replace(described, guarantee=self._steps.guarantee(route, self.guarantee))
-        energy = self._steps.forecast(route)
+        energy = self._steps.forecast(route).inflated(self.inflation)
         if battery is None:
             return replace(described, energy_forecast=energy)
         trips = forecast_charge(

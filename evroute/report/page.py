@@ -14,6 +14,7 @@ from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
 from evroute.report import charts
 from evroute.report.beliefs import Learned, beliefs
+from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.exploration import visits_chart
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table
@@ -33,6 +34,10 @@ _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
         "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
     ),
     "beta": (charts.beta, "What the confidence bounds multiply the variance with."),
+}
+_CALIBRATION: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
+    "pit": (pit_histogram, "Where in its forecast the energy of a trip fell, after 50 trips; level if it was right."),
+    "reliability": (reliability, "Intervals that held against those that should; on the diagonal if it was right."),
 }
 _DIAGNOSTICS = {
     "dictionary_size": ("Points in the dictionary", "Measured arms through which a model looks at all others."),
@@ -97,6 +102,12 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             on_progress(name)
             drawn = charts.diagnostic(rounds, diagnostics, name, title)
             figures.append(_figure(name.replace("_", "-"), caption, drawn, as_svg=True))
+    calibration = None
+    if "half90_wh" in rounds and not (told_ahead := forecasts(rounds)).empty:
+        calibration = calibration_table(rounds)
+        for name, (draw_told, caption) in _CALIBRATION.items():
+            on_progress(name)
+            figures.append(_figure(name, caption, draw_told(told_ahead), as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
             for name, chart in _exploration(folder, rounds, network_name, digest):
@@ -119,6 +130,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         notes=notes,
         table=_cells(final_table(rounds, read_timings(folder)), n_names),
         savings=_cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
+        calibration=None if calibration is None else _cells(calibration, n_names + 1),
         n_names=n_names,
         learned=learned,
         manifest=manifest,

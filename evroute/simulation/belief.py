@@ -14,17 +14,28 @@ from evroute.files import replacing
 from evroute.model.base import EnergyModel
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.turn_belief import TurnBelief
+from evroute.policy.conformal import AdaptiveConformal
 from evroute.simulation.methods import Method, make_model, make_space
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting
 
 _ABOUT = "about"
+_CONFORMAL = "conformal/"
 
 
-def save(path: Path, learned: EnergyModel, *, method: Method, setting: Setting, trips: int | None = None) -> None:
+def save(
+    path: Path,
+    learned: EnergyModel,
+    *,
+    method: Method,
+    setting: Setting,
+    conformal: AdaptiveConformal | None = None,
+    trips: int | None = None,
+) -> None:
     """Write the state of a model with its method and the names of network and vehicle; no pickle.
 
-    trips: how many it has learned, where others may follow (`continued`).
+    conformal: how wide its intervals have to be; none if nothing has heard of its trips.  trips: how many it has
+    learned, where others may follow (`continued`).
     """
     about = {
         "method": method.model_dump(exclude_none=True),
@@ -35,7 +46,8 @@ def save(path: Path, learned: EnergyModel, *, method: Method, setting: Setting, 
         "vehicle": setting.vehicle_numbers,
         "trips": trips,
     }
-    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state()}
+    widths = {_CONFORMAL + name: array for name, array in (conformal.state() if conformal else {}).items()}
+    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state(), **widths}
     with replacing(path) as temporary:
         np.savez(temporary, **arrays)
 
@@ -51,7 +63,7 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
         If the belief is of another network or vehicle, or unreadable.
     """
     path = RunFolder(folder).belief_path(_choose(folder, run))
-    state, about = _read(path)
+    state, about, _ = _read(path)
     setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
     if about["digest"] != network.digest:
         raise EvrouteError(
@@ -66,23 +78,45 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
     return _restored(state, about, setting)
 
 
-def continued(path: Path, setting: Setting) -> tuple[EnergyModel, int]:
-    """Return the model that was saved, to go on learning in the same setting, and how many trips it has learned.
+def load_conformal(folder: Path, run: str | None) -> AdaptiveConformal:
+    """Return how wide the intervals of a run had to be at its end; one that heard no trip says of a Gaussian.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such run, or several and none is named; the message lists them.
+    EvrouteError
+        If it is unreadable.
+    """
+    return _read(RunFolder(folder).belief_path(_choose(folder, run)))[2]
+
+
+def inflation(folder: Path, run: str | None) -> float:
+    """Return by what the deviations of a run's belief are to be multiplied, as `load_conformal`."""
+    return load_conformal(folder, run).inflation
+
+
+def continued(path: Path, setting: Setting) -> tuple[EnergyModel, AdaptiveConformal, int]:
+    """Return the model that was saved, to go on learning in the same setting, its intervals, and how many trips.
 
     Raises
     ------
     EvrouteError
         If it is unreadable.
     """
-    state, about = _read(path)
-    return _restored(state, about, setting), about["trips"]
+    state, about, conformal = _read(path)
+    return _restored(state, about, setting), conformal, about["trips"]
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             state = {name: stored[name] for name in stored.files}
-            return state, json.loads(str(state.pop(_ABOUT)))
+            widths = {name: state.pop(name) for name in stored.files if name.startswith(_CONFORMAL)}
+            conformal = AdaptiveConformal()
+            if widths:
+                conformal.restore({name.removeprefix(_CONFORMAL): array for name, array in widths.items()})
+            return state, json.loads(str(state.pop(_ABOUT))), conformal
     except (OSError, EOFError, BadZipFile, KeyError, ValueError):
         raise EvrouteError(f"{path} is unreadable; run again what made it") from None
 

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -59,6 +59,7 @@ class Experiment(BaseModel):
     prior, lengthscale: of sampled worlds, and of the models in any.
     in_flight: so many trips are planned before the first of them tells what it measured; ``"clock"``: each tells when
     it ends.
+    audit: drive a random route in every tenth round too, of which the learner does not hear (`Audit`).
 
     Raises
     ------
@@ -77,6 +78,7 @@ class Experiment(BaseModel):
     seeds: int = Field(5, gt=0)
     vehicle: str = DEFAULT_VEHICLE
     in_flight: Flight = 1
+    audit: Literal[True] | None = None
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
         (DEFAULT_WORLD,), min_length=1, validate_default=True
     )
@@ -122,6 +124,7 @@ class Experiment(BaseModel):
                 prior=prior,
                 lengthscale=lengthscale,
                 in_flight=self.in_flight,
+                audit=bool(self.audit),
             )
 
 

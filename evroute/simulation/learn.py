@@ -27,6 +27,7 @@ from evroute.errors import EvrouteError
 from evroute.files import replacing
 from evroute.model.base import EnergyModel, HasJoint
 from evroute.planning.forecast import INTERVAL_LEVEL, forecast
+from evroute.policy.conformal import AdaptiveConformal
 from evroute.simulation import belief
 from evroute.simulation.measured import MeasuredTrip, read_measured
 from evroute.simulation.methods import Method, make_model
@@ -132,15 +133,17 @@ def learn(
     else:
         folder.open(manifest)
     kept, driven = folder.belief_path(run), folder.path / "routes" / f"{run}.parquet"
-    trips, routes = _Rows(), _Rows()
+    conformal, trips, routes = AdaptiveConformal(), _Rows(), _Rows()
     if not reset and kept.exists():
-        learner, n_learned = belief.continued(kept, setting)
+        learner, conformal, n_learned = belief.continued(kept, setting)
         trips, routes = _Rows.read(folder.path / "trips.parquet", n_learned), _Rows.read(driven, n_learned)
     have = set(trips.columns.get("trip", ()))
     new = [trip for trip in measured.trips if trip.trip not in have]
     before = len(have)
     for t, trip in enumerate(new, start=before + 1):
-        trips.add([{"t": t} | _foretold(learner, trip, setting)])
+        told = {"t": t} | _foretold(learner, trip, setting)
+        trips.add([told])
+        conformal.hear(told["predicted_wh"], told["predicted_sd_wh"], told["energy_wh"], conformal.multipliers)
         learner.update(trip.feedback(setting))
         passages = zip(trip.edge.tolist(), trip.energy_wh.tolist(), trip.travel_s.tolist(), strict=True)
         routes.add({"run": run, "t": t, "edge": e, "observed_wh": y, "travel_s": s} for e, y, s in passages)
@@ -148,7 +151,7 @@ def learn(
     if new or reset:
         trips.write(folder.path / "trips.parquet")
         routes.write(driven)
-        belief.save(kept, learner, method=method, setting=setting, trips=before + len(new))
+        belief.save(kept, learner, method=method, setting=setting, conformal=conformal, trips=before + len(new))
     return Learned(
         folder=folder.path,
         trips=trips.table(),

@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evroute.arms import Feedback
+from evroute.arrays import FloatArray
 from evroute.model.base import Diagnoses
 from evroute.policy.agent import Agent
 from evroute.policy.base import least_norm, multiplier
+from evroute.policy.conformal import LEVELS, AdaptiveConformal
 from evroute.policy.guard import Guarded
+from evroute.simulation.audit import Audit
 from evroute.simulation.environment import Environment
 from evroute.simulation.in_flight import Flight, InFlight
 from evroute.simulation.regret import Judge
@@ -28,10 +32,12 @@ class Log:
     """What happened: columns of equal length in each table.
 
     rounds: one row per round: t, departed_s, regret_wh, cumulative_regret_wh, energy_wh (measured), predicted_wh and
-    predicted_sd_wh (what it was expected to be, NaN where the model cannot tell), route_edges, distinct_edges (driven
-    so far), beta, multiplier (posterior deviations between index and mean), b_min (of confidence sets); in truth
-    (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of its
-    rivals fastest, shortest, eq8, rule_best and best.
+    predicted_sd_wh (what it was expected to be, NaN where the model cannot tell), half50_wh, half80_wh, half90_wh and
+    half95_wh (how far conformal intervals of that many percent reach to either side), route_edges, distinct_edges
+    (driven so far), beta, multiplier (posterior deviations between index and mean), b_min (of confidence sets); in
+    truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of
+    its rivals fastest, shortest, eq8, rule_best and best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of
+    `Audit`, if there was one.
     routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
     diagnostics: numbers of their own, one row per round, of models that have some (``model.base.Diagnoses``).
@@ -51,11 +57,13 @@ def run(
     horizon: int,
     on_round: Callable[[int], None],
     in_flight: Flight = 1,
+    conformal: AdaptiveConformal | None = None,
+    audit: Audit | None = None,
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
     in_flight: when trips tell what they measured (`in_flight`); what a round logs as its update is what came in
-    between it and the next.
+    between it and the next.  conformal: what is to hear of every trip that has told; new if none is given.
 
     Raises
     ------
@@ -71,20 +79,25 @@ def run(
     stopwatch.attach(agent.model, "posterior", "posterior_s")
     stopwatch.attach(agent.space, "route", "search_s")
     flight = InFlight(in_flight)
+    intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
     for t in range(1, horizon + 1):
         request = environment.observe(t)
         for ended in flight.before(request):
             agent.tell(ended)
+            intervals.tell(ended)
         stopwatch.lap()
         started = perf_counter()
         route = agent.ask(request)
         asked = perf_counter()
         laps = stopwatch.lap()
         predicted_wh, predicted_sd_wh = agent.predict(request, route)
+        audited = audit.row(agent, environment, request) if audit else {}
         feedback = environment.drive(request, route)
+        halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
         drove = perf_counter()
         for ended in flight.after(feedback):
             agent.tell(ended)
+            intervals.tell(ended)
         update_s = perf_counter() - drove
         for teller in (agent.model, agent):
             if isinstance(teller, Diagnoses):
@@ -101,6 +114,7 @@ def run(
             "energy_wh": float(feedback.energy_wh.sum()),
             "predicted_wh": predicted_wh,
             "predicted_sd_wh": predicted_sd_wh,
+            **halves_wh,
             "true_wh": score.driven.energy_wh,
             "time_s": score.driven.time_s,
             "length_m": score.driven.length_m,
@@ -109,6 +123,7 @@ def run(
             "beta": agent.index.beta,
             "multiplier": multiplier(agent.index),
             "b_min": least_norm(agent.index),
+            **audited,
         }
         for rival, totals in score.rivals.items():
             row |= {f"{rival}_wh": totals.energy_wh, f"{rival}_s": totals.time_s, f"{rival}_m": totals.length_m}
@@ -121,6 +136,7 @@ def run(
         on_round(t)
     for ended in flight.rest():
         agent.tell(ended)
+        intervals.tell(ended)
     t_column = np.arange(1, horizon + 1)
     columns = {name: np.array(values) for name, values in rounds.items()}
     columns["cumulative_regret_wh"] = np.cumsum(columns["regret_wh"])
@@ -135,6 +151,25 @@ def run(
         timings={"t": t_column, **{name: np.array(seconds) for name, seconds in timings.items()}},
         diagnostics={name: np.array(values) for name, values in diagnostics.items()},
     )
+
+
+class _Intervals:
+    """Conformal intervals of the trips under way, which are heard of in the order in which trips end."""
+
+    def __init__(self, conformal: AdaptiveConformal) -> None:
+        self._conformal = conformal
+        self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
+
+    def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
+        """Return half the width of each interval of a trip just planned, Wh, by column."""
+        multipliers = self._conformal.multipliers
+        self._expected.append((feedback, mean_wh, sd_wh, multipliers))
+        return {f"half{100 * level:.0f}_wh": float(m * sd_wh) for level, m in zip(LEVELS, multipliers, strict=True)}
+
+    def tell(self, feedback: Feedback) -> None:
+        place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
+        _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
+        self._conformal.hear(mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers)
 
 
 class _Stopwatch:

@@ -12,8 +12,10 @@ from evroute.planning.search import Search
 from evroute.planning.turn_belief import TurnBelief
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
+from evroute.policy.conformal import AdaptiveConformal
 from evroute.policy.guard import DEFAULT_SHARE, Guarded
 from evroute.simulation import belief
+from evroute.simulation.audit import Audit
 from evroute.simulation.demand import load_demand
 from evroute.simulation.loop import run as run_loop
 from evroute.simulation.methods import make_index, make_model, make_space
@@ -36,7 +38,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         lengthscale = run.lengthscale * (method.lengthscale_factor or 1.0)
         believed = load_setting(run.network, run.vehicle, run.prior, lengthscale)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds, model_seeds, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(4)
+        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds = SeedSequence(
+            run.seed, spawn_key=names
+        ).spawn(5)
         world = run.world.build(setting, load_demand(run.trip, setting, trip_seeds), world_seeds)
         rule = WEIGHT_RULES[run.search]
         own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
@@ -63,9 +67,20 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             noise_std_wh=setting.noise_std_wh,
             potential_wh=setting.potential_wh,
         )
-        log = run_loop(agent, world, judge, horizon=run.horizon, on_round=on_round, in_flight=run.in_flight)
+        audit = Audit(search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds)
+        conformal = AdaptiveConformal()
+        log = run_loop(
+            agent,
+            world,
+            judge,
+            horizon=run.horizon,
+            on_round=on_round,
+            in_flight=run.in_flight,
+            conformal=conformal,
+            audit=audit if run.audit else None,
+        )
         learned = TurnBelief(model, space, setting.arms) if space else model
-        belief.save(folder.belief_path(run.name), learned, method=method, setting=believed)
+        belief.save(folder.belief_path(run.name), learned, method=method, setting=believed, conformal=conformal)
         if isinstance(model, Refitting):
             folder.write_fits(run.name, model.fits)
         folder.write(run, log)

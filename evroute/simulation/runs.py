@@ -53,6 +53,7 @@ class Run:
     prior: str = DEFAULT_SPREAD
     lengthscale: float = DEFAULT_LENGTHSCALE
     in_flight: Flight = 1
+    audit: bool = False
 
     @property
     def name(self) -> str:

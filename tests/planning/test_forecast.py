@@ -101,3 +101,10 @@ def test_the_band_of_the_charge_ends_in_the_arrival_interval_and_holds_nine_trip
     middle = np.array([80.0, 85.0, 65.0])
     assert charge.band_percent[1:, 0] == pytest.approx(middle - half, abs=0.15)
     assert charge.band_percent[1:, 1] == pytest.approx(middle + half, abs=0.15)
+
+
+def test_inflation_multiplies_every_deviation_and_no_mean() -> None:
+    told = RouteForecast(MEAN, COVARIANCE)
+    wide = told.inflated(1.5)
+    assert wide.mean_wh == told.mean_wh
+    assert wide.std_wh == pytest.approx(1.5 * told.std_wh)

@@ -8,8 +8,9 @@ import pytest
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.policy.conformal import AdaptiveConformal
 from evroute.simulation import belief
-from evroute.simulation.belief import load_belief
+from evroute.simulation.belief import inflation, load_belief, load_conformal
 from evroute.simulation.methods import Method, make_model
 from evroute.simulation.parts import MODELS
 from evroute.simulation.runs import RunFolder
@@ -91,3 +92,17 @@ def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -
     again = load_belief(tmp_path, None, hill, VEHICLE)
     assert np.array_equal(again.model.posterior(turns).mean_wh, model.posterior(turns).mean_wh)
     assert len(again.posterior(setting.arms).mean_wh) == hill.n_edges
+
+
+def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tmp_path) -> None:
+    model, setting, method = learned
+    assert inflation(tmp_path, "one") == 1.0
+    conformal = AdaptiveConformal()
+    for score in [3.0, 4.0, 5.0]:
+        conformal.hear(0.0, 1.0, score, conformal.multipliers)
+    path = RunFolder(tmp_path).belief_path("one")
+    belief.save(path, model, method=method, setting=setting, conformal=conformal)
+    assert inflation(tmp_path, "one") == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)
+    assert load_conformal(tmp_path, None).trips_heard == 3
+    again = load_belief(tmp_path, None, hill, VEHICLE)
+    assert np.array_equal(again.posterior(setting.arms).std_wh, model.posterior(setting.arms).std_wh)

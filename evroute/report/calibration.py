@@ -1,0 +1,188 @@
+"""How well a belief knew what trips would take: coverage, CRPS, and two pictures of both.
+
+Of routes that the policy chose, which selection makes look better than they are, and of random ones where a run was
+audited (``simulation.audit``). A method is judged on its trips after the first 50.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from evroute.arrays import FloatArray
+from evroute.policy.conformal import LEVELS
+from evroute.report.charts import method_styles
+from evroute.report.extras import require
+from evroute.report.table import label_columns
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+BURN_IN = 50
+N_BINS = 10
+NOMINAL = np.arange(1, 20) / 20
+_SHADES = {"chosen": "#0072b2", "random": "#d55e00"}
+
+
+def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> FloatArray:
+    """Return the continuous ranked probability score of Gaussian forecasts, in the unit of the arguments.
+
+    Gneiting & Raftery, *Strictly Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 21, negated: less is
+    better.
+    """
+    z = (measured - mean) / sd
+    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    score: FloatArray = sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))
+    return score
+
+
+def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row per forecast with a deviation after the first 50 trips.
+
+    Columns of `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh, measured_wh, and half50_wh to
+    half95_wh of conformal intervals; those of random routes have the multipliers that the chosen ones called for.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    import pandas as pd
+
+    late = rounds[rounds["t"] > BURN_IN]
+    names = list(dict.fromkeys([*label_columns(rounds), "index", "model"]))
+    halves = [f"half{100 * level:.0f}_wh" for level in LEVELS]
+    kinds = {"chosen": ("predicted_wh", "predicted_sd_wh", "energy_wh")}
+    if "audit_wh" in rounds:
+        kinds["random"] = ("audit_predicted_wh", "audit_predicted_sd_wh", "audit_wh")
+    frames = []
+    for routes, columns in kinds.items():
+        frame = late[names].assign(routes=routes)
+        for name, column in zip(("mean_wh", "sd_wh", "measured_wh"), columns, strict=True):
+            frame[name] = late[column]
+        for half in halves:
+            frame[half] = late[half] * late[columns[1]] / late["predicted_sd_wh"]
+        frames.append(frame[frame["sd_wh"] > 0])
+    return pd.concat(frames, ignore_index=True)
+
+
+def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row for each method on each trip and kind of routes, over the seeds; no row where no trip counts.
+
+    Coverage in percent of trips, of Gaussian and of conformal intervals; CRPS in Wh, less is better.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    import pandas as pd
+
+    told = forecasts(rounds)
+    keys = [*label_columns(rounds), "routes"]
+    told["method"] = pd.Categorical(told["method"], list(method_styles(rounds)), ordered=True)
+    rows = []
+    for names, group in told.groupby(keys, observed=True, sort=True):
+        off_wh = (group["measured_wh"] - group["mean_wh"]).abs()
+        row: dict[str, object] = dict(zip(keys, names, strict=True)) | {"trips": float(len(group))}
+        for level in LEVELS:
+            row[f"{level:.0%} Gaussian"] = 100 * float((off_wh <= ndtri(0.5 + level / 2) * group["sd_wh"]).mean())
+        for level in LEVELS:
+            row[f"{level:.0%} conformal"] = 100 * float((off_wh <= group[f"half{100 * level:.0f}_wh"]).mean())
+        crps = crps_gaussian(*(group[name].to_numpy() for name in ("mean_wh", "sd_wh", "measured_wh")))
+        rows.append(row | {"CRPS (Wh)": float(crps.mean())})
+    table = pd.DataFrame(rows)
+    return table.astype({"method": str}) if rows else table
+
+
+def pit_histogram(told: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw how often the measured energy fell into each tenth of what was forecast; level if the belief is right.
+
+    Parameters
+    ----------
+    told
+        From `forecasts`.
+    """
+    require("altair")
+    import altair as alt
+
+    pit = ndtr((told["measured_wh"] - told["mean_wh"]) / told["sd_wh"])
+    rows = []
+    for (method, routes), group in told.assign(pit=pit).groupby(["method", "routes"], observed=True):
+        counts, _ = np.histogram(group["pit"], N_BINS, (0.0, 1.0))
+        rows += [
+            {
+                "method": str(method),
+                "routes": routes,
+                "from": i / N_BINS,
+                "to": (i + 1) / N_BINS,
+                "share": float(share),
+            }
+            for i, share in enumerate((counts / len(group)).round(6))
+        ]
+    base = alt.Chart().encode(
+        x=alt.X("from:Q", title="forecast probability of less energy", bin="binned", scale=alt.Scale(domain=[0, 1])),
+        x2="to:Q",
+        color=_colour(),
+    )
+    bars = base.mark_bar(opacity=0.45).encode(y=alt.Y("share:Q", title=None, stack=None))
+    level = alt.Chart().mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(1 / N_BINS))
+    return _faceted(rows, [bars, level], "Share of trips in each tenth of the forecast")
+
+
+def reliability(told: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw how many intervals held against how many should: Gaussian ones as lines, conformal ones as points.
+
+    Parameters
+    ----------
+    told
+        From `forecasts`.
+    """
+    require("altair")
+    import altair as alt
+
+    rows = []
+    off_wh = (told["measured_wh"] - told["mean_wh"]).abs()
+    for (method, routes), group in told.assign(off_wh=off_wh).groupby(["method", "routes"], observed=True):
+        same = {"method": str(method), "routes": routes}
+        scores = group["off_wh"] / group["sd_wh"]
+        for level in NOMINAL:
+            held = float((scores <= ndtri(0.5 + level / 2)).mean())
+            rows.append(same | {"level": float(level), "held": round(held, 6), "intervals": "Gaussian"})
+        for level in LEVELS:
+            held = float((group["off_wh"] <= group[f"half{100 * level:.0f}_wh"]).mean())
+            rows.append(same | {"level": level, "held": round(held, 6), "intervals": "conformal"})
+    base = alt.Chart().encode(
+        x=alt.X("level:Q", title="nominal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("held:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        color=_colour(),
+    )
+    line = base.transform_filter("datum.intervals == 'Gaussian'").mark_line()
+    points = base.transform_filter("datum.intervals == 'conformal'").mark_point(filled=True, size=50)
+    diagonal = (
+        alt.Chart()
+        .transform_filter("datum.intervals == 'Gaussian'")
+        .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
+        .encode(x="level:Q", y="level:Q")
+    )
+    return _faceted(rows, [diagonal, line, points], "Intervals that held; lines Gaussian, points conformal")
+
+
+def _colour() -> "alt.Color":
+    import altair as alt
+
+    scale = alt.Scale(domain=list(_SHADES), range=list(_SHADES.values()))
+    return alt.Color("routes:N", scale=scale, legend=alt.Legend(title="routes", orient="top"))
+
+
+def _faceted(rows: list[dict[str, object]], layers: list["alt.Chart"], title: str) -> "alt.FacetChart":
+    import altair as alt
+
+    chart: alt.FacetChart = (
+        alt.layer(*layers, data=alt.Data(values=rows))
+        .properties(width=260, height=180)
+        .facet(facet=alt.Facet("method:N", title=None), columns=3)
+        .properties(title=alt.Title(title, anchor="start", fontSize=14))
+    )
+    return chart

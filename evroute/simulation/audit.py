@@ -1,0 +1,45 @@
+"""Routes drawn at random and driven without the learner hearing of it: how well it knows what it did not choose.
+
+A policy chooses routes that it believes to be cheap, so errors of its belief are not alike on them and on others.
+"""
+
+import math
+
+from numpy.random import SeedSequence, default_rng
+
+from evroute.arms import Round
+from evroute.arrays import FloatArray
+from evroute.planning.search import Search
+from evroute.policy.agent import Agent
+from evroute.policy.baselines import Random
+from evroute.policy.guard import Guarded
+from evroute.simulation.environment import Environment, best_by_edges, child
+
+EVERY = 10
+
+
+class Audit:
+    """Drives a route of the index `Random` every tenth round, in the conditions and with the noise of that round.
+
+    potential_wh: (n,) ``m g dz`` of every edge.  seeds: of the routes alone; that of a round depends on nothing else.
+    """
+
+    def __init__(self, *, search: Search, potential_wh: FloatArray, seeds: SeedSequence) -> None:
+        self.search = search
+        self.potential_wh = potential_wh
+        self.seeds = seeds
+
+    def row(self, agent: Agent | Guarded, environment: Environment, request: Round) -> dict[str, float]:
+        """Return what such a route measured and was expected to, Wh; NaN in the rounds between."""
+        measured_wh = predicted_wh = predicted_sd_wh = math.nan
+        if request.t % EVERY == 0:
+            rng = default_rng(child(self.seeds, request.t))
+            index_wh = Random(self.potential_wh)(request.t, request.arms, agent.model, rng)
+            route = best_by_edges(request, index_wh, self.potential_wh, self.search)
+            predicted_wh, predicted_sd_wh = agent.predict(request, route)
+            measured_wh = float(environment.drive(request, route).energy_wh.sum())
+        return {
+            "audit_wh": measured_wh,
+            "audit_predicted_wh": predicted_wh,
+            "audit_predicted_sd_wh": predicted_sd_wh,
+        }
