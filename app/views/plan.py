@@ -19,11 +19,13 @@ from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery, greatest_start_wh
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, energy_text
-from evroute.planning.planner import price_of_conditions
+from evroute.planning.planner import Planner, price_of_conditions
 from evroute.report.exports import route_geojson, route_gpx
 from evroute.report.maps import base_map, route_classes, route_layers, spots_layer
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.table import parts_table, plan_table
+from evroute.simulation.correction import Correction
+from evroute.simulation.setting import Setting
 
 MAP_HEIGHT = 560
 PROFILE_HEIGHT = 240
@@ -74,7 +76,7 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
         return None, "now click where to go" if request.places else "click on the map where to start"
     try:
         origin, *via, destination = stops(request.network, request.trip, request.places)
-        return planner(request.network, request.vehicle, request.conditions, request.folder, request.run).plan(
+        return planner_of(request).plan(
             origin,
             destination,
             via=via,
@@ -84,6 +86,60 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
         ), ""
     except EvrouteError as error:
         return None, str(error)
+
+
+def planner_of(request: Request) -> Planner:
+    """Return the planner: corrected by this session's own trips, unless a run's knowledge was chosen."""
+    corrected = corrections().get(about(request))
+    if corrected is None or request.folder or not corrected.trips:
+        return planner(request.network, request.vehicle, request.conditions, request.folder, request.run)
+    return Planner(request.network, request.vehicle, corrected.model, conditions=request.conditions)
+
+
+def corrections() -> dict[tuple[str, str], Correction]:
+    """Return what this session's own trips have taught, by network and vehicle."""
+    kept: dict[tuple[str, str], Correction] = st.session_state.setdefault("corrections", {})
+    return kept
+
+
+def about(request: Request) -> tuple[str, str]:
+    return request.network.digest, repr(request.vehicle)
+
+
+def after_trip(request: Request, plan: Plan) -> None:
+    """Take what a trip along the least-energy route really took, show it beside the plan, and learn from it."""
+    least = plan.routes["energy"]
+    corrected = corrections().get(about(request))
+    with st.expander("After the trip: what did it really take?", expanded=bool(corrected and corrected.trips)):
+        if request.conditions != DrivingConditions():
+            st.caption("Corrections are learned on days without weather, load and traffic: switch these off.")
+            return
+        if plan.battery is not None and least.charge is not None:
+            arrival = plan.battery.percent(float(least.charge.charge_wh[-1]))
+            actual = st.number_input("Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5)
+            energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
+            st.write(f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: {energy_text(energy_wh)} driven.")
+        else:
+            energy_wh = 1000 * st.number_input("Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01)
+            st.write(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
+        left, right = st.columns(2)
+        if left.button("Learn from it"):
+            fresh = Correction(Setting(request.network, request.vehicle))
+            learner = corrections().setdefault(about(request), fresh)
+            try:
+                learner.learn(least.route, energy_wh)
+            except EvrouteError as error:
+                st.error(sentence(str(error)))
+                return
+            st.rerun()
+        if corrected and corrected.trips:
+            st.write(
+                f"After {corrected.trips} trip{'s' * (corrected.trips > 1)} this car is planned to dissipate "
+                f"**{corrected.factor:.2f}** times what physics says."
+            )
+            if right.button("Forget what was learned"):
+                corrections().pop(about(request))
+                st.rerun()
 
 
 def ask() -> Request:
@@ -248,6 +304,7 @@ def show(request: Request, plan: Plan) -> None:
     charts = [energy_bars(plan), *profiles(roads, plan).values()]
     for column, chart in zip((left, right, left), charts, strict=False):
         column.altair_chart(chart, height=PROFILE_HEIGHT, width="stretch", theme=None)  # dark lines, white ground
+    after_trip(request, plan)
     with st.expander("In numbers"):
         st.table(parts_table(plan).style.format(precision=3))
         st.caption(f"Least energy: {plan.proof}.")

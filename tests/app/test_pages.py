@@ -124,6 +124,20 @@ def test_a_full_start_that_wastes_regeneration_is_warned_of(monkeypatch: pytest.
     assert bool(page.warning) == (wasted.routes["energy"].charge.lost_wh > 5)
 
 
+def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
+    page = opened("views/plan.py")
+    before = page.table[0].value.loc["least energy", "energy (kWh)"]
+    used = next(each for each in page.number_input if each.label == "Energy used (kWh)")
+    used.set_value(float(before) + 0.05).run()
+    button = next(each for each in page.button if each.label == "Learn from it")
+    button.click().run()
+    assert not page.exception
+    assert page.table[0].value.loc["least energy", "energy (kWh)"] > before + 0.01
+    assert any("times what physics says" in each.value for each in page.markdown)
+    next(each for each in page.button if each.label == "Forget what was learned").click().run()
+    assert page.table[0].value.loc["least energy", "energy (kWh)"] == before
+
+
 def test_a_link_reopens_its_plan() -> None:
     first = opened("views/plan.py")
     first.slider(key="kept_extra").set_value(35).run()
