@@ -161,7 +161,12 @@ def simulation(network: RoadNetwork, source: Path) -> SumoDrive:
     """Return the simulation of this process on a network; the one on another network before it is closed."""
     key = network.digest, source
     if key not in _open:
-        while _open:
-            _open.popitem()[1].close()
+        close()
         _open[key] = SumoDrive(network, source)
     return _open[key]
+
+
+def close() -> None:
+    """Close the simulation of this process, if there is one."""
+    while _open:
+        _open.popitem()[1].close()

@@ -1,22 +1,30 @@
 """Options of the worlds that SUMO drives: energies are those of SUMO's electric model or of FASTSim's cars."""
 
 import hashlib
+from abc import abstractmethod
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.random import SeedSequence
 from pydantic import Field, model_validator
 
+from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.network.catalog import source_path
+from evroute.network.road_network import RoadNetwork
 from evroute.simulation.environment import Environment
 from evroute.simulation.setting import Setting
 from evroute.simulation.trips import Trips
 from evroute.simulation.worlds import World
+
+if TYPE_CHECKING:
+    from evroute.simulation.sumo_drive import Trace
+
+WITHOUT_HEAT = "zoe"
 
 
 class Driven(World):
@@ -46,6 +54,10 @@ class Driven(World):
             if not self.zones and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} does nothing without zones")
         return self
+
+    @abstractmethod
+    def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
+        """Return what each edge of a trace takes from the battery, (k,) Wh, of a vehicle as assumed."""
 
     def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> Environment:
         """Return the world of these seeds."""
@@ -129,6 +141,42 @@ class SumoOptions(Driven):
     def equipped(self, assumed: Vehicle) -> Vehicle:
         """Return a vehicle with what runs beside its powertrain."""
         return replace(assumed, auxiliary_w=assumed.auxiliary_w + self.auxiliary_w)
+
+    def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
+        """Return what each edge of a trace takes, (k,) Wh."""
+        from evroute.simulation import trace_energy
+
+        day = self.conditions
+        vehicle, headwind_mps = self.true_vehicle(assumed), day.headwind_mps(network)
+        return trace_energy.energy_wh(trace, network, vehicle, headwind_mps, day.air_density_kgpm3)
+
+
+class FastsimOptions(Driven):
+    """Options of the world whose energies are those of a car of FASTSim (`fastsim_car`).
+
+    vehicle_model: a battery car that FASTSim ships; it drives in place of the setting's vehicle, which the learner
+    assumes. Only those with a cabin heed temperature_c.
+    """
+
+    kind: Literal["fastsim"] = "fastsim"
+    vehicle_model: Literal["bolt", "leaf", "model-3", "zoe"] = "bolt"
+
+    @model_validator(mode="after")
+    def _check_heat(self) -> "FastsimOptions":
+        if self.temperature_c is not None and self.vehicle_model == WITHOUT_HEAT:
+            raise ValueError(f"temperature_c does nothing to vehicle_model {WITHOUT_HEAT}; choose another model")
+        return self
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Packages whose versions results depend on."""
+        return "libsumo", "fastsim"
+
+    def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
+        """Return what each edge of a trace takes, (k,) Wh."""
+        from evroute.simulation import fastsim_car
+
+        return fastsim_car.energy_wh(trace, network, self.vehicle_model, self.temperature_c)
 
 
 def _version(package: str) -> str:

@@ -25,7 +25,7 @@ from evroute.files import replacing
 from evroute.network.catalog import cache_dir
 from evroute.network.turn_table import TurnTable
 from evroute.planning.weights import potential
-from evroute.simulation import sumo_survey, trace_energy
+from evroute.simulation import sumo_survey
 from evroute.simulation.environment import best_by_edges, child
 from evroute.simulation.setting import Setting
 from evroute.simulation.sumo_drive import simulation
@@ -57,7 +57,6 @@ class SumoWorld:
         self.speed_mps: FloatArray = network.speed_mps * np.where(self.in_zone, options.zone_speed_factor, 1.0)
         self._source = options.source(setting)
         self._table = TurnTable.from_network(network)
-        self._headwind_mps = options.conditions.headwind_mps(network)
         self._arms: dict[str, Arms] = {}
         self._surveyed: dict[str, Surveyed] = {}
         self._route_wh: dict[tuple[str, tuple[int, ...]], float] = {}
@@ -121,13 +120,7 @@ class SumoWorld:
         network = self.setting.network
         sumo = simulation(network, self._source)
         trace = sumo.drive(rows, self.speed_mps, self.options.speed_factor_std, seeds)
-        energy_wh = trace_energy.energy_wh(
-            trace,
-            network,
-            self.options.true_vehicle(self._vehicle(vehicle)),
-            self._headwind_mps,
-            self.options.conditions.air_density_kgpm3,
-        )
+        energy_wh = self.options.energy_wh(trace, network, self._vehicle(vehicle))
         return energy_wh, trace.travel_s(network.length_m[rows])
 
     def _vehicle(self, name: str) -> Vehicle:

@@ -6,7 +6,7 @@ SUMO's model (Kurczveil, López and Schnieder 2014; ``HelpersEnergy::compute``) 
 
 divided by the propulsion efficiency where it is positive, times the recuperation efficiency where it is negative,
 plus the constant load; no radial drag and no rotating mass. Here g and rho are those of eq. 8 or of the day, rolling
-goes with cos(incline) and drag with the headwind, as there. An edge climbs its ``dz`` over what was driven on it.
+goes with cos(incline) and drag with the headwind, as there.
 """
 
 import numpy as np
@@ -16,6 +16,8 @@ from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.simulation.sumo_drive import STEP_S, Trace
+
+MATCHED_M = 50.0
 
 
 def energy_wh(
@@ -61,12 +63,22 @@ def work_at_wheels_j(
 
 
 def incline_sin(trace: Trace, network: RoadNetwork) -> FloatArray:
-    """Return the sine of each step's incline, (s,): what was climbed up to an edge's end over what was driven."""
-    driven_m = np.bincount(trace.place, weights=trace.speed_mps * STEP_S, minlength=len(trace.rows))
+    """Return the sine of the incline of each step, (s,), where the car was on our profile of heights.
+
+    Where it was is known at the ends of edges, but for a step's way; so distances are matched to ours over edges that
+    together are `MATCHED_M` long, and every route climbs exactly what its edges climb.
+    """
+    step_m = trace.speed_mps * STEP_S
+    odometer_m = np.cumsum(step_m)
+    end_m = np.cumsum(np.bincount(trace.place, weights=step_m, minlength=len(trace.rows)))
+    along_m = np.cumsum(network.length_m[trace.rows])
+    matched = [0]
+    for i in range(len(end_m) - 1):
+        if end_m[i] - (end_m[matched[-1] - 1] if matched[-1] else 0) >= MATCHED_M <= end_m[-1] - end_m[i]:
+            matched.append(i + 1)
+    ends = np.array([*matched[1:], len(end_m)]) - 1
+    place_m = np.interp(odometer_m, [0.0, *end_m[ends]], [0.0, *along_m[ends]])
     climbed_m = np.cumsum(network.climb_m[trace.rows])
-    seen = np.flatnonzero(driven_m > 0)
-    rise_m = np.diff(climbed_m[np.append(seen[:-1], -1)], prepend=0.0)
-    slope = np.zeros(len(trace.rows))
-    slope[seen] = np.clip(rise_m / driven_m[seen], -1.0, 1.0)
-    incline: FloatArray = slope[trace.place]
+    climb_m = np.diff(np.interp(place_m, [0.0, *along_m], [0.0, *climbed_m]), prepend=0.0)
+    incline: FloatArray = np.clip(climb_m / np.where(step_m > 0, step_m, 1.0), -1.0, 1.0)
     return incline

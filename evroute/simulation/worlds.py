@@ -30,6 +30,7 @@ WORLDS = {
     "sampled-gp": "evroute.simulation.sampled_gp:SampledWorld",
     "physics": "evroute.simulation.conditions:Conditions",
     "sumo": "evroute.simulation.sumo_options:SumoOptions",
+    "fastsim": "evroute.simulation.sumo_options:FastsimOptions",
     "replay": "evroute.simulation.replay:ReplayWorld",
 }
 """Kinds: the class of each's options."""

@@ -7,7 +7,7 @@ import pytest
 
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
-from evroute.simulation import trace_energy
+from evroute.simulation import sumo_drive, trace_energy
 from evroute.simulation.sumo_drive import STEP_S, Trace
 
 SUMO_GRAVITY_MPS2, SUMO_AIR_KGPM3 = 9.80665, 1.2041
@@ -25,15 +25,19 @@ def test_at_constant_speed_a_long_edge_takes_what_eq_8_says(make_network) -> Non
     assert trace.travel_s(network.length_m) == pytest.approx(network.length_m / 10, abs=STEP_S)
 
 
-def test_edges_without_a_step_share_energy_and_climb_with_the_next(make_network) -> None:
-    network = make_network(
-        [("a", 0, 1), ("b", 1, 2), ("c", 2, 3)], [(0, 0, 0), (100, 0, 0), (101, 0, 1), (200, 0, 1)]
-    )
+def test_edges_without_a_step_share_energy_with_the_next() -> None:
     trace = Trace(np.arange(3), np.full(40, 10.0), np.repeat([0, 2], 20))
     assert trace.by_edge(np.ones(40), np.array([100.0, 5.0, 15.0])) == pytest.approx([20.0, 5.0, 15.0])
-    climbed_m = trace_energy.incline_sin(trace, network) * trace.speed_mps * STEP_S
-    assert climbed_m[:20].sum() == pytest.approx(0.0)
-    assert climbed_m[20:].sum() == pytest.approx(1.0)
+
+
+def test_a_car_climbs_our_profile_whatever_its_own_odometer_says(make_network) -> None:
+    positions = [(0, 0, 0), (400, 0, 10), (404, 0, 12), (800, 0, 0)]
+    network = make_network([("a", 0, 1), ("b", 1, 2), ("c", 2, 3)], positions)
+    trace = Trace(np.arange(3), np.full(156, 10.0), np.repeat([0, 2], 78))  # 20 m short, and no step on b
+    incline = trace_energy.incline_sin(trace, network)
+    assert (incline * 5).sum() == pytest.approx(0.0, abs=1e-9)
+    assert incline[:70] == pytest.approx(10 / network.length_m[0] * np.full(70, 1.0), rel=0.05)
+    assert np.cumsum(incline * 5).max() == pytest.approx(12.0, abs=0.2)
 
 
 def test_what_follows_the_last_step_counts_for_the_last_edge_seen(make_network) -> None:
@@ -72,6 +76,7 @@ def test_the_formula_is_sumos(monkeypatch, monaco, tmp_path) -> None:
     types = tmp_path / "car.add.xml"
     types.write_text(f"<additional>{head}{inside}</vType></additional>")
     command = ["sumo", "-n", str(source_path("monaco")), "-a", str(types), "--step-length", str(STEP_S)]
+    sumo_drive.close()
     libsumo.start([*command, "--no-step-log", "--no-warnings"])
     try:
         edges = libsumo.simulation.findRoute("-152627#0", "-152898#2").edges
