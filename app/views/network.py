@@ -14,9 +14,11 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.planner import Planner
 from evroute.report.charts import distribution
+from evroute.report.differences import differences
 from evroute.report.maps import values_map
 
 MAP_HEIGHT = 560
+MOST_ROADS = 25
 
 
 def main() -> None:
@@ -44,6 +46,10 @@ def main() -> None:
     left.altair_chart(distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch")
     with right:
         tell_source(roads)
+    if believed.model is not None:
+        st.subheader("Roads that differ most from physics")
+        table = differences(believed.model, believed.arms, roads).head(MOST_ROADS)
+        st.dataframe(table.style.format(precision=1), hide_index=True)
 
 
 def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:

@@ -7,6 +7,7 @@ from cache import RUNS, network, run_folders
 from state import key, starting
 
 from evroute.errors import EvrouteError
+from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
 from evroute.report.page import build_page, png
@@ -64,9 +65,23 @@ def compare(shown: list) -> None:
         st.altair_chart(beta(together), width="content", theme=None)
     table = final_table(together, pd.concat(timings, ignore_index=True))
     st.dataframe(table.style.format(precision=1), hide_index=True)
+    show_calibration(together)
     left, right = st.columns(2)
     left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv")
     right.download_button("All rounds (CSV)", together.to_csv(index=False), "rounds.csv", "text/csv")
+
+
+def show_calibration(rounds) -> None:
+    """Show how well the intervals held, where the runs are long enough to tell."""
+    if "half90_wh" not in rounds:
+        return
+    told = forecasts(rounds)
+    if told.empty:
+        return
+    with st.expander("How well the intervals held"):
+        st.dataframe(calibration_table(rounds).style.format(precision=1), hide_index=True)
+        st.altair_chart(pit_histogram(told), width="content", theme=None)
+        st.altair_chart(reliability(told), width="content", theme=None)
 
 
 def details(folder: RunFolder, manifest: dict, rounds) -> None:

@@ -206,6 +206,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
+    assert "difference (Wh)" in network.dataframe[0].value
 
 
 def run_to_the_end(page: AppTest) -> None:
