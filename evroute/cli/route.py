@@ -149,7 +149,8 @@ def route(
             if heard.trips:
                 changed = "widened" if heard.inflation >= 1 else "narrowed"
                 typer.echo(
-                    f"intervals {changed} by {heard.inflation:.2f}, as the last {heard.trips_heard} trips called for"
+                    f"intervals {changed} by a factor of {heard.inflation:.2f}, "
+                    f"as the last {heard.trips_heard} trips called for"
                 )
 
 

@@ -1,6 +1,6 @@
 """How well a belief knew what trips would take: coverage, CRPS, and two pictures of both.
 
-Of routes that the policy chose, which selection makes look better than they are, and of random ones where a run was
+Of routes that the policy chose, which are no fair sample of what it believes, and of random ones where a run was
 audited (``simulation.audit``). A method is judged on its trips after the first 50.
 """
 

@@ -42,6 +42,7 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     planned = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
+    assert "as the last 2 trips called for" in planned.stdout
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from evroute.report import calibration, page
 from evroute.report.calibration import calibration_table, crps_gaussian, forecasts, pit_histogram, reliability
 
 
@@ -79,3 +80,14 @@ def test_the_reliability_diagram_shows_what_the_table_counts() -> None:
     held = {(row["routes"], row["intervals"], round(row["level"], 2)): row["held"] for row in drawn}
     assert held["chosen", "Gaussian", 0.9] == 0.5
     assert held["chosen", "conformal", 0.9] == 0.75
+
+
+def test_the_page_tells_how_well_it_knew(run_folder, monkeypatch) -> None:
+    assert "How well it knew" not in page.build_page(run_folder).html
+    halves = {f"half{level}_wh": 20.0 for level in (50, 80, 90, 95)}
+    plain = page.read_rounds(run_folder).assign(predicted_wh=520.0, predicted_sd_wh=20.0, **halves)
+    monkeypatch.setattr(page, "read_rounds", lambda folder: plain)
+    monkeypatch.setattr(calibration, "BURN_IN", 0)
+    told = page.build_page(run_folder)
+    assert "How well it knew" in told.html
+    assert {"pit", "reliability"} <= {figure.name for figure in told.figures}
