@@ -60,7 +60,7 @@ def energy_wh(trace: Trace, network: RoadNetwork, model: str, temperature_c: flo
         cycle["temp_amb_air_kelvin"] = [temperature_c + ZERO_C_K] * steps
     drive = fastsim.SimDrive(_car(model), fastsim.Cycle.from_dict(cycle), _leave_to_miss())
     try:
-        drive.walk_once()
+        drive.run_once()
     except RuntimeError as error:
         raise EvrouteError(f"FASTSim's {model} fails on a trip: {_told(error)}") from None
     battery = drive.to_dict()["veh"]["pt_type"]["BEV"]["res"]["history"]
@@ -104,7 +104,7 @@ def _motor(model: str) -> _Motor:
     fastsim = _fastsim()
     cycle = {"time_seconds": [0.0, 1.0, 2.0], "speed_meters_per_second": [0.0, 1.0, 2.0]}
     drive = fastsim.SimDrive(_car(model), fastsim.Cycle.from_dict(cycle), _leave_to_miss())
-    drive.walk_once()
+    drive.run_once()
     car = drive.to_dict()["veh"]
     chassis, limits = car["chassis"], car["history"]
     return _Motor(
