@@ -1,11 +1,14 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evroute.errors import EvrouteError
+
+if TYPE_CHECKING:
+    from evroute.simulation.experiment import Experiment
 
 
 def simulate(
@@ -97,10 +100,14 @@ def simulate(
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Keep the runs finished in --out, or run all again.")
     ] = True,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would run, how long and on how much disk.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds; interrupted, the same command continues."""
     from itertools import groupby
+    from time import perf_counter
 
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -109,6 +116,7 @@ def simulate(
 
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE
+    from evroute.simulation.estimate import kept
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
     from evroute.simulation.summary import Summary, summarise
@@ -156,6 +164,20 @@ def simulate(
             raise EvrouteError("say where the runs go with --out")
         out = Path("runs", experiment.stem)
 
+    if dry_run:
+        if scheduler is not None:
+            raise EvrouteError("--dry-run estimates for the processes of --jobs, not for a cluster")
+        _foresee(wanted, out, jobs)
+        return
+    foreseen = kept(wanted) if scheduler is None else None
+    started, rounds_before = perf_counter(), None
+
+    def on_progress(done: int, total: int) -> None:
+        nonlocal rounds_before
+        if rounds_before is None:
+            rounds_before = done
+        progress.update(task, description="trips", completed=done, total=total)
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("preparing", total=None)
@@ -166,9 +188,7 @@ def simulate(
                 jobs=jobs,
                 scheduler=scheduler,
                 resume=resume,
-                on_progress=lambda done, total: progress.update(
-                    task, description="trips", completed=done, total=total
-                ),
+                on_progress=on_progress,
             )
         except EvrouteError:
             progress.live.transient = True  # the one line that tells what was wrong stands alone
@@ -177,6 +197,8 @@ def simulate(
             progress.stop()
             typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
             raise typer.Exit(130) from None
+
+    took_s = perf_counter() - started
 
     def block(row: Summary) -> tuple[str, int]:
         prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
@@ -220,9 +242,36 @@ def simulate(
     for worlds in folder.manifest().get("worlds", {}).values():
         for label, told in worlds.items():
             typer.echo(f"{label}: {told['note']}")
+    if foreseen and foreseen.jobs == jobs and foreseen.finished * wanted.horizon == rounds_before and foreseen.rounds:
+        typer.echo(f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)})")
     typer.echo(f"{folder.path}/rounds.parquet")
     if failures:
         raise typer.Exit(1)
+
+
+def _foresee(wanted: "Experiment", out: Path, jobs: int) -> None:
+    from evroute.simulation.estimate import estimate
+
+    told = estimate(wanted, out, jobs=jobs)
+    finished = f", {told.finished} of them finished" if told.finished else ""
+    typer.echo(
+        f"{told.runs} runs{finished}: networks {told.networks}, trips {told.trips}, methods {told.methods}, "
+        f"worlds {told.worlds}, seeds {wanted.seeds}, {wanted.horizon} rounds each; {told.rounds:,} rounds to play"
+    )
+    typer.echo(
+        f"about {_duration(told.wall_s)} with --jobs {told.jobs} ({_duration(told.cpu_s)} of CPU) and "
+        f"{told.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of {told.kinds} kinds of runs"
+    )
+    for name, error in told.failures.items():
+        typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
+    if told.failures:
+        raise typer.Exit(1)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _parsed(option: str) -> tuple[str, Any]:
