@@ -24,6 +24,7 @@ from evroute.report.exports import route_geojson, route_gpx
 from evroute.report.maps import base_map, route_classes, route_layers, spots_layer
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.table import parts_table, plan_table
+from evroute.report.words import lowest_charge
 from evroute.simulation.correction import Correction
 from evroute.simulation.setting import Setting
 
@@ -62,7 +63,8 @@ def main() -> None:
         return
     plan, trouble = make_plan(request)
     if trouble:
-        (st.error if len(request.places) != 1 else st.info)(sentence(trouble))
+        waiting = request.by_click and len(request.places) < 2
+        (st.info if waiting else st.error)(sentence(trouble))
     if plan:
         st.success(sentence(plan.verdict))
     draw_map(request, plan)
@@ -198,9 +200,8 @@ def ask_places(roads: RoadNetwork) -> tuple[str | None, tuple[str, ...], bool]:
         return None, tuple(place for place in (start.strip(), *between, goal.strip()) if place), False
     starting("places", "")
     st.caption("The first click is the start, the last one the goal.")
-    left, right = st.columns(2)
-    left.button("Forget the last", on_click=forget_place, disabled=not st.session_state[key("places")])
-    right.toggle("Pass the goal on", key="add_stop", help="The next click is the goal; the last one is passed.")
+    st.button("Forget the last", on_click=forget_place, disabled=not st.session_state[key("places")])
+    st.toggle("Pass the goal on", key="add_stop", help="The next click is the goal; the last one is passed.")
     return None, tuple(filter(None, st.session_state[key("places")].split(";"))), True
 
 
@@ -298,6 +299,8 @@ def show(request: Request, plan: Plan) -> None:
     warn(plan)
     table = plan_table(plan)
     st.table(table.style.format({name: "{:.2f}" if "kWh" in name else "{:.1f}" for name in table}))
+    if lowest := lowest_charge(roads, plan):
+        st.write(sentence(lowest))
     tell_belief(plan)
     tell_conditions(request, plan)
     left, right = st.columns(2)

@@ -246,6 +246,8 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from evroute.report.words import lowest_charge
+
     console = Console()
     table = Table(title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}")
     table.add_column("")
@@ -287,13 +289,5 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     console.print(f"{plan.verdict} ({plan.proof})", highlight=False)
     if bounds:
         console.print(f"expected: {bounds[0].assumes}", highlight=False, soft_wrap=True)
-    least = plan.routes["energy"]
-    if battery and least.charge:
-        lowest = least.charge.lowest
-        if lowest == 0:
-            where = "at the start"
-        else:
-            edge = least.route.edges[lowest - 1]
-            street = f", {roads.street[edge]}" if roads.street[edge] else ""
-            where = f"after {lowest} of {len(least.route)} edges, {roads.edge_id[edge]}{street}"
-        console.print(f"lowest charge {battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}")
+    if lowest := lowest_charge(roads, plan):
+        console.print(lowest)

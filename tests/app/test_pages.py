@@ -72,7 +72,7 @@ def test_clicks_make_a_trip_and_one_far_away_is_a_sentence() -> None:
     near, other = (f"{lat[k]:.6f},{lon[k]:.6f}" for k in (network.head[3], network.head[900]))
     page = opened("views/plan.py")
     page.selectbox(key="kept_by").set_value("clicks on the map").run()
-    assert "where to start" in page.error[0].value
+    assert "where to start" in page.info[0].value
     page.session_state["kept_places"] = near
     page.run()
     assert "where to go" in page.info[0].value
