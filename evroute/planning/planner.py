@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evroute.arms import Arms, Route
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS, all_arms, fit
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
@@ -20,6 +20,7 @@ from evroute.errors import EvrouteError, NoRouteError
 from evroute.model.base import EnergyModel
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
 from evroute.planning.forecast import forecast_charge
 from evroute.planning.guarantee import Guarantee
@@ -191,6 +192,21 @@ class Planner:
             battery=battery,
             proof=proof + caveat,
         )
+
+    def energies(self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray) -> Energies:
+        """Answer many requests at once: their least-energy routes alone; EvrouteError if one ends where it begins."""
+        origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
+        if isinstance(self.model, TurnBelief):
+            raise EvrouteError("many requests at once need a belief about edges; one about turns plans one by one")
+        if (origin == destination).any():
+            raise EvrouteError(
+                f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
+            )
+        ground = self._plain
+        weights = WEIGHT_RULES[DEFAULT_SEARCH](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
+        edge, start = cheapest(ground.search, weights, origin, destination)
+        wh, metres, seconds = (summed(e, edge, start) for e in (ground.mean_wh, ground.length_m, ground.time_s))
+        return Energies(wh, metres, seconds, edge, start)
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Put any route into a user's numbers."""

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from evroute.arms import Route
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
 
@@ -73,6 +73,22 @@ class Search:
         _check(turn_weights.min(initial=np.inf))
         cost: FloatArray = dijkstra(_filled(self._arcs_back, turn_weights), indices=destination)
         return cost
+
+    def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
+        """Return (r, n) trees of cheapest routes: the edge before each edge on the way from a root, negative if none.
+
+        forwards: else the edge after each edge on the way to a root.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        arcs = self._arcs if forwards else self._arcs_back
+        turn_weights = self.line_graph.turn_costs(weights) if forwards else weights[self._reversed.source]
+        _check(turn_weights.min(initial=np.inf))
+        parent: IntArray = dijkstra(_filled(arcs, turn_weights), indices=roots, return_predecessors=True)[1]
+        return parent
 
     def _from(
         self, turn_weights: FloatArray, origin_weight: float, origin: int

@@ -1,0 +1,89 @@
+"""Many requests on the same weights: one Dijkstra for all that share an origin, or a destination."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.planning.search import Search
+
+BLOCK = 64
+"""Trees grown at once; each takes 12 bytes per edge of the network."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Energies:
+    """The least-energy routes of q requests, in their order.
+
+    energy_wh, length_m, time_s: (q,), NaN where no way leads.  edge: network rows of all routes, one after the other
+    in driving order; request i drives ``edge[start[i]:start[i + 1]]``.
+    """
+
+    energy_wh: FloatArray
+    length_m: FloatArray
+    time_s: FloatArray
+    edge: IntArray
+    start: IntArray
+
+    def edges(self, request: int) -> IntArray:
+        """Return the network rows of one route; none where no way leads."""
+        rows: IntArray = self.edge[self.start[request] : self.start[request + 1]]
+        return rows
+
+
+def cheapest(
+    search: Search, weights: FloatArray, origin: IntArray, destination: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return the cheapest routes of (q,) requests: their edges one after the other, and where each starts (q + 1,).
+
+    A request without a way has no edges. weights: (n,), +inf where an edge is closed.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or NaN.
+    """
+    forwards = len(np.unique(origin)) <= len(np.unique(destination))
+    root, leaf = (origin, destination) if forwards else (destination, origin)
+    order = np.argsort(root, kind="stable")
+    roots, first = np.unique(root[order], return_index=True)
+    first = np.append(first, len(root))
+    routes: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(root)
+    for low in range(0, len(roots), BLOCK):
+        block = slice(low, low + BLOCK)
+        parent = search.trees(weights, roots[block], forwards=forwards)
+        mine = order[first[low] : first[min(low + BLOCK, len(roots))]]
+        tree = np.searchsorted(roots[block], root[mine])
+        for request, steps in zip(mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True):
+            routes[request] = steps[::-1] if forwards else steps
+    start = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
+    return np.concatenate(routes) if routes else np.empty(0, dtype=np.int64), start
+
+
+def _climbed(parent: IntArray, tree: IntArray, leaf: IntArray, root: IntArray) -> Sequence[IntArray]:
+    """Return the way of every leaf to the root of its tree, both included; nothing where it is not in the tree."""
+    flat = parent.ravel()
+    offset = tree.astype(np.int64) * parent.shape[1]
+    at = leaf.astype(np.int64)
+    levels, length = [at], np.ones(len(leaf), dtype=np.int64)
+    lost = np.zeros(len(leaf), dtype=bool)
+    climbing = at != root
+    while climbing.any():
+        above = np.where(climbing, flat[offset + at], at)
+        lost |= above < 0
+        at = np.where(above < 0, root, above)
+        levels.append(at)
+        length += climbing
+        climbing = at != root
+    length[lost] = 0
+    table = np.stack(levels, axis=1)
+    return [row[:steps] for row, steps in zip(table, length.tolist(), strict=True)]
+
+
+def summed(values: FloatArray, edge: IntArray, start: IntArray) -> FloatArray:
+    """Return the (q,) sum of the (n,) values over every route; NaN where there is none."""
+    request = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    total: FloatArray = np.bincount(request, values[edge], minlength=len(start) - 1).astype(float)
+    total[np.diff(start) == 0] = np.nan
+    return total
