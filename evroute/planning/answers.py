@@ -1,12 +1,14 @@
 """Plans as plain documents (what ``--json`` prints), and many requests from a table, one document each."""
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from math import isnan
 from typing import Any
 
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
-from evroute.planning.places import stops
+from evroute.planning.places import endpoints, stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
@@ -116,6 +118,54 @@ def answer_all(
             yield {"id": name, **document(_plan(planners[car], row, search))}
         except EvrouteError as error:
             yield {"id": name, "error": str(error)}
+
+
+def answer_energies(
+    rows: Iterator[Mapping[str, str | None]], planner: Planner, *, block: int = 1000
+) -> Iterator[dict[str, Any]]:
+    """Answer requests (``id``, ``trip`` or ``from`` and ``to``) with least energies alone, ``block`` rows at a time.
+
+    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``; they come in their order.
+
+    Raises
+    ------
+    EvrouteError
+        If the planner's belief is about turns; before the first answer.
+    """
+    planner.energies([], [])
+    numbered = enumerate(rows, start=1)
+    while taken := list(islice(numbered, block)):
+        ends: list[tuple[int, int] | str] = [_ends(planner, row) for _, row in taken]
+        pairs = [each for each in ends if not isinstance(each, str)]
+        told = planner.energies([origin for origin, _ in pairs], [destination for _, destination in pairs])
+        totals = zip(told.energy_wh.tolist(), told.length_m.tolist(), told.time_s.tolist(), strict=True)
+        for (number, row), each in zip(taken, ends, strict=True):
+            answer: dict[str, Any] = {"id": row.get("id") or str(number)}
+            if isinstance(each, str):
+                yield answer | {"error": each}
+                continue
+            energy_wh, length_m, time_s = next(totals)
+            if isnan(energy_wh):
+                places = [planner.network.edge_id[row] for row in each]
+                yield answer | {"error": f"no legal way leads from edge '{places[0]}' to '{places[1]}'"}
+            else:
+                yield answer | {"energy_wh": energy_wh, "length_m": length_m, "time_s": time_s}
+
+
+def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
+    """Return the edge rows of a request, or what is wrong with it."""
+    try:
+        if None in row:
+            raise EvrouteError("the row has more cells than the table has columns")
+        if unknown := [column for column in row if column not in ("id", "trip", "from", "to")]:
+            raise EvrouteError(f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, to")
+        places = [place for place in (row.get("from"), row.get("to")) if place]
+        origin, destination = endpoints(planner.network, row.get("trip") or None, places)
+        if origin == destination:
+            raise EvrouteError(f"origin and destination are the same edge, '{planner.network.edge_id[origin]}'")
+    except EvrouteError as error:
+        return str(error)
+    return origin, destination
 
 
 def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:

@@ -1,0 +1,68 @@
+"""Large batches: least energies alone, the same as in full answers, in a stream of constant memory."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from evroute.cli import app
+from evroute.network.catalog import load_network
+
+RUNNER = CliRunner()
+PEAK = """
+import resource, sys
+from evroute.cli import app
+try:
+    app(sys.argv[1:], standalone_mode=False)
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def table(path: Path, rows: int, origins: int) -> str:
+    network, rng = load_network("denver"), np.random.default_rng(0)
+    joined = set(network.strongest_component().edge_id)
+    inside = [each for each in network.edge_id if each in joined]
+    with path.open("w", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["id", "from", "to"])
+        for number in range(rows):
+            a, b = inside[number % origins], inside[rng.integers(origins, len(inside))]
+            writer.writerow([number, a, b])
+    return str(path)
+
+
+def answers(*arguments: str) -> list[dict]:
+    return [json.loads(line) for line in RUNNER.invoke(app, ["route", *arguments]).stdout.splitlines()]
+
+
+def test_least_energies_alone_are_those_of_the_full_answers(tmp_path) -> None:
+    asked = ["--network", "denver", "--batch", table(tmp_path / "trips.csv", 30, 7)]
+    full, light = answers(*asked), answers(*asked, "--only", "energy")
+    assert [each["id"] for each in light] == [each["id"] for each in full]
+    for ours, whole in zip(light, full, strict=True):
+        assert ours["energy_wh"] == pytest.approx(whole["routes"]["energy"]["energy_wh"])
+
+
+def test_a_row_that_cannot_be_met_has_an_error_in_its_place(tmp_path) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text("id,trip\na,A\nb,nowhere\nc,B\n")
+    told = answers("--network", "denver", "--batch", str(path), "--only", "energy")
+    assert ["error" in each for each in told] == [False, True, False]
+
+
+@pytest.mark.slow
+def test_ten_times_the_rows_take_no_more_memory(tmp_path) -> None:
+    peaks_kb = []
+    for rows in (2000, 20_000):
+        asked = ["route", "--network", "denver", "--only", "energy", "--batch"]
+        asked.append(table(tmp_path / f"{rows}.csv", rows, 50))
+        done = subprocess.run([sys.executable, "-c", PEAK, *asked], capture_output=True, text=True, check=True)
+        assert done.stdout.count("\n") == rows
+        peaks_kb.append(int(done.stderr.split()[-1]))
+    assert peaks_kb[1] - peaks_kb[0] < 4000
