@@ -12,6 +12,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network, network_names, read_any
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.guarantee import Guarantee
 from evroute.planning.planner import Planner
 from evroute.report.leaflet import Leaflet
 from evroute.simulation.belief import inflation, load_belief
@@ -82,7 +83,14 @@ def network(name: str) -> RoadNetwork:
 @st.cache_resource(
     max_entries=8, show_spinner=False, hash_funcs={RoadNetwork: lambda roads: roads.digest, Vehicle: repr}
 )
-def planner(roads: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, folder: str, run: str) -> Planner:
+def planner(
+    roads: RoadNetwork,
+    vehicle: Vehicle,
+    conditions: DrivingConditions,
+    folder: str,
+    run: str,
+    guarantee: Guarantee | None = None,
+) -> Planner:
     """Return the planner of these; it plans on what a run learned if a folder is given.
 
     Raises
@@ -93,7 +101,8 @@ def planner(roads: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions,
     if not folder:
         return Planner(roads, vehicle, conditions=conditions)
     model = load_belief(RUNS / folder, run, roads, vehicle)
-    return Planner(roads, vehicle, model, conditions=conditions, inflation=inflation(RUNS / folder, run))
+    widened = inflation(RUNS / folder, run)
+    return Planner(roads, vehicle, model, conditions=conditions, guarantee=guarantee, inflation=widened)
 
 
 def run_folders() -> list[str]:

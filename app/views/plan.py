@@ -17,6 +17,7 @@ from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery, greatest_start_wh
+from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, energy_text
 from evroute.planning.planner import Planner, price_of_conditions
@@ -52,6 +53,7 @@ class Request:
     alternatives: int
     folder: str
     run: str
+    guarantee: Guarantee | None
 
 
 def main() -> None:
@@ -94,7 +96,9 @@ def planner_of(request: Request) -> Planner:
     """Return the planner: corrected by this session's own trips, unless a run's knowledge was chosen."""
     corrected = corrections().get(about(request))
     if corrected is None or request.folder or not corrected.trips:
-        return planner(request.network, request.vehicle, request.conditions, request.folder, request.run)
+        return planner(
+            request.network, request.vehicle, request.conditions, request.folder, request.run, request.guarantee
+        )
     return Planner(request.network, request.vehicle, corrected.model, conditions=request.conditions)
 
 
@@ -165,6 +169,7 @@ def ask() -> Request:
         battery = ask_battery(vehicle)
         conditions = ask_conditions()
         folder, run = choose_belief(roads)
+        guarantee = ask_guarantee() if folder else None
     return Request(
         network=roads,
         vehicle=vehicle,
@@ -177,6 +182,18 @@ def ask() -> Request:
         alternatives=alternatives,
         folder=folder,
         run=run,
+        guarantee=guarantee,
+    )
+
+
+def ask_guarantee() -> Guarantee | None:
+    """Ask for bounds of the expected energy that hold for all routes at all times, and what they may assume."""
+    starting("guaranteed", False)
+    if not st.toggle("Interval with a guarantee", key=key("guaranteed"), help="CMM, of arms on edges."):
+        return None
+    starting("norm", 10, (1, 100))
+    return Guarantee(
+        B=float(st.slider("What physics leaves out, at most (B, prior deviations)", 1, 100, key=key("norm")))
     )
 
 
@@ -342,6 +359,8 @@ def tell_belief(plan: Plan) -> None:
         low, high = charge.arrival_interval_percent
         told.append(f"arriving with {low:.1f} to {high:.1f} %")
         told.append(f"never below the reserve in {charge.never_below_reserve:.1%} of the trips")
+    if bound := least.guarantee:
+        st.write(f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by {bound.assumes}.")
     if told:
         st.write(f"The belief expects {', '.join(told)}.")
 

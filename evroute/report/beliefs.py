@@ -4,16 +4,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import ValidationError
 
+from evroute.arms import Arms, Route
 from evroute.energy.prior import all_arms, fit
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
+from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
+from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
+from evroute.planning.forecast import forecast
+from evroute.planning.guarantee import Guarantee, guarantee_passed
 from evroute.planning.turn_belief import TurnBelief
 from evroute.report.charts import method_styles
 from evroute.report.differences import coefficients_table, differences
+from evroute.report.results import read_route
 from evroute.simulation.belief import load_belief
 from evroute.simulation.runs import RunFolder
 
@@ -21,16 +28,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_ROADS = 5
+BAYES_95 = 1.96
+GUARANTEES: tuple[Kind, ...] = ("cmm", "amm")
+GUARANTEE_NORM = 10.0
+"""B of the intervals with a guarantee: it held every edge in worlds drawn from the prior (docs/figures/bounds.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """One run's belief: the roads that differ most from eq. 8, and coefficients where the model has them."""
+    """One run's belief.
+
+    roads: those that differ most from eq. 8.  coefficients, and intervals of the route driven last: where the model
+    has them.
+    """
 
     method: str
     run: str
     roads: "pd.DataFrame"
     coefficients: "pd.DataFrame | None"
+    intervals: "pd.DataFrame | None"
 
 
 def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any]) -> Iterator[Learned | str]:
@@ -58,4 +74,29 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any])
             roads = differences(model, arms, network).head(SHOWN_ROADS)
             inside = model.model if isinstance(model, TurnBelief) else model
             coefficients = coefficients_table(inside) if isinstance(inside, HasCoefficients) else None
-            yield Learned(method, first[method], roads, coefficients)
+            intervals = None
+            if isinstance(model, HasSpectrum) and isinstance(model, HasJoint):
+                last = group[group["run"] == first[method]].nlargest(1, "t").iloc[0]
+                route = read_route(folder, first[method], int(last["t"]))
+                intervals = route_intervals(model, arms, route, float(last["true_wh"]))
+            yield Learned(method, first[method], roads, coefficients, intervals)
+
+
+def route_intervals(model: EnergyModel, arms: Arms, route: Route, true_wh: float) -> "pd.DataFrame":
+    """Return intervals of the expected energy of a route: Bayesian, and with a guarantee, beside what is true, Wh."""
+    import pandas as pd
+
+    energy = forecast(model, arms, route)
+    noise_wh2 = float((model.noise_std(arms)[arms.rows_of(route.rows)] ** 2).sum())
+    half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
+    rows = [("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)]
+    for kind in GUARANTEES:
+        wanted = Guarantee(kind, B=GUARANTEE_NORM)
+        try:
+            told = guarantee_passed(model, arms, arms.rows_of(route.rows), wanted)
+            needed = f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), no noise common to a trip"
+            rows.append((f"{kind.upper()}, 95 %", needed, told.low_wh, told.high_wh))
+        except EvrouteError as error:
+            rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))
+    columns = ["interval of the last route", "assumes", "low (Wh)", "high (Wh)"]
+    return pd.DataFrame(rows, columns=columns).assign(**{"true (Wh)": true_wh})

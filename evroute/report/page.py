@@ -196,7 +196,8 @@ def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
 
 def _learned(learned: Learned) -> dict[str, Any]:
     """Format the tables of a belief; the first two columns are names."""
-    frames = [learned.roads] if learned.coefficients is None else [learned.coefficients, learned.roads]
+    wanted = (learned.coefficients, learned.intervals, learned.roads)
+    frames = [frame for frame in wanted if frame is not None]
     tables = [_cells(frame, 2) for frame in frames]
     for table in tables:
         table["rows"] = [row | {"first": False} for row in table["rows"]]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evroute.arms import Route
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.simulation.runs import RunFolder
@@ -75,6 +76,21 @@ def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: 
             raise EvrouteError(f"{path} drives edges that the network does not have: it belongs to another one")
         visits += counts
     return visits
+
+
+def read_route(folder: RunFolder, run: str, t: int) -> Route:
+    """Return the route that a run drove in round ``t``.
+
+    Raises
+    ------
+    EvrouteError
+        If the table cannot be read, or the run has no such round.
+    """
+    table = _read(folder.path / "routes" / f"{run}.parquet")
+    edges = table["edge"].to_numpy()[table["t"].to_numpy() == t]
+    if not len(edges):
+        raise EvrouteError(f"run {run} has no round {t}")
+    return Route(tuple(edges.tolist()))
 
 
 def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":

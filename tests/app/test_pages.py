@@ -203,6 +203,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     planned.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not planned.exception
     assert "90 % of the trips" in " ".join(each.value for each in planned.markdown)
+    assert not any(each.label == "Interval with a guarantee" for each in opened("views/plan.py").toggle)
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
