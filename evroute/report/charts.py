@@ -178,7 +178,7 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     spare_colour, spare_dash = iter(_SPARE_COLOURS * len(rounds)), iter(_SPARE_DASHES * len(rounds))
     styles = {}
     for index, model, method in sorted(methods, key=lambda m: (_place(indices, m[0]), _place(models, m[1]), m[2])):
-        variant = (index, method.partition(" (")[2])
+        variant = (index, method.partition(" ")[2])
         if variant not in colours:
             first = not any(known[0] == index for known in colours)
             colours[variant] = _COLOURS[index] if first and index in _COLOURS else next(spare_colour)
