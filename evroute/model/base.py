@@ -67,6 +67,14 @@ class HasJoint(Protocol):
 
 
 @runtime_checkable
+class SharesNoise(Protocol):
+    """A model whose trips have noise in common, on all their edges alike."""
+
+    def trip_noise(self, arms: Arms) -> FloatArray:
+        """Return one deviation of it on each arm, (a,) Wh, up and down together; 0 where there is none."""
+
+
+@runtime_checkable
 class HasInducing(Protocol):
     """A model that looks at what was measured through inducing points."""
 

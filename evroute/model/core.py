@@ -2,8 +2,8 @@
 
 Kept are C, the posterior covariance of the D visited arms (their *slots*, in order of first visit), and the prior
 covariance of each with the *open* ones of n *reference* arms: those wanted every round and not visited yet. With Lam
-the diagonal of the summed measurement precisions, the posterior covariance of any arms a and b is (Sandberg et al.,
-eq. 3)
+the summed measurement precisions (``model.precision``; diagonal unless the edges of a trip share noise), the
+posterior covariance of any arms a and b is (Sandberg et al., eq. 3)
 
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
@@ -19,6 +19,7 @@ from scipy.linalg.lapack import dtrtri
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
+from evroute.model.precision import Precision
 
 _FIRST_CAPACITY = 64  # slots; arrays then grow by an eighth, so that a round seldom moves them
 
@@ -27,14 +28,14 @@ class Core:
     """Posterior of slots and reference arms, in residuals: energy minus prior mean, Wh.
 
     reference_variance: (n,) prior variances of the reference arms, Wh².
-    precision, information, mean: (D,) of the slots, 1/Wh², 1/Wh (precision times mean measurement) and Wh.
+    precision: Lam.  information, mean: (D,) of the slots, 1/Wh (Lam times mean measurement) and Wh.
     slot_of: (n,) slot of each reference arm, -1 while it is open.
     """
 
     def __init__(self, reference_variance: FloatArray) -> None:
         n = len(reference_variance)
         self.size = 0
-        self.precision = np.empty(0)
+        self.precision = Precision()
         self.information = np.empty(0)
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
@@ -65,10 +66,10 @@ class Core:
         the reference arms, Wh².  reference: (q,) which reference arm each is, -1 if none.
         """
         old, new = self.size, self.size + len(cross)
-        with_old = cross - self._times((cross * self.precision).T).T
-        among = among - (with_old * self.precision) @ cross.T
+        with_old = cross - self._times(self.precision.times(cross.T)).T
+        among = among - self.precision.times(with_old.T).T @ cross.T
         self.mean = np.concatenate([self.mean, cross @ self.weights()])
-        self.precision = np.pad(self.precision, (0, new - old))
+        self.precision.grow(new - old)
         self.information = np.pad(self.information, (0, new - old))
         self._reserve(new)
         self._lower[old:new, :old] = with_old
@@ -79,8 +80,23 @@ class Core:
         self.size = new
         self._rows[old:new, : len(self._open)] = rows[:, self._open]
 
-    def observe(self, slots: IntArray, residual_wh: FloatArray, noise_variance: FloatArray) -> None:
-        """Learn one measurement (k,) Wh of each of k *distinct* slots, with independent noise (k,) Wh²."""
+    def among(self, slots: IntArray) -> FloatArray:
+        """Return the posterior covariance of slots in increasing order, (k, k) Wh²."""
+        lower = np.tril(self._lower[np.ix_(slots, slots)])
+        covariance: FloatArray = lower + np.tril(lower, -1).T
+        return covariance
+
+    def observe(
+        self,
+        slots: IntArray,
+        residual_wh: FloatArray,
+        noise_variance: FloatArray,
+        shared_wh: FloatArray | None = None,
+    ) -> None:
+        """Learn one measurement (k,) Wh of each of k *distinct* slots.
+
+        noise_variance: (k,) Wh², independent.  shared_wh: (k,) a, if all have noise in common besides, ``a a'``.
+        """
         k, size, capacity = len(slots), self.size, len(self._lower)
         posterior_p = self._scratch("C_pD", (k, capacity))
         for row, slot in zip(posterior_p, slots.tolist(), strict=True):
@@ -88,10 +104,12 @@ class Core:
             row[slot:] = self._lower[slot:, slot]
         predictive = posterior_p[:, slots]
         predictive[np.arange(k), np.arange(k)] += noise_variance
+        if shared_wh is not None:
+            predictive += np.outer(shared_wh, shared_wh)
         # A k x k triangle, inverted because it multiplies three times and its own entries go into the weights.
         inverse, _ = dtrtri(lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1)
         h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
-        weights = np.multiply(h[:, :size], -self.precision, out=self._scratch("W", (k, size)))
+        weights = -self.precision.times(h[:, :size].T).T
         weights[:, slots] += inverse
         g = np.matmul(weights, self._open_rows(), out=self._scratch("G", (k, len(self._open))))
         surprise = inverse @ (residual_wh - self.mean[slots])
@@ -99,28 +117,27 @@ class Core:
         self._open_variance -= np.einsum("ij,ij->j", g, g)
         self.mean += surprise @ h[:, :size]
         dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
-        self.precision[slots] += 1.0 / noise_variance
-        self.information[slots] += residual_wh / noise_variance
+        self.information[slots] += self.precision.add(slots, noise_variance, shared_wh) @ residual_wh
 
     def weights(self) -> FloatArray:
         """Return ``S ybar``, (D,): times the prior covariances of any arm with the slots, its posterior mean."""
-        weights: FloatArray = self.information - self.precision * self.mean
+        weights: FloatArray = self.information - self.precision.times(self.mean)
         return weights
 
     def solve(self, prior: FloatArray) -> FloatArray:
         """Return ``S K_D*``, (D, a), for the prior covariances (D, a) of the slots with any arms."""
-        weighted = self.precision[:, np.newaxis] * prior
-        solved: FloatArray = weighted - self.precision[:, np.newaxis] * self._times(weighted)
+        weighted = self.precision.times(prior)
+        solved: FloatArray = weighted - self.precision.times(self._times(weighted))
         return solved
 
     def respond(self, surprise: FloatArray) -> FloatArray:
         """Return ``K_*D S Lam^-1 surprise`` for the reference arms, (m, n) Wh.
 
-        surprise: (m, D) deviations of the measurements' means, each times its precision, 1/Wh.
+        surprise: (m, D) Lam times deviations of the measurements' means, 1/Wh.
         """
         at_slots = self._times(surprise.T).T
         response = np.empty((len(surprise), len(self.slot_of)))
-        response[:, self._open] = (surprise - at_slots * self.precision) @ self._open_rows()
+        response[:, self._open] = (surprise - self.precision.times(at_slots.T).T) @ self._open_rows()
         visited = self._visited()
         response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
@@ -154,7 +171,7 @@ class Core:
     def state(self) -> State:
         """Return all numbers save the prior covariances, which the kernel gives again."""
         return {
-            "precision": self.precision.copy(),
+            **self.precision.state(),
             "information": self.information.copy(),
             "mean": self.mean.copy(),
             "covariance": np.tril(self._lower[: self.size, : self.size]),
@@ -166,7 +183,8 @@ class Core:
 
     def restore(self, state: State, rows: FloatArray) -> None:
         """Take over a state; ``rows`` (D, n) are the prior covariances of its slots with the reference arms, Wh²."""
-        self.precision, self.information = state["precision"].copy(), state["information"].copy()
+        self.precision.restore(state)
+        self.information = state["information"].copy()
         self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
         self._open = state["open"].copy()
         self._open_mean, self._open_variance = state["open_mean"].copy(), state["open_variance"].copy()
@@ -217,23 +235,24 @@ class Core:
 
 
 class Fresh:
-    """The same posterior by one factorisation of size D, ``I + Lam^1/2 K_DD Lam^1/2``: to check a core, or mend it.
+    """The same posterior by one factorisation of size D, to check a core, or mend it.
 
-    prior: (D, D) prior covariance of the slots, Wh².  precision, information: (D,) as in the core.
+    Factorised is ``I + B' K_DD B`` with ``B B' = Lam``.
+
+    prior: (D, D) prior covariance of the slots, Wh².  precision, information: as in the core.
     """
 
-    def __init__(self, prior: FloatArray, precision: FloatArray, information: FloatArray) -> None:
+    def __init__(self, prior: FloatArray, precision: Precision, information: FloatArray) -> None:
         self.prior = prior
-        self._root = np.sqrt(precision)
-        matrix = self._root[:, np.newaxis] * prior * self._root
+        self._root = precision.root()
+        matrix = self._root.transposed(self._root.transposed(prior).T)
         matrix[np.diag_indices_from(matrix)] += 1.0
         self._factor = lower_factor(matrix, "the covariance of all visited arms", overwrite=True)
-        scaled = np.divide(information, self._root, out=np.zeros_like(information), where=self._root > 0)
-        self.weights: FloatArray = self._root * cho_solve((self._factor, True), scaled)
+        self.weights: FloatArray = self._root.times(cho_solve((self._factor, True), self._root.solve(information)))
 
     def whiten(self, prior: FloatArray) -> FloatArray:
         """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a) with the slots."""
-        whitened: FloatArray = solve_triangular(self._factor, self._root[:, np.newaxis] * prior, lower=True)
+        whitened: FloatArray = solve_triangular(self._factor, self._root.transposed(prior), lower=True)
         return whitened
 
     def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:

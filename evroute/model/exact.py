@@ -9,6 +9,7 @@ was ever measured.
 
 import logging
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from scipy.linalg.blas import dtrmm, dtrmv
@@ -19,6 +20,7 @@ from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.core import Core, Fresh
 from evroute.model.kernels import ArmKernel
+from evroute.model.trip_noise import TripEffect, TripNoise
 
 CHECK_EVERY = 100
 """Updates between comparisons with a fresh factorisation."""
@@ -38,6 +40,7 @@ class ExactGP:
     arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
     prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms`` (``model.build.prior_factor``),
     which joint draws of many arms need; made when first needed if not given, seconds on a city.
+    potential_wh: (n,) ``m g dz``, Wh, which ``trip_effect`` needs.  trip_effect, noise: as in `TripNoise`.
     refreshes: how often rounding errors grew beyond ``DRIFT_TOLERANCE`` and were removed.
     """
 
@@ -48,6 +51,9 @@ class ExactGP:
         noise_std_wh: FloatArray,
         *,
         prior_factor: FloatArray | None = None,
+        potential_wh: FloatArray | None = None,
+        trip_effect: TripEffect = None,
+        noise: Literal["prior", "learned"] = "prior",
     ) -> None:
         n = kernel.graph.n_edges
         if not np.array_equal(arms.edge, np.arange(n)):
@@ -56,9 +62,12 @@ class ExactGP:
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
         if prior_factor is not None and prior_factor.shape != (n, n):
             raise ValueError(f"prior_factor has shape {prior_factor.shape}, expected {(n, n)}")
+        self._noise = TripNoise(noise_std_wh, trip_effect=trip_effect, noise=noise)
+        if self._noise.shares and (potential_wh is None or potential_wh.shape != (n,)):
+            raise ValueError(f"trip_effect goes by what edges dissipate; give potential_wh, {n} numbers")
         self._kernel = kernel
         self._reference = arms
-        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
+        self._potential_wh = np.zeros(n) if potential_wh is None else potential_wh
         self._prior_factor = prior_factor
         self._start()
 
@@ -67,6 +76,7 @@ class ExactGP:
         self._slot_of: dict[tuple[int, bytes], int] = {}
         self._edge = np.empty(0, dtype=np.int64)
         self._features = np.empty((0, self._reference.features.shape[1]))
+        self._noise.reset()
         self._updates = 0
         self.refreshes = 0
 
@@ -84,17 +94,33 @@ class ExactGP:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        noise_std: FloatArray = self._noise.std_wh[arms.edge]
         return noise_std
 
+    def trip_noise(self, arms: Arms) -> FloatArray:
+        """Return by how much one deviation of the factor of a trip moves each arm, (a,) Wh."""
+        moved: FloatArray = self._noise.trip_std * self._dissipated(arms.edge, arms.prior_mean_wh)
+        return moved
+
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""
+        """Learn what one trip measured; repeats of an arm count each time.
+
+        Without a trip effect it may be a fleet at once.
+        """
         if not len(feedback.edge):
             return
         slots, place = np.unique(self._slots(feedback.edge, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        self._core.observe(slots, residual_wh, self._noise_std[self._edge[slots]] ** 2 / count)
+        edge = self._edge[slots]
+        variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
+        dissipated_wh = np.bincount(place, self._dissipated(feedback.edge, feedback.prior_mean_wh)) / count
+        if self._noise.shares:
+            shared_wh = self._noise.trip_std * dissipated_wh
+        if self._noise.learns:
+            surprise_wh = residual_wh - self._core.mean[slots]
+            self._noise.hear(edge, count, surprise_wh, self._core.among(slots), dissipated_wh)
+        self._core.observe(slots, residual_wh, variance, shared_wh)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:
             self._check()
@@ -118,8 +144,10 @@ class ExactGP:
     def spectrum(self) -> Spectrum:
         """Return what was measured in the eigenbasis of its Gram matrix."""
         prior = self._kernel(self._edge, self._features, self._edge, self._features)
-        precision = self._core.precision
-        return Spectrum.of_gram(prior, self._core.information / precision, precision)
+        root = self._core.precision.root()
+        values, vectors = np.linalg.eigh(root.transposed(root.transposed(prior).T))
+        projections = vectors.T @ root.solve(self._core.information)
+        return Spectrum(np.maximum(values, 0.0), projections, root.times(vectors))
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
@@ -132,7 +160,9 @@ class ExactGP:
 
     def n_measured(self) -> float:
         """Return the number of measurements."""
-        return float(self._core.precision @ self._noise_std[self._edge] ** 2)
+        if self._noise.learns_edges:
+            return float(self._noise.n_measured)
+        return float(self._core.precision.diagonal @ self._noise.std_wh[self._edge] ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         """Draw the expected energies of all arms together, (a,) Wh."""
@@ -152,7 +182,7 @@ class ExactGP:
         """Return the visited arms and the numbers of the core."""
         learned = {"edge": self._edge.copy(), "features": self._features.copy()}
         counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
-        return learned | counts | self._core.state()
+        return learned | counts | self._noise.state() | self._core.state()
 
     def restore(self, state: State) -> None:
         """Take over a state.
@@ -177,11 +207,15 @@ class ExactGP:
             "open": (n_open,),
             "open_mean": (n_open,),
             "open_variance": (n_open,),
+            **self._noise.shapes(),
         }
+        if self._noise.shares and "shared_data" in state:
+            expected |= {name: state[name].shape for name in ("shared_data", "shared_indices", "shared_indptr")}
         if {name: part.shape for name, part in state.items()} != expected:
             raise ValueError(f"this is not the state of an exact model of {n} edges with {d} features")
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
+        self._noise.restore(state)
         self._name_slots(state["edge"], state["features"])
         self._core.restore(state, self._rows(self._edge, self._features))
 
@@ -201,9 +235,13 @@ class ExactGP:
             draws = dtrmv(upper, normal[0], trans=1)[np.newaxis]
         else:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
-        noise = np.sqrt(core.precision) * rng.standard_normal((size, core.size))
-        draws += core.respond(core.information - core.precision * draws[:, self._edge] - noise)
+        noise = core.precision.root().times(rng.standard_normal((size, core.size)).T).T
+        draws += core.respond(core.information - core.precision.times(draws[:, self._edge].T).T - noise)
         return draws
+
+    def _dissipated(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
+        dissipated: FloatArray = np.maximum(prior_mean_wh - self._potential_wh[edge], 0.0)
+        return dissipated
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
         """Tell which arms are not in their reference context, (a,)."""

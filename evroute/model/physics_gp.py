@@ -8,6 +8,8 @@ Prior deviations of g are a share of what eq. 8 says an edge dissipates, whateve
 roads would let g take what belongs to the coefficients.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
@@ -20,6 +22,7 @@ from evroute.model.exact import ExactGP
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.physics import prior_std
 from evroute.model.physics_kernel import PhysicsKernel
+from evroute.model.trip_noise import TripEffect
 
 
 class PhysicsGP:
@@ -27,7 +30,8 @@ class PhysicsGP:
 
     dissipation_kernel: of g, with deviations of a quarter of what each edge dissipates.  arms: every edge in its
     reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.  rest_scale: multiplies the
-    deviations of g, coefficient_scale those of the coefficients; both positive.
+    deviations of g, coefficient_scale those of the coefficients; both positive.  potential_wh, trip_effect, noise: as
+    in `ExactGP`.
     """
 
     def __init__(
@@ -39,6 +43,9 @@ class PhysicsGP:
         *,
         rest_scale: float = 0.5,
         coefficient_scale: float = 1.0,
+        potential_wh: FloatArray | None = None,
+        trip_effect: TripEffect = None,
+        noise: Literal["prior", "learned"] = "prior",
     ) -> None:
         if not 0 < rest_scale < np.inf:
             raise ValueError(
@@ -52,7 +59,9 @@ class PhysicsGP:
             graph_share=dissipation_kernel.graph_share,
         )
         self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
-        self._gp = ExactGP(self._kernel, arms, noise_std_wh)
+        self._gp = ExactGP(
+            self._kernel, arms, noise_std_wh, potential_wh=potential_wh, trip_effect=trip_effect, noise=noise
+        )
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm."""
@@ -61,6 +70,10 @@ class PhysicsGP:
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
         return self._gp.noise_std(arms)
+
+    def trip_noise(self, arms: Arms) -> FloatArray:
+        """Return by how much one deviation of the factor of a trip moves each arm, (a,) Wh."""
+        return self._gp.trip_noise(arms)
 
     def update(self, feedback: Feedback) -> None:
         """Learn what one trip, or several at once, measured."""

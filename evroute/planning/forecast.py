@@ -2,7 +2,8 @@
 
 The energy of a route is the sum over its edges of expected energies, which are *jointly* Gaussian under the
 posterior, plus the noise of each passage. Adding up the edges' own deviations would be wrong both ways: they are
-correlated, and noise averages out along the way. An edge driven twice has one expected energy and two noises.
+correlated, and noise averages out along the way, save what a trip's edges share. An edge driven twice has one
+expected energy and two noises.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from scipy.special import ndtri
 
 from evroute.arms import Arms, Route
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.model.base import EnergyModel, HasJoint
+from evroute.model.base import EnergyModel, HasJoint, SharesNoise
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 20_000
@@ -95,9 +96,19 @@ def forecast_passed(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteFo
         raise TypeError(f"{type(model).__name__} has no joint posterior, which an interval of a route needs")
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
-    covariance = model.covariance(driven)[np.ix_(place, place)]
-    noise_variance = model.noise_std(driven)[place] ** 2
-    return RouteForecast(model.posterior(driven).mean_wh[place], covariance + np.diag(noise_variance))
+    covariance = model.covariance(driven)[np.ix_(place, place)] + noise_covariance(model, arms, passed)
+    return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
+
+
+def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
+    """Return the covariance of the noise of one trip that passes arms (k,), in driving order, (k, k) Wh²."""
+    distinct, place = np.unique(passed, return_inverse=True)
+    driven = arms.take(distinct)
+    covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
+    if isinstance(model, SharesNoise):
+        shared_wh = model.trip_noise(driven)[place]
+        covariance += np.outer(shared_wh, shared_wh)
+    return covariance
 
 
 def forecast_charge(

@@ -15,7 +15,7 @@ from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
-from evroute.planning.forecast import forecast
+from evroute.planning.forecast import forecast, noise_covariance
 from evroute.planning.guarantee import Guarantee, guarantee_passed
 from evroute.planning.turn_belief import TurnBelief
 from evroute.report.charts import method_styles
@@ -87,7 +87,7 @@ def route_intervals(model: EnergyModel, arms: Arms, route: Route, true_wh: float
     import pandas as pd
 
     energy = forecast(model, arms, route)
-    noise_wh2 = float((model.noise_std(arms)[arms.rows_of(route.rows)] ** 2).sum())
+    noise_wh2 = float(noise_covariance(model, arms, arms.rows_of(route.rows)).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
     rows = [("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)]
     for kind in GUARANTEES:
