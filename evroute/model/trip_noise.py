@@ -12,6 +12,9 @@ With V their covariance, a trip tells without bias, whatever tau and sigma_e are
 the first as in DerSimonian & Laird, *Meta-analysis in clinical trials* (1986), for the spread of random effects, the
 second from leave-one-out residuals (Rasmussen & Williams, eq. 5.12). Both are averaged, trips that tell little
 counting for little. A trip is learned with the numbers from before it, and stays so.
+
+Learn both or the trips alone: where trips share a factor, noise learned by edge without it takes the factor for a
+property of edges, which averages out along a route, and intervals of routes come out too narrow.
 """
 
 from typing import Literal
