@@ -14,6 +14,13 @@ import pytest
 from evroute.network.road_network import RoadNetwork, Source
 
 
+@pytest.fixture(autouse=True)
+def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo that libsumo, once imported, sends everybody to its own, older table of projections."""
+    for name in ("PROJ_LIB", "PROJ_DATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Never touch the user's cache; workers of one run share theirs, so that a city is built once."""

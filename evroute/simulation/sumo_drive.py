@@ -9,6 +9,7 @@ the simulation, at a time of departure that its seed draws, so that drives of on
 """
 
 import importlib
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -68,10 +69,16 @@ class SumoDrive:
     """
 
     def __init__(self, network: RoadNetwork, source: Path) -> None:
+        projections = {name: os.environ.get(name) for name in ("PROJ_LIB", "PROJ_DATA")}
         try:
             self._sumo: Any = importlib.import_module("libsumo")
         except ImportError:
             raise EvrouteError("SUMO is missing; install it with: pip install 'evroute[sumo]'") from None
+        for name, place in projections.items():  # libsumo sends everybody to its own, older table of projections
+            if place is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = place
         if not source.is_file():
             raise EvrouteError(f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'")
         if self._sumo.isLoaded():

@@ -157,6 +157,9 @@ def test_a_simulation_runs_to_its_end_while_another_tab_plans(dashboard: str, br
     planning.close()
 
     expect(learning.page.get_by_text("Roads driven by")).to_be_visible(timeout=PATIENCE_S * 1000)
+    roads = learning.page.frame_locator("iframe").first.locator("path.leaflet-interactive")
+    roads.first.wait_for(state="attached")
+    learning.page.wait_for_timeout(2000)  # what leaving the page cuts off would count as failed
     learning.page.get_by_role("link", name="Runs").click()
     expect(learning.page.get_by_text("Saved runs")).to_be_visible(timeout=PATIENCE_S * 1000)
     expect(learning.page.get_by_test_id("stVegaLiteChart").first).to_be_visible(timeout=PATIENCE_S * 1000)

@@ -1,6 +1,7 @@
 """Runs that outgrow things: a disk that fills, and tables that others read without this code."""
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_and_once_there_is_room_the_runs_go_on(small_disk, tmp_path) -> None:
     def run(out: Path) -> subprocess.CompletedProcess[str]:
-        asked = ["evroute", *ARGUMENTS, "--horizon", "20", "--seeds", "8", "--out", str(out)]
+        asked = [sys.executable, "-m", "evroute", *ARGUMENTS, "--horizon", "20", "--seeds", "8", "--out", str(out)]
         return subprocess.run(asked, capture_output=True, text=True)
 
     stopped = run(small_disk / "runs")
