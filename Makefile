@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint bench app screenshots figures clean
+.PHONY: help setup demo test lint bench app screenshots figures docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -49,8 +49,11 @@ figures: setup ## the paper's figures and ours at full length, in runs/ (hours);
 screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)
 	$(BIN)/python tests/app/screenshots.py
 
+docs: setup ## the documentation as pages that need no internet, in site/; a warning is an error
+	$(BIN)/mkdocs build --strict --quiet
+
 app: setup ## open the dashboard
 	$(BIN)/evroute app
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) demo screenshots .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	rm -rf $(VENV) demo screenshots site .pytest_cache .mypy_cache .ruff_cache .benchmarks
