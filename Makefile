@@ -50,7 +50,7 @@ screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (
 	$(BIN)/python tests/app/screenshots.py
 
 docs: setup ## the documentation as pages that need no internet, in site/; a warning is an error
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 app: setup ## open the dashboard
 	$(BIN)/evroute app

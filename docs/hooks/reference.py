@@ -1,0 +1,324 @@
+"""Pages that are written as the site is built: the command line, TOML keys, models and indices, from the code itself.
+
+Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to where they go.
+"""
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import Parameter, cleandoc, signature
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+from typer.models import ArgumentInfo
+
+ROOT = Path(__file__).parents[2]
+OUTSIDE = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "THIRD_PARTY.md": "third-party.md",
+    "data/README.md": "data.md",
+    "data/denver/README.md": "data-denver.md",
+}
+"""Pages from elsewhere in the repository, and where they lie in the site."""
+
+_LINK = re.compile(r"(?<=\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?=\))")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are written here and those from outside."""
+    for name, write in PAGES.items():
+        files.append(File.generated(config, name, content=write()))
+    for source, name in OUTSIDE.items():
+        path = ROOT / source
+        if path.exists():
+            files.append(File.generated(config, name, content=_moved(path.read_text(encoding="utf-8"), source, name)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links out of ``docs/`` to where those pages lie in the site."""
+    if page.file.abs_src_path is None:
+        return markdown
+    return _moved(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
+
+
+def _moved(markdown: str, source: str, name: str) -> str:
+    """Rewrite relative links of a page at ``source`` in the repository for its place ``name`` in the site."""
+    here, there = (ROOT / source).parent, Path(name).parent
+
+    def turned(link: re.Match[str]) -> str:
+        target = (here / link["target"]).resolve()
+        if not target.is_relative_to(ROOT):
+            return link[0]
+        path = str(target.relative_to(ROOT))
+        place = OUTSIDE.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+        if place is None:
+            return link[0]
+        return str(Path(*[".."] * len(there.parts), place)) + (link["anchor"] or "")
+
+    return _LINK.sub(turned, markdown)
+
+
+def command_line() -> str:
+    """Write a section for each command of ``evroute``, from what the program declares."""
+    from evroute.cli import app
+
+    parts = [
+        "# Command line",
+        "",
+        "Written from the program itself as this page was built. Every command has `--help`. Status 0: done; 1: done "
+        "in part (a row, a run failed); 2: the request cannot be met, told in one line; 130: interrupted.",
+        "",
+    ]
+    for words, callback in _commands("evroute", app):
+        usage, rows = [words], []
+        for parameter in signature(callback, eval_str=True).parameters.values():
+            names, takes, info = _names(parameter)
+            needed = parameter.default is Parameter.empty
+            shown = f"{names[0]} {takes}".strip()
+            if needed:
+                usage.append(shown)
+            elif isinstance(info, ArgumentInfo):
+                usage.append(f"[{shown}]")
+            default = "(needed)" if needed else "" if parameter.default in (None, False) else f"`{parameter.default}`"
+            rows.append((", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(), info.help or "", default))
+        parts += [f"## `{words}`", "", _prose(callback.__doc__), ""]
+        parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
+        if rows:
+            parts += [_table(("argument or option", "what it does", "default"), rows), ""]
+    return "\n".join(parts)
+
+
+def _commands(words: str, app: Any) -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the words and the function of every command of a typer application."""
+    for command in app.registered_commands:
+        yield f"{words} {command.name or command.callback.__name__.replace('_', '-')}", command.callback
+    for group in app.registered_groups:
+        yield from _commands(f"{words} {group.name}", group.typer_instance)
+
+
+def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
+    """Return what a parameter is called on the command line, what it takes, and what typer was told of it."""
+    annotation, info = get_args(parameter.annotation)[:2]
+    named = [each for each in get_args(annotation) if each is not type(None)] or [annotation]
+    if isinstance(info, ArgumentInfo):
+        return [parameter.name.upper()], "", info
+    names = [name for decl in info.param_decls or () for name in decl.split("/")]
+    names = names or ["--" + parameter.name.strip("_").replace("_", "-")]
+    kind = named[0]
+    takes = "" if kind is bool else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+    return names, takes, info
+
+
+def toml_keys() -> str:
+    """Write the keys of every TOML file that evroute reads, from the classes that read them."""
+    from evroute.energy.vehicle import Vehicle
+    from evroute.simulation.experiment import Experiment
+    from evroute.simulation.kernel_bandit import BanditExperiment
+    from evroute.simulation.methods import Method
+    from evroute.simulation.parts import METHODS, named
+    from evroute.simulation.starvation import StarvationExperiment
+    from evroute.simulation.worlds import WORLDS
+
+    parts = [
+        "# TOML keys",
+        "",
+        "Written from the classes that read the files. A key that is not listed is refused. An example of each is "
+        "shown as it ships.",
+        "",
+        "## Experiments",
+        "",
+        "`evroute simulate FILE.toml`; those that ship are in `data/experiments`.",
+        "",
+        _keys(Experiment),
+        "`closed_share`, if given, goes to each world.",
+        "",
+        _example("experiments/figure3.toml"),
+        "### A method",
+        "",
+        'A name (`methods = ["gp-ts"]`), or a table of a model and an index, or of a name (`method = "bkb"`), with '
+        "options:",
+        "",
+        _keys(Method),
+        "Every other key is an option of the model or the index: see [models and indices](methods.md). Names that "
+        "ship:",
+        "",
+        _table(
+            ("name", "stands for"),
+            [
+                (f"`{name}`", ", ".join(f"{key} = `{value}`" for key, value in pair.items()))
+                for name, pair in METHODS.items()
+            ],
+        ),
+        "",
+        "## Worlds",
+        "",
+        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of these it is; `name` "
+        "is what run names call it (from the options if left out).",
+        "",
+    ]
+    for kind in WORLDS:
+        options = named(WORLDS, "world", kind)
+        parts += [f'### `kind = "{kind}"`', "", _keys(options, without={"kind", "name"})]
+    parts += [
+        _example("worlds/congestion.toml"),
+        "## Vehicles",
+        "",
+        "`--vehicle FILE.toml`. `[sources]` says where each number is from and may be left out.",
+        "",
+        _keys(Vehicle),
+        _example("vehicles/reference.toml"),
+        "## Bandits",
+        "",
+        "`evroute bandit FILE.toml`: plain kernel bandits, without roads.",
+        "",
+        _keys(BanditExperiment),
+        '### `problem = "variance-starvation"`',
+        "",
+        _keys(StarvationExperiment),
+        _example("bandits/batches.toml"),
+        "## Networks of the data folder",
+        "",
+        "`data/networks.toml` says how the networks under `EVROUTE_DATA_DIR` are built.",
+        "",
+        _example("networks.toml"),
+        "## Named trips",
+        "",
+        "`data/trips.toml`: by network and name, from edge to edge.",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def methods() -> str:
+    """Write a section for each model and each index with its options and their defaults."""
+    from evroute.simulation.parts import INDICES, MODELS, defaults_of, named, options_of
+
+    parts = [
+        "# Models and indices",
+        "",
+        "Written from the code. `--model NAME --index NAME --option KEY=VALUE`, or `{ model = ..., index = ..., "
+        "KEY = VALUE }` in an experiment; `evroute method show NAME` prints the same.",
+        "",
+    ]
+    for title, table, what in (("Models", MODELS, "model"), ("Indices", INDICES, "index")):
+        parts += [f"## {title}", ""]
+        for name, place in table.items():
+            target = named(table, what, name)
+            parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", "", _prose(target.__doc__), ""]
+            types, defaults = options_of(table, name), defaults_of(table, name)
+            rows = [(f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`") for key in types]
+            if rows:
+                parts += [_table(("option", "type", "default"), rows), ""]
+    return "\n".join(parts)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "reference/command-line.md": command_line,
+    "reference/toml.md": toml_keys,
+    "reference/methods.md": methods,
+}
+
+
+def _keys(model: Any, without: Iterable[str] = ()) -> str:
+    """Tell the fields of a pydantic model or dataclass: a table, and what its docstring says of them."""
+    rows = []
+    for name, field in _fields(model):
+        if name in without:
+            continue
+        needed = field.is_required()
+        default = "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
+        rows.append((f"`{name}`", _type(field.annotation, field.metadata), default))
+    return _table(("key", "type", "default"), rows) + "\n\n" + _prose(model.__doc__) + "\n"
+
+
+def _fields(model: Any) -> Iterable[tuple[str, FieldInfo]]:
+    if issubclass(model, BaseModel):
+        return model.model_fields.items()
+    return getattr(model, "__pydantic_fields__", {f.name: f for f in dataclasses.fields(model)}).items()
+
+
+_SIGNS = {"gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
+
+
+def _type(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+    """Tell a type as a person would, its limits after it."""
+    if get_origin(annotation) is Annotated:
+        annotation, *more = get_args(annotation)
+        metadata = [*more, *metadata]
+    for each in list(metadata):
+        metadata = [*metadata, *getattr(each, "metadata", ())]
+    limits = [
+        f"{sign}{value:g}"
+        for each in metadata
+        for key, sign in _SIGNS.items()
+        if isinstance(value := getattr(each, key, None), int | float)
+    ]
+    return _plain(annotation) + (f", {', '.join(dict.fromkeys(limits))}" if limits else "")
+
+
+def _plain(annotation: Any) -> str:
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(annotation)
+    if origin in (Union, UnionType):
+        return " or ".join(_plain(each) for each in args if each is not type(None))
+    if origin is Literal:
+        return " or ".join(f"`{_toml(each)}`" for each in args)
+    if origin is tuple:
+        inner = [each for each in args if each is not Ellipsis]
+        return f"list of {_plain(inner[0])}" if Ellipsis in args else f"[{', '.join(map(_plain, inner))}]"
+    if origin is dict:
+        return f"table of {_plain(args[1])}"
+    names = {str: "text", float: "number", int: "whole number", bool: "true or false", Path: "file", Any: "any"}
+    return names.get(annotation, getattr(annotation, "__name__", str(annotation)).lower())
+
+
+def _toml(value: Any) -> str:
+    if value is None or value is PydanticUndefined:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, BaseModel):
+        return f'"{value.kind}"' if hasattr(value, "kind") else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _example(name: str) -> str:
+    path = ROOT / "data" / name
+    text = path.read_text(encoding="utf-8")
+    tomllib.loads(text)
+    return f'```toml title="data/{name}"\n{text.rstrip()}\n```\n'
+
+
+def _prose(docstring: str | None) -> str:
+    """Turn a docstring into Markdown: double backquotes to single ones, field names set off, sections dropped."""
+    text = cleandoc(docstring or "")
+    text = re.split(r"\n\n?(?:Raises|Parameters|Returns|Examples)\n-+", text)[0].rstrip()
+    text = text.replace("``", "`")
+    blocks = []
+    for block in text.split("\n\n"):
+        block = re.sub(r"(?m)^([a-z_][\w]*(?:, [a-z_]\w*)*)(?=: |  )", r"\n`\1`", block)
+        blocks.append(block)
+    return "\n\n".join(blocks)
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(header)
+    lines = [head, ["---"] * len(head), *(list(row) for row in rows)]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+    )
