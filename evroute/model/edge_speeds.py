@@ -13,9 +13,10 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.energy.regressors import Regressors
 from evroute.model.base import State
+from evroute.model.diagonal import Diagonal
 
 
-class EdgeSpeeds:
+class EdgeSpeeds(Diagonal):
     """Eq. 8 at speeds learned from travel times, each edge on its own.
 
     noise_std_wh: (n,) of one measurement of the energy, Wh.  slowness_std: prior standard deviation of the logarithm
@@ -37,10 +38,8 @@ class EdgeSpeeds:
         ):
             if not 0 < value < np.inf:
                 raise ValueError(f"{name} is {value:g}; it must be positive: the {what}")
-        if not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError("noise_std_wh must be positive numbers")
+        super().__init__(noise_std_wh)
         self._regressors = regressors
-        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._weight = time_std**-2.0
         self._precision = np.full(len(noise_std_wh), slowness_std**-2.0)
         self._information = np.zeros(len(noise_std_wh))
@@ -54,11 +53,6 @@ class EdgeSpeeds:
         change_wh = learned.total_wh - self._regressors.parts(arms.edge, assumed_mps).total_wh
         by_slowness_wh = learned.auxiliary_wh - 2.0 * learned.drag_wh
         return Belief(arms.prior_mean_wh + change_wh, np.abs(by_slowness_wh) / np.sqrt(precision))
-
-    def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
-        return noise_std
 
     def update(self, feedback: Feedback) -> None:
         """Learn the travel times that were measured; repeats of an edge count each time.
@@ -75,20 +69,6 @@ class EdgeSpeeds:
         assumed_s = self._regressors.network.length_m[edge] / self._regressors.speed_mps(feedback.features[timed])
         np.add.at(self._precision, edge, self._weight)
         np.add.at(self._information, edge, self._weight * np.log(travel_s / assumed_s))
-
-    def covariance(self, arms: Arms) -> FloatArray:
-        """Return the posterior covariance, (a, a) Wh²: diagonal."""
-        return np.diag(self.posterior(arms).std_wh ** 2)
-
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
-        belief = self.posterior(arms)
-        return rng.normal(belief.mean_wh, belief.std_wh, size=(size, len(arms)))
 
     def state(self) -> State:
         """Return precision and information of each slowness, (n,)."""

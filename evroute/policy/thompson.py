@@ -15,60 +15,49 @@ DEFAULT_VARIANCE_SCALE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class IndependentThompson:
-    """A draw of each edge on its own, as the paper samples: N(mean, variance_scale * variance).
-
-    A variance scale of 1 is the paper's; less explores less.
-    """
-
+class _Thompson:
     variance_scale: float = DEFAULT_VARIANCE_SCALE
 
-    needs: ClassVar[type] = EnergyModel
     beta: ClassVar[float] = math.nan
 
     def __post_init__(self) -> None:
-        _check(self.variance_scale)
+        if not (np.isfinite(self.variance_scale) and self.variance_scale > 0):
+            raise ValueError(f"variance_scale is {self.variance_scale:g}; it must be positive")
 
     @property
     def multiplier(self) -> float:
         """Deviation of the draws in posterior deviations."""
         return math.sqrt(self.variance_scale)
+
+
+@dataclass(frozen=True, slots=True)
+class IndependentThompson(_Thompson):
+    """A draw of each edge on its own, as the paper samples: N(mean, variance_scale * variance).
+
+    A variance scale of 1 is the paper's; less explores less.
+    """
+
+    needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one draw per arm, (a,) Wh."""
         belief = model.posterior(arms)
         draw = rng.standard_normal(len(arms))
         draw *= belief.std_wh
-        draw *= math.sqrt(self.variance_scale)
+        draw *= self.multiplier
         draw += belief.mean_wh
         return draw
 
 
 @dataclass(frozen=True, slots=True)
-class JointThompson:
+class JointThompson(_Thompson):
     """One draw of all edges together, their correlations kept; deviations from the mean shrink with the scale."""
 
-    variance_scale: float = DEFAULT_VARIANCE_SCALE
-
     needs: ClassVar[type] = HasJoint
-    beta: ClassVar[float] = math.nan
-
-    def __post_init__(self) -> None:
-        _check(self.variance_scale)
-
-    @property
-    def multiplier(self) -> float:
-        """Deviation of the draws in posterior deviations."""
-        return math.sqrt(self.variance_scale)
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one joint draw, (a,) Wh."""
         mean_wh = model.posterior(arms).mean_wh
         draw = cast(HasJoint, model).sample(arms, rng)
-        index: FloatArray = mean_wh + math.sqrt(self.variance_scale) * (draw - mean_wh)
+        index: FloatArray = mean_wh + self.multiplier * (draw - mean_wh)
         return index
-
-
-def _check(variance_scale: float) -> None:
-    if not (np.isfinite(variance_scale) and variance_scale > 0):
-        raise ValueError(f"variance_scale is {variance_scale:g}; it must be positive")

@@ -95,15 +95,8 @@ def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None =
     MissingPackageError
         If folium is not installed.
     """
-    require("folium")
-    import folium
-
-    chart = base_map(network, leaflet or embedded())
     classes = visit_classes(int(visits.max()))
-    _classes_layer(network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes).add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
-    return chart
+    return _classes_map(network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes, leaflet)
 
 
 def values_map(network: RoadNetwork, values: FloatArray, title: str, leaflet: Leaflet | None = None) -> "folium.Map":
@@ -123,29 +116,32 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str, leaflet: Le
     MissingPackageError
         If folium is not installed.
     """
+    classes = value_classes(title, values)
+    return _classes_map(network, title, values, np.flatnonzero(np.isfinite(values)), classes, leaflet)
+
+
+def _classes_map(
+    network: RoadNetwork,
+    name: str,
+    values: FloatArray,
+    shown: IntArray,
+    classes: Classes,
+    leaflet: Leaflet | None,
+) -> "folium.Map":
+    """Return a map with some edges as one multi-line per class, the higher classes drawn thicker and above."""
     require("folium")
     import folium
 
     chart = base_map(network, leaflet or embedded())
-    classes = value_classes(title, values)
-    _classes_layer(network, title, values, np.flatnonzero(np.isfinite(values)), classes).add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
-    return chart
-
-
-def _classes_layer(
-    network: RoadNetwork, name: str, values: FloatArray, shown: IntArray, classes: Classes
-) -> "folium.FeatureGroup":
-    """Return some edges as one multi-line per class, the higher classes drawn thicker and above."""
-    import folium
-
     layer = folium.FeatureGroup(name=name)
     of_shown = classes.of(values[shown])
     for k, colour in enumerate(classes.colours):
         if len(edges := shown[of_shown == k]):
             _lines(thin_lines(network, edges), color=colour, weight=3 + k / 2).add_to(layer)
-    return layer
+    layer.add_to(chart)
+    panel(classes.legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
 
 
 def base_map(network: RoadNetwork, leaflet: Leaflet) -> "folium.Map":
