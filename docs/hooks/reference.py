@@ -112,7 +112,8 @@ def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
     named = [each for each in get_args(annotation) if each is not type(None)] or [annotation]
     if isinstance(info, ArgumentInfo):
         return [parameter.name.upper()], "", info
-    names = [name for decl in info.param_decls or () for name in decl.split("/")]
+    declared = (*([info.default] if isinstance(info.default, str) else ()), *(info.param_decls or ()))
+    names = [name for each in declared for name in each.split("/")]  # typer takes a first name for the default
     names = names or ["--" + parameter.name.strip("_").replace("_", "-")]
     kind = named[0]
     takes = "" if kind is bool else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
