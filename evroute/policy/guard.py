@@ -1,10 +1,10 @@
 """Guarded: a learner that may lose no more than a budget against always driving the eq. 8 route.
 
 In the spirit of conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni, Ghavamzadeh,
-Abbasi-Yadkori & Van Roy 2017), but on *measured totals* of whole trips, in which errors of attribution between edges
-cancel, and not on the belief that it is to protect against. For every pair of ends, what the learner's routes took
-beyond the eq. 8 route so far is its spending; a share of what eq. 8 dissipates, trip by trip, is its income, half a
-trip's worth its start. It may drive its own route
+Abbasi-Yadkori & Van Roy 2017), but on what trips *measured* where two routes differ (`policy.sections`), and not
+on the belief that it is to protect against: whole sections, in which errors of attribution between edges cancel. For
+every pair of ends, what its routes took beyond the eq. 8 route so far is its spending; a share of what eq. 8
+dissipates, trip by trip, is its income, half a trip's worth its start. It may drive its own route
 
 - if that has been shown to take less than eq. 8: their anytime-valid confidence sequences (``model.mixture``) part;
 - else if what is left covers what the trip is expected to lose.
@@ -26,65 +26,95 @@ from evroute.planning.search import Search
 from evroute.planning.weights import potential
 from evroute.policy.agent import Agent
 from evroute.policy.base import Index
+from evroute.policy.sections import Journal, Section, Totals, differing
 
 DEFAULT_SHARE = 0.0025
 START_TRIPS = 0.5
-UNKNOWN_LOSS = 0.03
 DELTA = 0.1
-NOISE_SHARE = 0.08
+TRIP_SHARE = 0.08
+EDGE_SHARE = 0.3
 NOISE_TRIPS = 10
+GUESSES = (0.03, 0.1, 0.3)
 
 
-@dataclass(slots=True)
-class _Totals:
-    """Measured totals of one route, Wh."""
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One section of a route and the section of the eq. 8 route that it replaces.
 
-    count: int = 0
-    total_wh: float = 0.0
-    squares_wh2: float = 0.0
+    excess_wh: of the first over the second by eq. 8.  dissipated_wh, guess_wh: by the second, and the deviation that
+    its measured total is thought to have.
+    """
+
+    own: Totals
+    known: Totals
+    excess_wh: float
+    dissipated_wh: float
+    guess_wh: float
+
+    @classmethod
+    def by_eq8(cls, journal: Journal, own: Section, known: Section, dissipated_wh: FloatArray) -> "_Pair":
+        """Before anything is measured.  dissipated_wh: (n,) of every edge by eq. 8; climbs are the same for both."""
+        spent_wh = dissipated_wh[list(known)]
+        total_wh = float(spent_wh.sum())
+        return cls(
+            journal.totals(own),
+            journal.totals(known),
+            excess_wh=float(dissipated_wh[list(own)].sum()) - total_wh,
+            dissipated_wh=total_wh,
+            guess_wh=math.hypot(TRIP_SHARE * total_wh, EDGE_SHARE * float(np.linalg.norm(spent_wh))),
+        )
 
     @property
-    def mean_wh(self) -> float:
-        return self.total_wh / self.count
+    def sigma_wh(self) -> float:
+        """Deviation of one total: pooled within both sections, pulled to the guess."""
+        free = max(self.own.count - 1, 0) + max(self.known.count - 1, 0)
+        within = self.own.within_wh2 + self.known.within_wh2
+        return math.sqrt((NOISE_TRIPS * self.guess_wh**2 + within) / (NOISE_TRIPS + free))
 
-    def add(self, energy_wh: float) -> None:
-        self.count += 1
-        self.total_wh += energy_wh
-        self.squares_wh2 += energy_wh**2
+    @property
+    def expected_wh(self) -> float:
+        """What driving the first takes beyond the second: as measured, as eq. 8 says before that."""
+        if not (self.own.count and self.known.count):
+            return self.excess_wh
+        return self.own.mean_wh - self.known.mean_wh
+
+    @property
+    def lost_wh(self) -> float:
+        """The same for past trips, against the eq. 8 section's mean less one standard error.
+
+        So a mean that few drives tell of is no licence: the eq. 8 route is driven until it is known well enough.
+        """
+        return self.expected_wh + (self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0)
+
+    def most_wh(self, delta: float) -> float:
+        """Return what the first takes beyond the second at most, at all times at once but with chance `delta`."""
+        centre_wh = self.known.mean_wh  # so that the guesses are of the size of differences
+        mixture = Mixture((np.array(GUESSES) * self.dissipated_wh) ** 2)
+        sigma_wh = self.sigma_wh
+        _, high = constant_interval(
+            np.array(self.own.count),
+            np.array(self.own.total_wh - self.own.count * centre_wh),
+            mixture,
+            sigma=sigma_wh,
+            delta=delta / 2,
+        )
+        low, _ = constant_interval(
+            np.array(self.known.count), np.array(0.0), mixture, sigma=sigma_wh, delta=delta / 2
+        )
+        return float(high - low)
 
 
 @dataclass(slots=True)
 class _Ends:
     """What is known of the trips between two ends.
 
-    income_wh: the budget so far.  dissipated_wh: of the eq. 8 route.
+    income_wh: the budget so far.  driven: how often each route was that is not the baseline.
     """
 
-    baseline: tuple[int, ...] = ()
-    dissipated_wh: float = 0.0
+    baseline: Section = ()
     income_wh: float = 0.0
-    routes: dict[tuple[int, ...], _Totals] = field(default_factory=dict)
-
-    @property
-    def spent_wh(self) -> float:
-        """What routes other than eq. 8's took beyond its mean, less one standard error of that mean.
-
-        So a mean that few drives tell of is no licence: the eq. 8 route is driven until it is known well enough.
-        """
-        known = self.routes.get(self.baseline)
-        if known is None:
-            return 0.0
-        level_wh = known.mean_wh - self.sigma_wh / math.sqrt(known.count)
-        others = (each for route, each in self.routes.items() if route != self.baseline)
-        return sum(each.total_wh - each.count * level_wh for each in others)
-
-    @property
-    def sigma_wh(self) -> float:
-        """Deviation of one total: pooled within routes, pulled to `NOISE_SHARE` of what is dissipated."""
-        free = sum(each.count - 1 for each in self.routes.values())
-        within = sum(each.squares_wh2 - each.count * each.mean_wh**2 for each in self.routes.values())
-        guess = (NOISE_SHARE * self.dissipated_wh) ** 2
-        return math.sqrt((NOISE_TRIPS * guess + max(within, 0.0)) / (NOISE_TRIPS + free))
+    driven: dict[Section, int] = field(default_factory=dict)
+    pairs: dict[Section, list[_Pair]] = field(default_factory=dict)
 
 
 class Guarded:
@@ -108,6 +138,8 @@ class Guarded:
         self.potential_wh = potential_wh
         self.share = share
         self._ends: dict[tuple[int, int, str], _Ends] = {}
+        self._journals: dict[str, Journal] = {}
+        self._dissipated_wh = np.zeros(len(potential_wh))  # of every edge, as it was last available
         self._free = math.nan
         self._left_wh = math.nan
 
@@ -134,16 +166,22 @@ class Guarded:
         NoRouteError
             If no legal way over the available edges leads to the destination.
         """
+        edge = request.arms.edge
+        self._dissipated_wh[edge] = request.arms.prior_mean_wh - self.potential_wh[edge]
         wanted, baseline = self.agent.propose(request), self._eq8(request)
         ends = self._ends.setdefault((request.origin, request.destination, request.vehicle), _Ends())
-        rows = request.arms.rows_of(baseline.rows)
-        ends.baseline = baseline.edges
-        ends.dissipated_wh = float((request.arms.prior_mean_wh[rows] - self.potential_wh[baseline.rows]).sum())
-        if not ends.routes:
-            ends.income_wh = START_TRIPS * ends.dissipated_wh
-        ends.income_wh += self.share * ends.dissipated_wh
-        self._left_wh = ends.income_wh - ends.spent_wh
-        allowed = wanted == baseline or self._may(ends, wanted)
+        if baseline.edges != ends.baseline:
+            ends.baseline, ends.pairs = baseline.edges, {}
+        dissipated_wh = float(self._dissipated_wh[baseline.rows].sum())
+        ends.income_wh += (self.share + (0.0 if ends.income_wh else START_TRIPS)) * dissipated_wh
+        spent_wh = sum(
+            count * pair.lost_wh
+            for route, count in ends.driven.items()
+            for pair in self._pairs(request.vehicle, ends, route)
+        )
+        self._left_wh = ends.income_wh - spent_wh
+        pairs = self._pairs(request.vehicle, ends, wanted.edges)
+        allowed = wanted == baseline or self._may(pairs)
         self._free = float(allowed)
         route = wanted if allowed else baseline
         self.agent.announce(request, route)
@@ -154,35 +192,36 @@ class Guarded:
         return self.agent.predict(request, route)
 
     def tell(self, feedback: Feedback) -> None:
-        """Learn from what a trip measured, and keep its total."""
+        """Learn from what a trip measured, and keep it."""
         route = tuple(feedback.edge.tolist())
         ends = self._ends.setdefault((route[0], route[-1], feedback.vehicle), _Ends())
-        ends.routes.setdefault(route, _Totals()).add(float(feedback.energy_wh.sum()))
+        ends.driven[route] = ends.driven.get(route, 0) + 1
+        self._journal(feedback.vehicle).add(route, feedback.energy_wh)
         self.agent.tell(feedback)
 
     def diagnostics(self) -> dict[str, float]:
         """Return whether the learner had its way in the last round, and what was left of the budget, Wh."""
         return {"guard_free": self._free, "guard_left_wh": self._left_wh}
 
-    def _may(self, ends: _Ends, wanted: Route) -> bool:
-        known, own = ends.routes.get(ends.baseline), ends.routes.get(wanted.edges)
-        if known is None:  # nothing to compare with yet
+    def _may(self, pairs: list[_Pair]) -> bool:
+        if not all(pair.known.count for pair in pairs):  # nothing to compare with yet
             return False
-        if own is None:
-            return self._left_wh >= UNKNOWN_LOSS * ends.dissipated_wh
-        sigma_wh = ends.sigma_wh
-        mixture = Mixture(np.array([0.03, 0.1, 0.3]) ** 2 * max(ends.dissipated_wh, 1.0) ** 2)
-        # both around the mean of eq. 8, so that the guesses are of the size of differences
-        centre_wh = known.mean_wh
-        _, high = constant_interval(
-            np.array(own.count),
-            np.array(own.total_wh - own.count * centre_wh),
-            mixture,
-            sigma=sigma_wh,
-            delta=DELTA / 2,
-        )
-        low, _ = constant_interval(np.array(known.count), np.array(0.0), mixture, sigma=sigma_wh, delta=DELTA / 2)
-        return bool(high < low) or self._left_wh >= max(0.0, own.mean_wh - known.mean_wh)
+        measured = all(pair.own.count for pair in pairs)
+        if measured and sum(pair.most_wh(DELTA / len(pairs)) for pair in pairs) < 0:
+            return True
+        return self._left_wh >= max(0.0, sum(pair.expected_wh for pair in pairs))
+
+    def _pairs(self, vehicle: str, ends: _Ends, route: Section) -> list[_Pair]:
+        if route not in ends.pairs:
+            journal = self._journal(vehicle)
+            ends.pairs[route] = [
+                _Pair.by_eq8(journal, own, known, self._dissipated_wh)
+                for own, known in differing(route, ends.baseline)
+            ]
+        return ends.pairs[route]
+
+    def _journal(self, vehicle: str) -> Journal:
+        return self._journals.setdefault(vehicle, Journal())
 
     def _eq8(self, request: Round) -> Route:
         edge = request.arms.edge

@@ -1,0 +1,92 @@
+"""What trips measured on the sections in which two routes differ, however else those trips went.
+
+Routes between the same ends share most of their edges. What they share only adds noise to the difference of their
+totals, so it is left out; a few shared edges stay at both ends of each section: the energy of an edge depends on
+how it was entered and attribution between neighbouring edges errs.
+"""
+
+import math
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+
+Section = tuple[int, ...]
+"""Edges in driving order."""
+
+MARGIN = 2
+
+
+@dataclass(slots=True)
+class Totals:
+    """Measured totals of one section, Wh."""
+
+    count: int = 0
+    total_wh: float = 0.0
+    squares_wh2: float = 0.0
+
+    @property
+    def mean_wh(self) -> float:
+        """NaN before the first."""
+        return self.total_wh / self.count if self.count else math.nan
+
+    @property
+    def within_wh2(self) -> float:
+        """Sum of squared deviations from the mean."""
+        return max(self.squares_wh2 - self.count * self.mean_wh**2, 0.0) if self.count else 0.0
+
+    def add(self, energy_wh: float) -> None:
+        """Add one trip's total."""
+        self.count += 1
+        self.total_wh += energy_wh
+        self.squares_wh2 += energy_wh**2
+
+
+def differing(route: Section, baseline: Section, margin: int = MARGIN) -> list[tuple[Section, Section]]:
+    """Return the sections in which two routes between the same edges differ, with their common surroundings.
+
+    Each pair starts and ends with the same edges, `margin` of them where there are so many; sections that would
+    overlap are one. No pair if the routes are the same.
+    """
+    pieces: list[list[int]] = []
+    for kind, i, i_end, j, j_end in SequenceMatcher(None, route, baseline, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        before, after = min(margin, i, j), min(margin, len(route) - i_end, len(baseline) - j_end)
+        if pieces and i - before <= pieces[-1][1]:
+            pieces[-1][1], pieces[-1][3] = i_end + after, j_end + after
+        else:
+            pieces.append([i - before, i_end + after, j - before, j_end + after])
+    return [(route[i:i_end], baseline[j:j_end]) for i, i_end, j, j_end in pieces]
+
+
+class Journal:
+    """Totals of sections over all trips that drove them."""
+
+    def __init__(self) -> None:
+        self._trips: list[tuple[Section, dict[int, int], FloatArray]] = []
+        self._totals: dict[Section, Totals] = {}
+
+    def add(self, edges: Section, energy_wh: FloatArray) -> None:
+        """Add a trip: its edges in driving order, and (k,) what was measured on each, Wh."""
+        trip = (edges, {edge: i for i, edge in enumerate(edges)}, np.concatenate([[0.0], np.cumsum(energy_wh)]))
+        self._trips.append(trip)
+        for section, totals in self._totals.items():
+            _count(section, trip, totals)
+
+    def totals(self, section: Section) -> Totals:
+        """Return what trips took on the section, among them those still to come."""
+        if section not in self._totals:
+            self._totals[section] = Totals()
+            for trip in self._trips:
+                _count(section, trip, self._totals[section])
+        return self._totals[section]
+
+
+def _count(section: Section, trip: tuple[Section, dict[int, int], FloatArray], totals: Totals) -> None:
+    edges, position, sums = trip
+    start = position.get(section[0])
+    if start is not None and edges[start : start + len(section)] == section:
+        totals.add(float(sums[start + len(section)] - sums[start]))
