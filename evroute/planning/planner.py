@@ -4,7 +4,7 @@ The energies it plans on are those of eq. 8, or the means of a belief, which the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,43 +21,20 @@ from evroute.model.base import EnergyModel
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
+from evroute.planning.battery import Battery, BatterySearch, follow
 from evroute.planning.forecast import forecast_charge
+from evroute.planning.ground import Ground, keeping_reserve, keeps, within
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
 from evroute.planning.steps import EdgeSteps, Steps, TurnSteps
-from evroute.planning.tradeoff import LabelSearch, hull, supported
+from evroute.planning.tradeoff import LabelSearch, supported
 from evroute.planning.turn_belief import TurnBelief
 from evroute.planning.weights import WEIGHT_RULES, check_search
 
 DEFAULT_SEARCH = "potential"
 FORECAST_SEED = 0
-NO_GAP_WH = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """What searches run on: the nodes of `Steps`, or as many layers of them as the request has legs; (N * legs,).
-
-    searchable_wh: the mean, but not below the potential.
-    """
-
-    search: Search
-    battery_search: BatterySearch
-    label_search: LabelSearch
-    time_s: FloatArray
-    length_m: FloatArray
-    mean_wh: FloatArray
-    noise_std_wh: FloatArray
-    potential_wh: FloatArray
-
-    @property
-    def searchable_wh(self) -> FloatArray:
-        # a learned mean may fall below the potential, where no search is exact: it is held there in searches
-        held: FloatArray = np.maximum(self.mean_wh, self.potential_wh)
-        return held
 
 
 class Planner:
@@ -161,8 +138,8 @@ class Planner:
         if battery is not None:
             least = ground.battery_search.route(battery, ground.searchable_wh, *ends)
             proof = "exact: no route that keeps the reserve arrives with more charge"
-            fastest, found_fastest = _keeping_reserve(ground, battery, ground.time_s, fastest, least)
-            shortest, found_shortest = _keeping_reserve(ground, battery, ground.length_m, shortest, least)
+            fastest, found_fastest = keeping_reserve(ground, battery, ground.time_s, fastest, least)
+            shortest, found_shortest = keeping_reserve(ground, battery, ground.length_m, shortest, least)
             if not (found_fastest and found_shortest):
                 caveat += "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
         else:
@@ -173,11 +150,11 @@ class Planner:
         if max_extra_time is not None:
             limit_s = (1 + max_extra_time) * float(ground.time_s[fastest.rows].sum())
             if ground.time_s[least.rows].sum() > limit_s:
-                least, proof = _within(ground, limit_s, battery, fastest)
+                least, proof = within(ground, limit_s, battery, fastest)
         routes = {"energy": least, "time": fastest, "distance": shortest}
         if alternatives:
             between = supported(ground.search, ground.searchable_wh - ground.potential_wh, ground.time_s, *ends)
-            kept = [each for each in between if battery is None or _keeps(ground, battery, each)]
+            kept = [each for each in between if battery is None or keeps(ground, battery, each)]
             told = [each for each in kept if each not in (least, fastest)]
             chosen = np.unique(np.linspace(0, len(told) - 1, alternatives).round().astype(int)).tolist()
             routes |= {f"alternative-{rank}": told[i] for rank, i in enumerate(chosen if told else (), start=1)}
@@ -266,12 +243,12 @@ class Planner:
                 ends = "origin and destination" if len(places) == 2 else "two successive places"
                 raise EvrouteError(f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places")
 
-    def _ground(self, via: Sequence[int]) -> _Ground:
+    def _ground(self, via: Sequence[int]) -> Ground:
         """Return what searches need on the nodes, or on a layer of them for each leg of a trip."""
         nodes, legs = self._steps.nodes, len(via) + 1
         heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
         search = Search(self._steps.line_graph(via))
-        return _Ground(
+        return Ground(
             search=search,
             battery_search=BatterySearch(search, *heights_wh),
             label_search=LabelSearch(search, *heights_wh),
@@ -281,45 +258,6 @@ class Planner:
             noise_std_wh=np.tile(nodes.noise_std_wh, legs),
             potential_wh=np.tile(nodes.head_wh - nodes.tail_wh, legs),
         )
-
-
-def _keeping_reserve(
-    ground: _Ground, battery: Battery, cost: FloatArray, best: Route, drivable: Route
-) -> tuple[Route, bool]:
-    """Return the route of least ``cost`` that keeps the reserve, and whether it is that one.
-
-    best: the one without a battery.  drivable: one that keeps the reserve; it stands where the effort runs out.
-    """
-    if _keeps(ground, battery, best):
-        return best, True
-    ends = best.edges[0], best.edges[-1]
-    found, _ = ground.label_search.least_cost(battery, ground.searchable_wh, cost, *ends)
-    return found or drivable, found is not None
-
-
-def _within(ground: _Ground, limit_s: float, battery: Battery | None, fastest: Route) -> tuple[Route, str]:
-    """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""
-    time_s, energy_wh, height_wh = ground.time_s, ground.searchable_wh, ground.potential_wh
-    ends = fastest.edges[0], fastest.edges[-1]
-    on_hull = hull(ground.search, energy_wh - height_wh, time_s, limit_s, *ends)
-    known = on_hull.route if battery is None or _keeps(ground, battery, on_hull.route) else fastest
-    known_wh = float(energy_wh[known.rows].sum())
-    if battery is not None:
-        known_wh += follow(battery, energy_wh[known.rows]).lost_wh
-    gap_wh = known_wh - on_hull.bound - float(height_wh[known.rows].sum())
-    if gap_wh < NO_GAP_WH:
-        return known, "exact: on the convex hull of time and energy"
-    better, complete = ground.label_search.least_energy(
-        battery, energy_wh, time_s, limit_s, *ends, better_than_wh=known_wh
-    )
-    if complete:
-        return better or known, "exact: what the convex hull of time and energy leaves open was searched"
-    return known, f"on the convex hull of time and energy: another route could take up to {gap_wh:.0f} Wh less"
-
-
-def _keeps(ground: _Ground, battery: Battery, route: Route) -> bool:
-    charge_wh = follow(battery, ground.searchable_wh[route.rows]).charge_wh
-    return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
 
 
 def price_of_conditions(
