@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _LAZY = {
-    "learn": "evroute.simulation.learn",
+    "learn": "evroute.simulation.own.learn",
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
     "plan": "evroute.planning.planner",
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evroute.planning.planner import plan
     from evroute.report.maps import route_map
     from evroute.simulation.experiment import simulate
-    from evroute.simulation.learn import learn
+    from evroute.simulation.own.learn import learn
 
 __all__ = ["__version__", "learn", "load_network", "load_vehicle", "plan", "route_map", "simulate"]
 

@@ -24,7 +24,7 @@ from evroute.report.table import final_table
 from evroute.resources import app_path
 from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds import WORLDS, shipped_worlds
+from evroute.simulation.worlds.world import WORLDS, shipped_worlds
 
 DEFAULT_METHODS = ["GP-TS", "BI-TS", "GP-greedy"]
 WITHOUT_A_FILE = {"sampled-gp", "physics"}

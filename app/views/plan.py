@@ -26,7 +26,7 @@ from evroute.report.maps import base_map, route_classes, route_layers, spots_lay
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.table import parts_table, plan_table
 from evroute.report.words import lowest_charge
-from evroute.simulation.correction import Correction
+from evroute.simulation.own.correction import Correction
 from evroute.simulation.setting import Setting
 
 MAP_HEIGHT = 560

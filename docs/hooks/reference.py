@@ -123,12 +123,12 @@ def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
 def toml_keys() -> str:
     """Write the keys of every TOML file that evroute reads, from the classes that read them."""
     from evroute.energy.vehicle import Vehicle
+    from evroute.simulation.bandits.kernel_bandit import BanditExperiment
+    from evroute.simulation.bandits.starvation import StarvationExperiment
     from evroute.simulation.experiment import Experiment
-    from evroute.simulation.kernel_bandit import BanditExperiment
     from evroute.simulation.methods import Method
     from evroute.simulation.parts import METHODS, named
-    from evroute.simulation.starvation import StarvationExperiment
-    from evroute.simulation.worlds import WORLDS
+    from evroute.simulation.worlds.world import WORLDS
 
     parts = [
         "# TOML keys",

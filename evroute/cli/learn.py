@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from evroute.simulation.learn import Learned
+    from evroute.simulation.own.learn import Learned
 
 SHOWN = 20
 
@@ -33,7 +33,7 @@ def learn(
     from rich.progress import Progress
 
     from evroute.cli.simulate import _parsed
-    from evroute.simulation.learn import learn as run
+    from evroute.simulation.own.learn import learn as run
 
     with Progress(console=Console(stderr=True), disable=quiet, transient=True) as progress:
         task = progress.add_task("trips", total=None)

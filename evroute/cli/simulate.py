@@ -120,7 +120,7 @@ def simulate(
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
     from evroute.simulation.summary import Summary, summarise
-    from evroute.simulation.worlds import DEFAULT as DEFAULT_WORLD
+    from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 
     flags = {
         "variance_scale": variance_scale,

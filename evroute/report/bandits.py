@@ -1,4 +1,4 @@
-"""Figures over kernel bandits (`simulation.kernel_bandit`): regret, seconds, dictionaries and batches over rounds."""
+"""Figures over kernel bandits (`simulation.bandits`): regret, seconds, dictionaries and batches over rounds."""
 
 from typing import TYPE_CHECKING
 

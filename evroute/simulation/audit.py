@@ -13,7 +13,7 @@ from evroute.planning.search import Search
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Random
 from evroute.policy.guard import Guarded
-from evroute.simulation.environment import Environment, best_by_edges, child
+from evroute.simulation.worlds.environment import Environment, best_by_edges, child
 
 EVERY = 10
 

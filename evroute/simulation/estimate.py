@@ -16,7 +16,7 @@ from time import perf_counter
 
 from evroute.files import replacing
 from evroute.network.catalog import cache_dir
-from evroute.simulation.demand import provenance
+from evroute.simulation.demand.demand import provenance
 from evroute.simulation.execution import attempt
 from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import Run, RunFolder

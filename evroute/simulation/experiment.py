@@ -38,16 +38,16 @@ from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.simulation.cluster import execute_on
-from evroute.simulation.demand import is_file, load_file, provenance
+from evroute.simulation.demand.demand import is_file, load_file, provenance
+from evroute.simulation.demand.in_flight import Flight
 from evroute.simulation.execution import execute
-from evroute.simulation.in_flight import Flight
 from evroute.simulation.methods import Method, check_ranges
 from evroute.simulation.parts import INDICES, MODELS, ONLY_EDGES, named, options_of, pair
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
-from evroute.simulation.worlds import DEFAULT as DEFAULT_WORLD
-from evroute.simulation.worlds import World, load_world
+from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
+from evroute.simulation.worlds.world import World, load_world
 
 
 class Experiment(BaseModel):

@@ -20,9 +20,9 @@ from evroute.policy.base import least_norm, multiplier
 from evroute.policy.conformal import LEVELS, AdaptiveConformal
 from evroute.policy.guard import Guarded
 from evroute.simulation.audit import Audit
-from evroute.simulation.environment import Environment
-from evroute.simulation.in_flight import Flight, InFlight
+from evroute.simulation.demand.in_flight import Flight, InFlight
 from evroute.simulation.regret import Judge
+from evroute.simulation.worlds.environment import Environment
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -62,8 +62,8 @@ def run(
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
-    in_flight: when trips tell what they measured (`in_flight`); what a round logs as its update is what came in
-    between it and the next.  conformal: what is to hear of every trip that has told; new if none is given.
+    in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its update is what came
+    in between it and the next.  conformal: what is to hear of every trip that has told; new if none is given.
 
     Raises
     ------

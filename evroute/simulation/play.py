@@ -16,7 +16,7 @@ from evroute.policy.conformal import AdaptiveConformal
 from evroute.policy.guard import DEFAULT_SHARE, Guarded
 from evroute.simulation import belief
 from evroute.simulation.audit import Audit
-from evroute.simulation.demand import load_demand
+from evroute.simulation.demand.demand import load_demand
 from evroute.simulation.loop import run as run_loop
 from evroute.simulation.methods import make_index, make_model, make_space
 from evroute.simulation.parts import MODELS, named

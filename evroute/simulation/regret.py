@@ -17,7 +17,7 @@ from evroute.network import context
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.search import Search
 from evroute.planning.weights import WeightRule
-from evroute.simulation.environment import Environment, best_by_edges
+from evroute.simulation.worlds.environment import Environment, best_by_edges
 
 DEFINITION = (
     "regret_wh = g(route) - min g over the routes open in the round, with g the sum over the edges entered of "

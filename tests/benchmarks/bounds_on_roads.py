@@ -26,10 +26,10 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.schedule import TheoremUCB
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.rkhs_bandit import Problem
+from evroute.simulation.bandits.rkhs_bandit import Problem
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.setting import load_setting
-from evroute.simulation.trips import Repeated
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.world import load_world
 
 ROUNDS = (1, 3, 10, 30, 100)
 DELTA = 0.05

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evroute.model.bounds.state import BoundState
-from evroute.simulation.rkhs_bandit import Problem
+from evroute.simulation.bandits.rkhs_bandit import Problem
 
 N_MEASURED = 20
 

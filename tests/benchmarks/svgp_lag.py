@@ -19,9 +19,9 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.sampled_gp import SampledWorld
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.trips import Repeated
+from evroute.simulation.worlds.sampled_gp import SampledWorld
 
 N_ROUNDS = 200
 LOOK_AT = (10, 25, 50, 100, 150, 200)

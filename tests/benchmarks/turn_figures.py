@@ -21,11 +21,11 @@ from evroute.planning.arm_space import TurnArms
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.simulation.environment import Environment
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.methods import Method, make_index, make_model
 from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.trips import Repeated
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.environment import Environment
+from evroute.simulation.worlds.world import load_world
 
 WORLDS = ("judged-free", "judged-congestion")
 N_ROUTES, N_TRIPS, N_LAST, N_WORLDS = 200, 60, 40, 4

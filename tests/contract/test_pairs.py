@@ -11,13 +11,13 @@ from evroute.errors import EvrouteError
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.loop import run
 from evroute.simulation.methods import Method, make_model
 from evroute.simulation.parts import INDICES, MODELS, call, named
 from evroute.simulation.regret import Judge
 from evroute.simulation.setting import Setting
-from evroute.simulation.trips import Repeated
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.world import load_world
 
 
 def lawful(model: str, index: str) -> bool:

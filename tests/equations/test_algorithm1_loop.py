@@ -15,10 +15,10 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.confidence import ucb
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.loop import run
 from evroute.simulation.regret import Judge
-from evroute.simulation.sampled_gp import SampledGP
-from evroute.simulation.trips import Repeated
+from evroute.simulation.worlds.sampled_gp import SampledGP
 
 PRIOR_MEAN = np.array([15.0, 18.0, 19.0, 15.0])  # start, left, right, end
 PRIOR_STD = 3.0

@@ -13,7 +13,7 @@ from evroute.simulation.loop import Log
 from evroute.simulation.methods import Method
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import Setting
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.world import load_world
 
 TS = Method(model="exact", index="ts")
 UCB = Method(model="independent", index="ucb")

@@ -16,9 +16,9 @@ from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.sampled_gp import SampledGP, SampledWorld
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.setting import Setting
-from evroute.simulation.trips import Repeated
+from evroute.simulation.worlds.sampled_gp import SampledGP, SampledWorld
 
 LEVELS = (0.5, 0.9)
 

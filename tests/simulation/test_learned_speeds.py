@@ -9,10 +9,10 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
 from evroute.planning.arm_space import TurnArms
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.methods import Method, make_space
 from evroute.simulation.setting import Setting
-from evroute.simulation.trips import Repeated
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.world import load_world
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
-from evroute.simulation.environment import best_by_edges
 from evroute.simulation.regret import DEFINITION, Judge, Score
+from evroute.simulation.worlds.environment import best_by_edges
 
 OVER, ROUND_IT = ("in", "up", "down", "out"), ("in", "east", "west", "out")
 TRUTH = {"in": 20.0, "up": 300.0, "down": -150.0, "east": 60.0, "west": 70.0, "out": 20.0, "home": 90.0}

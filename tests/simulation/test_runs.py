@@ -17,7 +17,7 @@ from evroute.simulation.experiment import Experiment, simulate
 from evroute.simulation.methods import Method
 from evroute.simulation.regret import DEFINITION
 from evroute.simulation.runs import Run
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.world import load_world
 
 COLUMNS = {
     "run",

@@ -8,10 +8,10 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.planning.arm_space import TurnArms
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.simulation.conditions import Conditions
+from evroute.simulation.demand.trips import Repeated
 from evroute.simulation.methods import Method, make_index, make_model
 from evroute.simulation.setting import Setting
-from evroute.simulation.trips import Repeated
+from evroute.simulation.worlds.conditions import Conditions
 
 TRIPS = 6
 

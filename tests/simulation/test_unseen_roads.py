@@ -7,10 +7,10 @@ from numpy.random import SeedSequence, default_rng
 from evroute.arms import Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.planning.weights import potential
+from evroute.simulation.demand.trips import Trip
 from evroute.simulation.methods import Method, make_model
 from evroute.simulation.setting import Setting
-from evroute.simulation.trips import Trip
-from evroute.simulation.worlds import load_world
+from evroute.simulation.worlds.world import load_world
 
 NOISE = {"noise_share": 0.15, "noise_spread": 0.5, "trip_std": 0.03}
 WORLDS = {
