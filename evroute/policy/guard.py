@@ -34,6 +34,7 @@ DELTA = 0.1
 TRIP_SHARE = 0.08
 EDGE_SHARE = 0.3
 NOISE_TRIPS = 10
+CAUTION = 2.0
 GUESSES = (0.03, 0.1, 0.3)
 
 
@@ -80,11 +81,11 @@ class _Pair:
 
     @property
     def lost_wh(self) -> float:
-        """The same for past trips, against the eq. 8 section's mean less one standard error.
+        """The same for past trips, against what the eq. 8 section may take at least (`CAUTION` standard errors).
 
         So a mean that few drives tell of is no licence: the eq. 8 route is driven until it is known well enough.
         """
-        return self.expected_wh + (self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0)
+        return self.expected_wh + (CAUTION * self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0)
 
     def most_wh(self, delta: float) -> float:
         """Return what the first takes beyond the second at most, at all times at once but with chance `delta`."""
