@@ -205,6 +205,7 @@ def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, s
 
     from evroute.errors import EvrouteError
     from evroute.planning.answers import answer_all, answer_energies
+    from evroute.planning.batch import compiled
 
     failed = 0
     try:
@@ -213,6 +214,10 @@ def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, s
             if rows.fieldnames is None:
                 raise EvrouteError(f"{batch} is empty; its first line names the columns, such as from,to")
             if only:
+                if not compiled():
+                    typer.echo(
+                        "evroute: three times slower without numba; run: pip install 'evroute[fast]'", err=True
+                    )
                 answers = answer_energies(rows, planner_of(vehicle))
             else:
                 answers = answer_all(rows, planner_of, vehicle=vehicle, search=search)

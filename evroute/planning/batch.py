@@ -1,7 +1,12 @@
-"""Many requests on the same weights: one Dijkstra for all that share an origin, or a destination."""
+"""Many requests on equal weights: one Dijkstra for all that share an end, one from both ends for each that does not.
+
+The latter is compiled (numba, extra ``fast``). Without numba every request has a Dijkstra by scipy: the same routes,
+slower.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -10,6 +15,8 @@ from evroute.planning.search import Search
 
 BLOCK = 64
 """Trees grown at once; each takes 12 bytes per edge of the network."""
+SHARED = 3
+"""Requests per end from which on one tree is faster than searches from both ends."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +51,25 @@ def cheapest(
     ValueError
         If a weight is negative or NaN.
     """
-    forwards = len(np.unique(origin)) <= len(np.unique(destination))
+    ends = [len(np.unique(each)) for each in (origin, destination)]
+    if len(origin) < SHARED * min(ends) and compiled():
+        two_sided = search.two_sided(weights)
+        routes = [two_sided.route(*request) for request in zip(origin.tolist(), destination.tolist(), strict=True)]
+    else:
+        routes = _by_trees(search, weights, origin, destination, forwards=ends[0] <= ends[1])
+    start = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
+    return np.concatenate(routes) if routes else np.empty(0, dtype=np.int64), start
+
+
+def compiled() -> bool:
+    """Tell whether requests that share no end are answered by compiled searches: whether numba is installed."""
+    return find_spec("numba") is not None
+
+
+def _by_trees(
+    search: Search, weights: FloatArray, origin: IntArray, destination: IntArray, *, forwards: bool
+) -> list[IntArray]:
+    """Answer by a tree from every origin, or else to every destination."""
     root, leaf = (origin, destination) if forwards else (destination, origin)
     order = np.argsort(root, kind="stable")
     roots, first = np.unique(root[order], return_index=True)
@@ -57,8 +82,7 @@ def cheapest(
         tree = np.searchsorted(roots[block], root[mine])
         for request, steps in zip(mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True):
             routes[request] = steps[::-1] if forwards else steps
-    start = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
-    return np.concatenate(routes) if routes else np.empty(0, dtype=np.int64), start
+    return routes
 
 
 def _climbed(parent: IntArray, tree: IntArray, leaf: IntArray, root: IntArray) -> Sequence[IntArray]:

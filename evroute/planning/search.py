@@ -6,6 +6,7 @@ only its data are replaced; it merely warns of negative weights, which is why th
 """
 
 from copy import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -15,6 +16,9 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
+
+if TYPE_CHECKING:
+    from evroute.planning.two_sided import TwoSided
 
 
 class Search:
@@ -89,6 +93,19 @@ class Search:
         _check(turn_weights.min(initial=np.inf))
         parent: IntArray = dijkstra(_filled(arcs, turn_weights), indices=roots, return_predecessors=True)[1]
         return parent
+
+    def two_sided(self, weights: FloatArray) -> "TwoSided":
+        """Return a compiled search from both ends under these weights; needs numba.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        """
+        from evroute.planning.two_sided import TwoSided
+
+        _check(weights.min(initial=np.inf))
+        return TwoSided(self.line_graph, self._reversed, weights)
 
     def _from(
         self, turn_weights: FloatArray, origin_weight: float, origin: int
