@@ -43,6 +43,8 @@ _DIAGNOSTICS = {
     "dictionary_size": ("Points in the dictionary", "Measured arms through which a model looks at all others."),
     "batches": ("Updates of mean and dictionary", "Batches of planned trips that were closed so far."),
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
+    "guard_left_wh": ("Left of the guard's budget (Wh)", "What learning may still lose against eq. 8."),
+    "guard_free": ("The learner has its way (share of worlds)", "Elsewhere the guard had the eq. 8 route driven."),
 }
 
 
