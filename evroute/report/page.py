@@ -15,6 +15,7 @@ from evroute.network.catalog import load_network
 from evroute.report import charts
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
+from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table
@@ -90,36 +91,40 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             f"{folder.path}/manifest.json does not tell {', '.join(sorted(missing))}: no folder of runs"
         )
     rounds = read_rounds(folder)
-    figures, notes = [], []
+    figures = []
+    curves, notes = few_panels(rounds)
     for name, (draw, caption) in _CURVES.items():
-        if name != "beta" or charts.has_beta(rounds):
+        if name != "beta" or charts.has_beta(curves):
             on_progress(name)
-            figures.append(_figure(name, caption, draw(rounds), as_svg=True))
+            figures.append(_figure(name, caption, draw(curves), as_svg=True))
     if "lengthscale" in charts.axes(rounds):
         caption = "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
-        figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(rounds), as_svg=True))
+        figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True))
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
         if name in diagnostics:
             on_progress(name)
-            drawn = charts.diagnostic(rounds, diagnostics, name, title)
+            drawn = charts.diagnostic(curves, diagnostics, name, title)
             figures.append(_figure(name.replace("_", "-"), caption, drawn, as_svg=True))
+    shown, left_out = few_methods(rounds)
+    mapped, unmapped = few_maps(shown)
+    notes += left_out + unmapped
     calibration = None
-    if "half90_wh" in rounds and not (told_ahead := forecasts(rounds)).empty:
+    if "half90_wh" in rounds and not (told_ahead := forecasts(shown)).empty:
         calibration = calibration_table(rounds)
         for name, (draw_told, caption) in _CALIBRATION.items():
             on_progress(name)
             figures.append(_figure(name, caption, draw_told(told_ahead), as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
-            for name, chart in _exploration(folder, rounds, network_name, digest):
+            for name, chart in _exploration(folder, mapped, network_name, digest):
                 on_progress(name)
                 caption = "Edges by how often they were driven, all worlds together."
                 figures.append(_figure(name, caption, chart, as_svg=False))
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
-    for told in beliefs(folder, rounds, manifest):
+    for told in beliefs(folder, shown, manifest):
         if isinstance(told, Learned):
             learned.append(_learned(told))
         else:

@@ -9,7 +9,7 @@ import pytest
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report.maps import route_map, visits_map
-from evroute.report.page import build_page
+from evroute.report.page import _template, build_page
 from evroute.report.results import read_visits
 from evroute.simulation.runs import RunFolder
 
@@ -76,3 +76,24 @@ def test_a_report_shows_its_figures_offline(opened, run_folder: RunFolder, tmp_p
     opened.goto(target.as_uri())
     drawn = opened.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)")
     assert drawn == [True] * 4
+
+
+def test_the_tables_of_a_page_sort_by_a_heading_and_filter_by_words(opened, tmp_path: Path) -> None:
+    rows = [{"first": True, "cells": [f"m{k % 2}", f"{k:,}"]} for k in (1000, 7, *range(20, 40))]
+    rows.append({"first": False, "cells": ["m3", ""]})
+    table = {"columns": ["method", "regret (Wh)"], "rows": rows}
+    manifest = {"regret": "", "configuration": {}, "networks": {}, "vehicle": {}, "versions": {}}
+    told = {"title": "t", "lead": "l", "figures": [], "notes": [], "table": table, "n_names": 1, "manifest": manifest}
+    target = tmp_path / "report.html"
+    target.write_text(_template().render(**told), encoding="utf-8")
+    opened.goto(target.as_uri())
+    heading = opened.locator("th button", has_text="regret")
+    seen = []
+    for _ in range(2):
+        heading.click()
+        seen.append([cell.strip() for cell in opened.locator("tbody td:nth-child(2)").all_text_contents()])
+    assert (seen[0][0], seen[0][-2:]) == ("7", ["1,000", ""])
+    assert (seen[1][0], seen[1][-2:]) == ("1,000", ["7", ""])
+    opened.locator("input.filter").fill("m1")
+    assert opened.locator("tbody tr:visible").count() == 11
+    assert opened.locator("output").text_content() == "11 of 23 rows"

@@ -1,0 +1,53 @@
+"""What fits on a page about many runs: trips pooled into a panel, the first of many panels, and what was left out."""
+
+from typing import TYPE_CHECKING
+
+from evroute.report.charts import axes, method_styles, panel_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_PANELS = 12
+"""Panels of curves."""
+MAX_METHODS = 12
+"""Methods with maps, calibration and beliefs."""
+MAX_MAPS = 4
+"""Trips with maps."""
+
+
+def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return rounds that make at most 12 panels, and what was done for it.
+
+    Too many trips become one panel for each network, prior, search and so on; every world of every trip then counts
+    as a world of its own.  Panels that are still too many are left out, the first in alphabetical order kept.
+    """
+    notes = []
+    if (panels := panel_labels(rounds).nunique()) > MAX_PANELS and rounds["trip"].nunique() > 1:
+        trips = rounds.groupby("network")["trip"].transform("nunique")
+        rounds = rounds.assign(
+            seed=rounds.groupby(["trip", "seed"]).ngroup(), trip=trips.astype(str) + " trips together"
+        )
+        notes.append(f"Curves are means over all trips and worlds together: {panels} panels would be too many.")
+    labels = panel_labels(rounds)
+    if (panels := labels.nunique()) > MAX_PANELS:
+        rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
+        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all.")
+    return rounds, notes
+
+
+def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return the rounds of the first 12 methods, in the order of legends, and how many were left out."""
+    methods = list(method_styles(rounds))
+    if len(methods) <= MAX_METHODS:
+        return rounds, []
+    note = f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; the tables have all."
+    return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [note]
+
+
+def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
+    """Return the rounds of the first 4 trips, under each search, prior and so on; and how many were left out."""
+    keys = ["network", "trip", *axes(rounds)]
+    of_group = rounds.groupby(keys, sort=False).ngroup()
+    if (groups := int(of_group.max()) + 1) <= MAX_MAPS:
+        return rounds, []
+    return rounds[of_group < MAX_MAPS], [f"Maps of {MAX_MAPS} trips and settings of {groups}."]
