@@ -116,7 +116,7 @@ def simulate(
 
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE
-    from evroute.simulation.estimate import kept
+    from evroute.simulation.estimate import hindsight, kept
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
     from evroute.simulation.summary import Summary, summarise
@@ -242,8 +242,13 @@ def simulate(
     for worlds in folder.manifest().get("worlds", {}).values():
         for label, told in worlds.items():
             typer.echo(f"{label}: {told['note']}")
-    if foreseen and foreseen.jobs == jobs and foreseen.finished * wanted.horizon == rounds_before and foreseen.rounds:
-        typer.echo(f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)})")
+    if foreseen and foreseen.jobs == jobs and foreseen.rounds and not foreseen.finished and rounds_before == 0:
+        known = hindsight(foreseen, folder, took_s)
+        taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
+        typer.echo(
+            f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)}) and {taken_mb:,.1f} MB "
+            f"(estimated {foreseen_mb:,.1f} MB); kept in {folder.path}/estimate.json"
+        )
     typer.echo(f"{folder.path}/rounds.parquet")
     if failures:
         raise typer.Exit(1)

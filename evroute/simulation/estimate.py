@@ -1,7 +1,7 @@
 """How long an experiment will take and how much disk, from playing each kind of its runs for a few rounds.
 
 Time and disk of a run are taken for straight lines in its rounds. Models whose rounds slow down as they learn more
-edges take longer than that; how much, the line after the real run tells (`kept`).
+edges take longer than that; how much, the line after the real run tells (`kept`, `hindsight`).
 """
 
 import hashlib
@@ -123,6 +123,20 @@ def kept(experiment: Experiment) -> Estimate | None:
         return Estimate(**json.loads(_path(experiment).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):  # none, or one of another version
         return None
+
+
+def hindsight(told: Estimate, folder: RunFolder, took_s: float) -> dict[str, float]:
+    """Record in ``estimate.json`` of a run folder how good an estimate was: seconds and bytes, foretold and taken."""
+    files = [path for path in folder.path.rglob("*") if path.is_file() and not path.name.startswith("report")]
+    known = {
+        "estimated_s": told.wall_s,
+        "took_s": took_s,
+        "estimated_bytes": told.disk_bytes,
+        "took_bytes": sum(path.stat().st_size for path in files),
+    }
+    with replacing(folder.path / "estimate.json") as temporary:
+        temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    return known
 
 
 def _path(experiment: Experiment) -> Path:

@@ -8,6 +8,7 @@
 ``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
 ``timings/RUN.parquet``  seconds per round, which no two machines share
 ``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models that do
+``estimate.json``        seconds and bytes foretold by ``--dry-run`` and taken, where there was one
 ``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
 """
 

@@ -1,5 +1,6 @@
 """Estimates: what would run, how long and on how much disk, without a trace in the run folder."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,5 +78,8 @@ def test_the_command_foretells_and_after_the_run_tells_how_good_that_was(tmp_pat
     lines = [line for line in ran.output.splitlines() if line.startswith("took ")]
     assert len(lines) == 1
     assert "(estimated " in lines[0]
+    known = json.loads((out / "estimate.json").read_text())
+    assert known["took_s"] > 0
+    assert known["took_bytes"] == pytest.approx(known["estimated_bytes"], rel=0.3)
     again = RUNNER.invoke(app, wanted)
     assert "took " not in again.output
