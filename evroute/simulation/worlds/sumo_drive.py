@@ -11,6 +11,8 @@ the simulation, at a time of departure that its seed draws, so that drives of on
 import importlib
 import os
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -59,6 +61,20 @@ class Trace:
         return self.by_edge(np.full(len(self.place), STEP_S), length_m)
 
 
+@contextmanager
+def _projections_kept() -> Iterator[None]:
+    """Keep to SUMO its own, older table of projections, to which importing it sends the whole process."""
+    before = {name: os.environ.get(name) for name in ("PROJ_LIB", "PROJ_DATA")}
+    try:
+        yield
+    finally:
+        for name, place in before.items():
+            if place is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = place
+
+
 class SumoDrive:
     """The one SUMO simulation of a process, on the network that ``source`` (.net.xml, .net.xml.gz) was read into.
 
@@ -69,16 +85,11 @@ class SumoDrive:
     """
 
     def __init__(self, network: RoadNetwork, source: Path) -> None:
-        projections = {name: os.environ.get(name) for name in ("PROJ_LIB", "PROJ_DATA")}
         try:
-            self._sumo: Any = importlib.import_module("libsumo")
+            with _projections_kept():
+                self._sumo: Any = importlib.import_module("libsumo")
         except ImportError:
             raise EvrouteError("SUMO is missing; install it with: pip install 'evroute[sumo]'") from None
-        for name, place in projections.items():  # libsumo sends everybody to its own, older table of projections
-            if place is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = place
         if not source.is_file():
             raise EvrouteError(f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'")
         if self._sumo.isLoaded():
@@ -91,7 +102,9 @@ class SumoDrive:
         command = ["sumo", "-n", source, "-a", car, "--step-length", STEP_S, "--no-step-log", "--no-warnings"]
         command += ["--time-to-teleport", -1]
         try:
-            self._sumo.start([str(word) for word in command])
+            with _projections_kept():
+                os.environ.setdefault("PROJ_LIB", str(Path(os.environ["SUMO_HOME"], "data", "proj")))
+                self._sumo.start([str(word) for word in command])
         except (self._sumo.TraCIException, self._sumo.FatalTraCIError) as error:
             raise EvrouteError(f"SUMO cannot read {source.name}: {error}") from None
         if missing := set(network.edge_id) - set(self._sumo.edge.getIDList()):
