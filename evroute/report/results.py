@@ -107,7 +107,8 @@ def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
 
 def _read(path: Path) -> pa.Table:
     try:
-        return pq.read_table(path, page_checksum_verification=True)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            return file.read(use_threads=False)
     except FileNotFoundError:
         raise EvrouteError(f"{path} is missing; simulate again to mend its run") from None
     except (OSError, pa.ArrowException) as error:

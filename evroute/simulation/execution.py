@@ -7,8 +7,9 @@ next round once the caller is interrupted, and at once if it is killed; unfinish
 import os
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
@@ -23,6 +24,8 @@ from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
 
 POLL_S = 0.1
+AHEAD = 4
+"""Runs given out for each process."""
 
 
 def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]) -> None:
@@ -48,9 +51,15 @@ def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: C
     context = get_context("spawn")
     rounds, stop = context.Value("q", 0), context.Event()
     with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, (rounds, stop)) as pool:
-        pending = {pool.submit(_play_in_worker, run, folder) for run in runs}
+        waiting = iter(runs)
+        pending: set[Future[None]] = set()
         try:
-            while pending:
+            while True:
+                # no more at once than processes need: waiting looks at every run that was given out
+                given = islice(waiting, AHEAD * jobs - len(pending))
+                pending |= {pool.submit(_play_in_worker, run, folder) for run in given}
+                if not pending:
+                    break
                 finished, pending = wait(pending, POLL_S, FIRST_COMPLETED)
                 on_progress(rounds.value)
                 for future in finished:

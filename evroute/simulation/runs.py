@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -37,6 +38,8 @@ from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.simulation.worlds.world import World
 
 SHOWN_DIFFERENCES = 5
+MERGED_AT_ONCE = 500
+"""Runs in memory while their tables are united."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +210,18 @@ class RunFolder:
     def merge(self, runs: Iterable[Run]) -> None:
         """Write the unions over all runs that are finished, in the order of the experiment."""
         finished = set(self.finished_runs())
-        names = [run.name for run in runs if run.name in finished]
-        if not names:
-            return
+        names = [name for run in runs if (name := run.name) in finished]
         for kind, target in (("parts", "rounds"), ("timings", "timings")):
-            union = pa.concat_tables([_read(self._table(kind, name)) for name in names])
-            with replacing(self.path / f"{target}.parquet") as temporary:
-                pq.write_table(union, temporary)
+            tables = (_read(self._table(kind, name)) for name in names)
+            if (first := next(tables, None)) is None:
+                return
+            every = chain([first], tables)
+            with (
+                replacing(self.path / f"{target}.parquet") as temporary,
+                pq.ParquetWriter(temporary, first.schema) as writer,
+            ):
+                while group := list(islice(every, MERGED_AT_ONCE)):
+                    writer.write_table(pa.concat_tables(group).combine_chunks())
 
     def rounds(self) -> pa.Table:
         """Read ``rounds.parquet``.
@@ -238,7 +246,8 @@ def _write(path: Path, columns: Mapping[str, Any]) -> None:
 
 
 def _read(path: Path) -> pa.Table:
-    return pq.read_table(path, page_checksum_verification=True)
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        return file.read(use_threads=False)
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
