@@ -57,6 +57,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         told["forecast"] = {
             "mean_wh": route.energy_forecast.mean_wh,
             "interval_90_wh": [low, high],
+            "inflation": route.energy_forecast.inflation,
             "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"],
         }
     if route.guarantee:

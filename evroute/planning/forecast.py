@@ -24,10 +24,12 @@ class RouteForecast:
     """The energy that one trip along a route will measure, as believed; Wh from an unbounded battery.
 
     edge_mean_wh: (k,) in driving order.  edge_covariance_wh2: (k, k) of the trip's measurements, noise included.
+    inflation: by what the deviations of the belief were multiplied, as past trips called for; 1 if they were not.
     """
 
     edge_mean_wh: FloatArray
     edge_covariance_wh2: FloatArray
+    inflation: float = 1.0
 
     def __post_init__(self) -> None:
         k = len(self.edge_mean_wh)
@@ -49,7 +51,7 @@ class RouteForecast:
 
     def inflated(self, factor: float) -> "RouteForecast":
         """Return the same with every deviation multiplied."""
-        return RouteForecast(self.edge_mean_wh, self.edge_covariance_wh2 * factor**2)
+        return RouteForecast(self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor)
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval that holds the measured energy with probability ``level``, Wh."""

@@ -177,6 +177,22 @@ class Method(BaseModel):
         return {name: value for name in fields if (value := getattr(self, name)) is not None}
 
 
+def checked_method(table: Mapping[str, Any]) -> Method:
+    """Return the method that a table tells.
+
+    Raises
+    ------
+    EvrouteError
+        If a name or an option is unknown, or a value of the wrong type or out of its range.
+    """
+    try:
+        return Method.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = "".join(f"{part}: " for part in problem["loc"][:1])
+        raise EvrouteError(f"method {where}{problem['msg']}") from None
+
+
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
     """Return the model of a method before any trip; ``options`` go before those of the method and the setting."""
     target = named(MODELS, "model", method.model)

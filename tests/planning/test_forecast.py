@@ -108,3 +108,4 @@ def test_inflation_multiplies_every_deviation_and_no_mean() -> None:
     wide = told.inflated(1.5)
     assert wide.mean_wh == told.mean_wh
     assert wide.std_wh == pytest.approx(1.5 * told.std_wh)
+    assert (told.inflation, wide.inflated(2).inflation) == (1.0, 3.0)

@@ -20,18 +20,19 @@ import numpy as np
 from numpy.random import default_rng
 from scipy.special import ndtri
 
-from evroute.arms import Route
+from evroute.arms import Round, Route
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.files import replacing
 from evroute.model.base import EnergyModel, HasJoint
-from evroute.planning.forecast import INTERVAL_LEVEL, forecast
+from evroute.planning.forecast import INTERVAL_LEVEL, forecast_passed
+from evroute.planning.turn_belief import TurnBelief
 from evroute.policy.conformal import AdaptiveConformal
 from evroute.simulation import belief
-from evroute.simulation.methods import Method, make_model
+from evroute.simulation.methods import checked_method, make_model, make_space
 from evroute.simulation.own.measured import MeasuredTrip, read_measured
-from evroute.simulation.own.saving import Saving, savings
+from evroute.simulation.own.saving import Saving, about, savings
 from evroute.simulation.runs import RunFolder
 from evroute.simulation.setting import Setting, load_setting
 
@@ -99,7 +100,7 @@ def learn(
     network, vehicle, prior
         Names or files.
     model, options
-        One of `parts.MODELS`, and its options.
+        One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with them.
     reset
         Forget what the folder has learned.
     on_progress
@@ -112,10 +113,10 @@ def learn(
         then still is what it was.
     """
     setting = load_setting(network, vehicle, prior)
-    method = Method.model_validate({"model": model, "index": "greedy"} | (options or {}))
-    if method.arms:
-        raise EvrouteError("plans are made on edges; leave arms out")
+    method = checked_method({"model": model, "index": "greedy"} | (options or {}))
     learner = make_model(method, setting, {"prior_factor": None, "rng": default_rng(0)})
+    if space := make_space(method, setting):
+        learner = TurnBelief(learner, space, setting.arms)
     measured = read_measured(Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name})
     folder, run = RunFolder(Path(out)), f"{setting.network.name}-learned"
     manifest = {
@@ -173,13 +174,17 @@ def routes_of(columns: dict[str, list[Any]]) -> list[Route]:
 
 def _foretold(model: EnergyModel, trip: MeasuredTrip, setting: Setting) -> dict[str, Any]:
     """Return a trip's row: what it took, and what was expected of it before it is learned."""
-    arms, edge = setting.arms, trip.edge
-    if isinstance(model, HasJoint):
-        told = forecast(model, arms, Route(tuple(edge.tolist())))
+    edge = trip.edge
+    learner, space = about(model, setting)
+    route = Route(tuple(edge.tolist()))
+    request = Round(1, setting.arms, route.edges[0], route.edges[-1])
+    arms, passed = space.arms(request), space.passed(request, route)
+    if isinstance(learner, HasJoint):
+        told = forecast_passed(learner, arms, passed)
         mean_wh, std_wh = told.mean_wh, told.std_wh
     else:
-        distinct, place = np.unique(edge, return_inverse=True)
-        mean_wh, std_wh = float(model.posterior(arms.take(distinct)).mean_wh[place].sum()), float("nan")
+        distinct, place = np.unique(passed, return_inverse=True)
+        mean_wh, std_wh = float(learner.posterior(arms.take(distinct)).mean_wh[place].sum()), float("nan")
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from evroute.arms import Route
+from evroute.arms import Arms, Round, Route
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasJoint
+from evroute.planning.arm_space import ArmSpace, EdgeArms
 from evroute.planning.forecast import INTERVAL_LEVEL
+from evroute.planning.turn_belief import TurnBelief
 from evroute.planning.weights import potential
 from evroute.simulation.setting import Setting
 
@@ -44,26 +46,47 @@ def savings(model: EnergyModel, driven: Iterable[Route], setting: Setting) -> di
     Trips that end where they begin are left out. Nothing is returned for a model without a joint posterior.
     """
     routes = [route for route in driven if route.edges[0] != route.edges[-1]]
-    if not isinstance(model, HasJoint) or not routes:
+    learner, space = about(model, setting)
+    if not isinstance(learner, HasJoint) or not routes:
         return {}
-    mean_wh = model.posterior(setting.arms).mean_wh
-    own = _planned(mean_wh, routes, setting)
-    others = {"driven": routes, "eq8": _planned(setting.prior.mean_wh, routes, setting)}
-    return {name: _saving(model, own, other, mean_wh, setting) for name, other in others.items()}
+    requests = [Round(1, setting.arms, route.edges[0], route.edges[-1]) for route in routes]
+    arms = space.arms(requests[0])
+    mean_wh = learner.posterior(arms).mean_wh
+    own = _planned(mean_wh, requests, space)
+    on_edges = EdgeArms(setting.search, setting.potential_wh)
+    others = {"driven": routes, "eq8": _planned(setting.prior.mean_wh, requests, on_edges)}
+    counts = {name: _counts(each, requests, space, len(arms)) for name, each in {"own": own, **others}.items()}
+    return {name: _saving(learner, arms, counts["own"], counts[name], mean_wh) for name in others}
 
 
-def _planned(energy_wh: FloatArray, routes: Iterable[Route], setting: Setting) -> list[Route]:
-    weights = potential(energy_wh, np.zeros(len(energy_wh)), setting.potential_wh)
-    ends = [(route.edges[0], route.edges[-1]) for route in routes]
-    found = {pair: setting.search.route(weights, *pair) for pair in set(ends)}
-    return [found[pair] for pair in ends]
+def about(model: EnergyModel, setting: Setting) -> tuple[EnergyModel, ArmSpace]:
+    """Return the model inside a belief about turns and how its arms follow from edges, or of edges as they are."""
+    if isinstance(model, TurnBelief):
+        return model.model, model.space
+    return model, EdgeArms(setting.search, setting.potential_wh)
 
 
-def _saving(model: HasJoint, own: list[Route], other: list[Route], mean_wh: FloatArray, setting: Setting) -> Saving:
-    n_edges = setting.network.n_edges
-    counts = [np.bincount(np.concatenate([route.rows for route in each]), minlength=n_edges) for each in (own, other)]
-    difference = (counts[1] - counts[0]).astype(float)
+def _planned(energy_wh: FloatArray, requests: Iterable[Round], space: ArmSpace) -> list[Route]:
+    found: dict[tuple[int, int], Route] = {}
+    routes = []
+    for request in requests:
+        ends = request.origin, request.destination
+        if ends not in found:
+            weights = potential(energy_wh, np.zeros(len(energy_wh)), space.potential_wh(request))
+            found[ends] = space.route(weights, request)
+        routes.append(found[ends])
+    return routes
+
+
+def _counts(routes: list[Route], requests: list[Round], space: ArmSpace, n_arms: int) -> FloatArray:
+    """Return how often the routes pass each arm, (a,)."""
+    passed = [space.passed(request, route) for route, request in zip(routes, requests, strict=True)]
+    return np.bincount(np.concatenate(passed), minlength=n_arms).astype(float)
+
+
+def _saving(model: HasJoint, arms: Arms, own: FloatArray, other: FloatArray, mean_wh: FloatArray) -> Saving:
+    difference = other - own
     touched = np.flatnonzero(difference)
     weight = difference[touched]
-    variance = float(weight @ model.covariance(setting.arms.take(touched)) @ weight) if len(touched) else 0.0
-    return Saving(float(difference @ mean_wh), max(variance, 0.0) ** 0.5, float(counts[1] @ mean_wh))
+    variance = float(weight @ model.covariance(arms.take(touched)) @ weight) if len(touched) else 0.0
+    return Saving(float(difference @ mean_wh), max(variance, 0.0) ** 0.5, float(other @ mean_wh))

@@ -223,3 +223,35 @@ def test_a_folder_of_runs_is_not_reset(setting, tmp_path) -> None:
     (tmp_path / "out" / "manifest.json").write_text('{"configuration": {}}')
     with pytest.raises(EvrouteError, match="not made by 'evroute learn'"):
         learn(write(tmp_path / "t.csv", table_of(setting, ENDS)), tmp_path / "out", reset=True, **QUICK)
+
+
+def test_on_turns_what_is_foretold_and_believed_is_bayes_of_each_edge_as_entered(setting, tmp_path) -> None:
+    columns = table_of(setting, ENDS[:1])
+    n = len(columns["edge"])
+    twice = {name: values * 2 for name, values in columns.items()} | {"trip": ["a"] * n + ["b"] * n}
+    told = learn(write(tmp_path / "t.csv", twice), tmp_path / "out", **QUICK, options={"arms": "turns"})
+    edges = np.array([setting.network.row_of[each] for each in columns["edge"]])
+    turns = setting.turns
+    rows = turns.energy.table.rows_along(edges)
+    prior_wh, variance = turns.arms.prior_mean_wh[rows], turns.prior_variance_wh2[rows]
+    off_wh = np.array(columns["energy_wh"]) - prior_wh
+    once_wh, twice_wh = (
+        prior_wh + off_wh * k * variance / (k * variance + turns.noise_std_wh[rows] ** 2) for k in (1, 2)
+    )
+    np.testing.assert_allclose(told.trips["predicted_wh"].to_numpy(), [prior_wh.sum(), once_wh.sum()])
+    model = load_belief(tmp_path / "out", None, setting.network, load_vehicle("reference"))
+    np.testing.assert_allclose(model.model.posterior(turns.arms).mean_wh[rows], twice_wh)
+
+
+def test_a_table_learned_on_turns_in_two_halves_is_learned_as_at_once(setting, tmp_path) -> None:
+    columns = table_of(setting, ENDS)
+    second = rows_of_second(columns)
+    halves = [
+        {name: [v for i, v in enumerate(values) if (i in second) == late] for name, values in columns.items()}
+        for late in (False, True)
+    ]
+    on_turns = {"model": "independent", "options": {"arms": "turns", "learn_speeds": True}}
+    at_once = learn(write(tmp_path / "t.csv", columns), tmp_path / "once", **on_turns).trips
+    for i, half in enumerate(halves):
+        by_halves = learn(write(tmp_path / f"{i}.csv", half), tmp_path / "halves", **on_turns).trips
+    assert same(at_once, by_halves)
