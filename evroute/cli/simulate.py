@@ -119,6 +119,7 @@ def simulate(
     from evroute.simulation.estimate import hindsight, kept
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
+    from evroute.simulation.runs import RunFolder
     from evroute.simulation.summary import Summary, summarise
     from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 
@@ -170,13 +171,17 @@ def simulate(
         _foresee(wanted, out, jobs)
         return
     foreseen = kept(wanted) if scheduler is None else None
-    started, rounds_before = perf_counter(), None
+    started, rounds_before, told_s = perf_counter(), None, 0.0
+    what = "trips"
 
     def on_progress(done: int, total: int) -> None:
-        nonlocal rounds_before
+        nonlocal rounds_before, told_s, what
         if rounds_before is None:
             rounds_before = done
-        progress.update(task, description="trips", completed=done, total=total)
+        if not quiet and perf_counter() - told_s > 2:
+            told_s, failed = perf_counter(), len(RunFolder(out).failures())
+            what = f"trips ({failed} runs failed)" if failed else "trips"
+        progress.update(task, description=what, completed=done, total=total)
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:

@@ -1,0 +1,118 @@
+"""``python tests/benchmarks/scale_figures.py``: what two processes gain, and what a task costs on a Dask cluster.
+
+Prints the tables of docs/figures/scale.md: 20 runs of 100 trips on Monaco in one process and in two; then ``--tasks``
+runs of two trips on Denver, so short that little but overhead is left, in this process and on a cluster of two
+workers. CPU seconds are those of every process that took part. Needs EVROUTE_DATA_DIR and a machine at rest.
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+SPEED_UP = ["--network", "monaco", "--model", "exact", "--index", "ts", "--horizon", "100", "--seeds", "20"]
+SHORT = ["--network", "denver", "--model", "independent", "--index", "random", "--index", "greedy", "--index", "ts"]
+SHORT += ["--index", "bayes-ucb", "--world", "free-flow", "--trip", "A", "--trip", "B", "--horizon", "2"]
+QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def simulated(arguments: list[str], out: Path, *options: str) -> tuple[float, float]:
+    """Run ``evroute simulate`` and return its wall and CPU seconds, those of its own processes included."""
+    before, started = os.times(), time.perf_counter()
+    command = [sys.executable, "-m", "evroute", "simulate", *arguments, "--quiet", "--out", str(out), *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=QUIET)
+    wall_s, after = time.perf_counter() - started, os.times()
+    cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
+    return wall_s, cpu_s
+
+
+@contextmanager
+def cluster(place: Path, workers: int) -> Iterator[tuple[str, list[psutil.Process]]]:
+    """Start a scheduler and workers; yield the address, and the processes, the scheduler first."""
+    from distributed import Client
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    asked = [["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]]
+    asked += [["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"] for _ in range(workers)]
+    with (place / "log").open("wb") as log:
+        started = [
+            subprocess.Popen(
+                [sys.executable, "-m", *each, "--no-dashboard"], cwd=place, env=QUIET, stdout=log, stderr=log
+            )
+            for each in asked
+        ]
+    try:
+        with Client(address, timeout=60) as client:
+            client.wait_for_workers(workers, timeout=60)
+        yield address, [psutil.Process(each.pid) for each in started]
+    finally:
+        for each in started:
+            each.kill()
+            each.wait()
+
+
+def cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def same(one: Path, other: Path) -> str:
+    equal = (one / "rounds.parquet").read_bytes() == (other / "rounds.parquet").read_bytes()
+    return "the same rounds.parquet" if equal else "ANOTHER rounds.parquet"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=1000, help="a multiple of 8")
+    tasks = parser.parse_args().tasks
+    with tempfile.TemporaryDirectory() as room:
+        place = Path(room)
+        simulated([*SPEED_UP[:-1], "1"], place / "warm")  # what is made once is made
+        print(f"load before: {os.getloadavg()[0]:.1f}\n")
+        print("| processes | s | CPU s |\n| --- | --- | --- |")
+        walls = []
+        for jobs in (1, 2):
+            wall_s, used_s = simulated(SPEED_UP, place / f"jobs{jobs}", "--jobs", str(jobs))
+            walls.append(wall_s)
+            print(f"| {jobs} | {wall_s:.1f} | {used_s:.1f} |", flush=True)
+        print(f"\nspeed-up {walls[0] / walls[1]:.2f}; {same(place / 'jobs1', place / 'jobs2')}")
+        print(f"load after: {os.getloadavg()[0]:.1f}\n")
+
+        short = [*SHORT, "--seeds", str(tasks // 8)]
+        few = [*SHORT, "--seeds", "1"]
+        ms = 1000 / (tasks - 8)  # 8 runs are taken off: start and imports are no overhead of tasks
+        print("| ms per task | wall | CPU of caller | CPU of workers | CPU of scheduler |")
+        print("| --- | --- | --- | --- | --- |")
+        for jobs in (1, 2):
+            start, told = (
+                simulated(each, place / f"{name}{jobs}", "--jobs", str(jobs))
+                for name, each in (("few", few), ("short", short))
+            )
+            wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, told, strict=True))
+            print(f"| {jobs} process{'es' * (jobs > 1)} | {wall_ms:.1f} | {cpu_ms:.1f} | | |", flush=True)
+        with cluster(place, 2) as (address, processes):
+            start = simulated(few, place / "few-dask", "--scheduler", address)
+            before = [cpu_s(each) for each in processes]
+            told = simulated(short, place / "short-dask", "--scheduler", address)
+            scheduler_s, *workers_s = (cpu_s(each) - b for each, b in zip(processes, before, strict=True))
+        wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, told, strict=True))
+        workers_ms, scheduler_ms = (1000 * used / tasks for used in (sum(workers_s), scheduler_s))
+        print(f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | {scheduler_ms:.1f} |")
+        print(
+            f"\n{tasks} tasks; {same(place / 'short1', place / 'short-dask')}; load after: {os.getloadavg()[0]:.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
