@@ -20,7 +20,7 @@ import numpy as np
 import shapely
 from pyproj import Transformer
 
-from evroute.network import catalog, elevation, store
+from evroute.network import catalog, controls, elevation, store
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.turns import meeting_turns
 
@@ -60,6 +60,8 @@ def read(wheel: Path) -> RoadNetwork:
     points, owner = shapely.get_coordinates(shapely.from_wkt([e["geometry"] for e in edges]), return_index=True)
     shape_x_m, shape_y_m = to_plane.transform(*points.T)
     straight_m = np.hypot(x_m[head] - x_m[tail], y_m[head] - y_m[tail])
+    turns = meeting_turns(tail, head)
+    control = np.array([controls.at(vertex) for vertex in vertices])[head[turns[:, 0]]]
     return RoadNetwork(
         name="denver",
         edge_id=tuple(f"{e['src_vertex_uuid']},{e['dst_vertex_uuid']},{e['key']}" for e in edges),
@@ -70,7 +72,8 @@ def read(wheel: Path) -> RoadNetwork:
         structure=np.array([1 if e["bridge"] else 2 if e["tunnel"] else 0 for e in edges]),
         street=tuple(" / ".join(_several(e["name"])) for e in edges),
         road_class=tuple(_several(e["highway"])[0] for e in edges),
-        turns=meeting_turns(tail, head),
+        turns=turns,
+        control=control,
         junction_id=tuple(row),
         x_m=x_m,
         y_m=y_m,
@@ -85,7 +88,10 @@ def read(wheel: Path) -> RoadNetwork:
             sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
             attribution=ATTRIBUTION,
             elevation="elevation column of the wheel's vertices, straight along bridges",
-            notes=("no turn restrictions in the source: all turns are legal, U-turns at dead ends alone",),
+            notes=(
+                "no turn restrictions in the source: all turns are legal, U-turns at dead ends alone",
+                controls.note(control),
+            ),
         ),
     )
 

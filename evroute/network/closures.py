@@ -10,6 +10,7 @@ import numpy as np
 
 from evroute.arrays import BoolArray
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError, UnknownNameError
+from evroute.network.controls import NOT_TOLD
 from evroute.network.locate import unknown_edge
 from evroute.network.road_network import RoadNetwork
 
@@ -56,8 +57,12 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
         for e in np.flatnonzero(went_on & ~goes_on & ~closed).tolist()
         for r in back.get((int(network.head[e]), int(network.tail[e])), ())
     ]
-    turns = np.unique(np.vstack([network.turns, np.array(u_turns, dtype=np.int64).reshape(-1, 2)]), axis=0)
-    return replace(network, turns=turns)
+    both = np.vstack([network.turns, np.array(u_turns, dtype=np.int64).reshape(-1, 2)])
+    turns, first = np.unique(both, axis=0, return_index=True)
+    control = network.control
+    if control is not None:
+        control = np.append(control, np.full(len(u_turns), NOT_TOLD))[first]
+    return replace(network, turns=turns, control=control)
 
 
 def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:

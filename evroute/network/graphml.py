@@ -2,7 +2,7 @@
 
 GraphML holds no turn restrictions: whatever meets may turn, back only at dead ends. Speeds are the graph's
 ``speed_kph``, else its ``maxspeed``, imputed by class where missing; heights are the nodes' ``elevation`` if every
-node has one.
+node has one. Lights and signs are those at the junctions, which simplified graphs keep alone.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from xml.etree.ElementTree import ParseError
 
 import numpy as np
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import MissingPackageError, NetworkFormatError
-from evroute.network import limits, osm_tags
+from evroute.network import controls, limits, osm_tags
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
@@ -82,7 +82,10 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     own_m = np.array([_number(e[3], "length") for e in edges])
     least_m = np.maximum(np.hypot(x[head] - x[tail], y[head] - y[tail]), np.abs(z[head] - z[tail]))
     length_m = np.maximum(own_m, least_m)
+    turns = meeting_turns(tail, head)
+    control = _control(graph, edges, turns)
     notes = ["GraphML holds no turn restrictions"]
+    notes.append("no node tells of lights, stop signs or giving way" if control is None else controls.note(control))
     if without := int((length_m == 0).sum()):
         notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
     speed_mps, speed_note = _speeds(edges)
@@ -96,7 +99,8 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
         structure=np.array([osm_tags.structure(_tags(e[3])) for e in edges]),
         street=tuple(_first(e[3], "name") for e in edges),
         road_class=tuple(_first(e[3], "highway") for e in edges),
-        turns=meeting_turns(tail, head),
+        turns=turns,
+        control=control,
         junction_id=tuple(graph.nodes[node].get("junction_id", node) for node in used),
         x_m=x,
         y_m=y,
@@ -113,6 +117,15 @@ def _first(data: dict[str, Any], key: str) -> str:
     """Return an attribute as text; of the several values that a simplified edge can have, the first."""
     value = data.get(key, "")
     return str(value[0] if isinstance(value, list) and value else value or "")
+
+
+def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -> IntArray | None:
+    """Return what holds cars up at turns (m,) by the tag ``highway`` of the junctions; None where no node has one."""
+    tags = {node: {"highway": _first(data, "highway")} for node, data in graph.nodes(data=True)}
+    if not any(tag["highway"] for tag in tags.values()):
+        return None
+    of_edge = [controls.at(tags[v]) for _, v, _, _ in edges]
+    return np.array(of_edge, dtype=np.int64)[turns[:, 0]]
 
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
-from evroute.network import limits, osm_tags, restrictions
+from evroute.network import controls, limits, osm_tags, restrictions
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
@@ -105,6 +105,10 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     length_m = np.maximum(lengths_m[[e.segment for e in edges]], np.hypot(x[head] - x[tail], y[head] - y[tail]))
     if without := int((length_m == 0).sum()):
         notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
+    turns = np.array(sorted(outcome.turns), dtype=np.int64).reshape(-1, 2)
+    of_edge = [controls.along(segments[e.segment].nodes, extract.node_tags, reverse=e.reverse) for e in edges]
+    control = np.array(of_edge, dtype=np.int64)[turns[:, 0]]
+    notes.append(controls.note(control))
     tags = [extract.ways[segments[e.segment].way].tags for e in edges]
     return RoadNetwork(
         name=name,
@@ -116,7 +120,8 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         structure=np.array([osm_tags.structure(t) for t in tags]),
         street=tuple(t.get("name", t.get("ref", "")) for t in tags),
         road_class=tuple(t["highway"] for t in tags),
-        turns=np.array(sorted(outcome.turns), dtype=np.int64).reshape(-1, 2),
+        turns=turns,
+        control=control,
         junction_id=tuple(str(node) for node in junction),
         x_m=x,
         y_m=y,

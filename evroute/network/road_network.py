@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
 from evroute.errors import NetworkFormatError
+from evroute.network import controls
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class RoadNetwork:
     edge_id, street, road_class: n strings (the last two may be empty strings).
     tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never below the straight
     3-D distance between the two junctions.  speed_mps: (n,) limit.  structure: (n,) 0 ground, 1 bridge, 2 tunnel.
-    turns: (m, 2) edge rows, from and to, sorted, unique.
+    turns: (m, 2) edge rows, from and to, sorted, unique.  control: (m,) what holds cars up there, one of
+    `network.controls`; None where the source tells nothing of any.
     junction_id: v strings.  x_m, y_m: (v,) in ``crs``.  elevation_m: (v,).
     shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]`` (at least two).
     crs: anything that pyproj understands, units metres.
@@ -74,6 +76,7 @@ class RoadNetwork:
     shape_y_m: FloatArray
     crs: str
     source: Source
+    control: IntArray | None = None
 
     def __post_init__(self) -> None:
         n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
@@ -92,6 +95,8 @@ class RoadNetwork:
             shape_x_m=(self.shape_x_m, np.float64, (p,)),
             shape_y_m=(self.shape_y_m, np.float64, (p,)),
         )
+        if self.control is not None:
+            freeze(self, control=(self.control, np.int64, (len(self.turns),)))
         self._check()
 
     def _check(self) -> None:
@@ -146,6 +151,8 @@ class RoadNetwork:
             key = self.turns[:, 0] * n + self.turns[:, 1]
             if np.any(np.diff(key) <= 0):
                 raise NetworkFormatError("turns must be sorted and unique")
+        if self.control is not None and np.any((self.control < 0) | (self.control >= len(controls.NAMES))):
+            raise NetworkFormatError(f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}")
 
     @property
     def n_edges(self) -> int:
@@ -196,6 +203,8 @@ class RoadNetwork:
         for column in ("tail", "head", "length_m", "speed_mps", "turns", "elevation_m"):
             total.update(getattr(self, column).tobytes())
         total.update("\n".join(self.edge_id).encode())
+        if self.control is not None:
+            total.update(self.control.tobytes())
         return total.hexdigest()
 
     def subset(self, edges: BoolArray) -> "RoadNetwork":
@@ -207,6 +216,7 @@ class RoadNetwork:
         new_junction = np.full(self.n_junctions, -1)
         new_junction[junctions] = np.arange(len(junctions))
         turns = new_edge[self.turns]
+        kept = (turns >= 0).all(axis=1)
         counts = np.diff(self.shape_start)[keep]
         start = np.concatenate([[0], np.cumsum(counts)])
         points = np.repeat(self.shape_start[keep] - start[:-1], counts) + np.arange(start[-1])
@@ -220,7 +230,8 @@ class RoadNetwork:
             length_m=self.length_m[keep],
             speed_mps=self.speed_mps[keep],
             structure=self.structure[keep],
-            turns=turns[(turns >= 0).all(axis=1)],
+            turns=turns[kept],
+            control=None if self.control is None else self.control[kept],
             junction_id=tuple(self.junction_id[j] for j in junctions),
             x_m=self.x_m[junctions],
             y_m=self.y_m[junctions],

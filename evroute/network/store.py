@@ -17,7 +17,7 @@ from evroute.errors import NetworkFormatError
 from evroute.files import replacing
 from evroute.network.road_network import RoadNetwork, Source
 
-FORMAT = 1
+FORMAT = 2
 _ARRAYS = (
     "tail",
     "head",
@@ -61,6 +61,8 @@ def save(network: RoadNetwork, path: Path) -> None:
     document = {"format": FORMAT, "name": network.name, "crs": network.crs, "source": asdict(network.source)}
     document |= {column: getattr(network, column) for column in _STRINGS}
     columns: dict[str, Any] = {column: getattr(network, column) for column in _ARRAYS}
+    if network.control is not None:
+        columns["control"] = network.control
     columns["document"] = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
     with replacing(path) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, **columns)
@@ -88,6 +90,7 @@ def load(path: Path) -> RoadNetwork:
             }
             columns: dict[str, Any] = {column: tuple(document[column]) for column in _STRINGS}
             columns |= {column: stored[column] for column in _ARRAYS}
+            columns["control"] = stored.get("control")
             return RoadNetwork(name=document["name"], crs=document["crs"], source=Source(**source), **columns)
     except _DAMAGE as error:
         raise NetworkFormatError(

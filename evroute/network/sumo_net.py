@@ -3,7 +3,8 @@
 Format: https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is parsed as a stream.
 
 What is kept: edges with a lane open to ``passenger``, but no internal edges, crossings or walking areas; a turn for
-each pair of edges with a connection open to ``passenger`` between two such lanes; ids, parallel edges, street names
+each pair of edges with a connection open to ``passenger`` between two such lanes, with its lights and priority;
+ ids, parallel edges, street names
 and types. An edge takes the highest speed limit and the greatest length of its passenger lanes. Its shape is its own,
 or that of its first passenger lane.
 """
@@ -19,8 +20,9 @@ from xml.parsers import expat
 
 import numpy as np
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
+from evroute.network import controls
 from evroute.network.road_network import RoadNetwork, Source
 
 # The shortest lane that SUMO's netconvert writes; given to edges without any length of their own (loops of 0 m).
@@ -73,7 +75,7 @@ class _Collector:
         self.ids: set[str] = set()
         self.junctions: dict[str, tuple[float, float, float]] = {}
         self.has_z = False
-        self.connections: list[tuple[str, str, str, str]] = []
+        self.connections: list[tuple[str, str, str, str, int]] = []
         self._edge_id = ""
         self._edge: _Edge | None = None
         self._handlers = {
@@ -132,7 +134,7 @@ class _Collector:
     def _take_connection(self, a: dict[str, str]) -> None:
         inside_junction = a["from"].startswith(":") or a["to"].startswith(":")
         if not inside_junction and _open_to_cars(a):
-            self.connections.append((a["from"], a["fromLane"], a["to"], a["toLane"]))
+            self.connections.append((a["from"], a["fromLane"], a["to"], a["toLane"], controls.of_connection(a)))
 
 
 def _open_to_cars(attributes: Mapping[str, str]) -> bool:
@@ -206,6 +208,8 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
         for (edge_id, e), t, h in zip(edges.items(), tail, head, strict=True)
     ]
     shape_x, shape_y = np.concatenate(shapes).T
+    turns, control = _turns(raw)
+    notes.append(controls.note(control))
     return RoadNetwork(
         name=name,
         edge_id=tuple(edges),
@@ -216,7 +220,8 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
         structure=np.array([_structure(e.road_class) for e in edges.values()]),
         street=tuple(e.street for e in edges.values()),
         road_class=tuple(e.road_class for e in edges.values()),
-        turns=_turns(raw),
+        turns=turns,
+        control=control,
         junction_id=junction_id,
         x_m=x - offset_x,
         y_m=y - offset_y,
@@ -235,10 +240,11 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
     )
 
 
-def _turns(raw: _Collector) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
+    """Return the turns (m, 2) and what holds cars up there (m,): what does most of the connections of their lanes."""
     edges, row = raw.edges, {edge_id: k for k, edge_id in enumerate(raw.edges)}
-    pairs = set()
-    for origin, origin_lane, target, target_lane in raw.connections:
+    pairs: dict[tuple[int, int], int] = {}
+    for origin, origin_lane, target, target_lane, control in raw.connections:
         for edge_id in (origin, target):
             if edge_id not in raw.ids:
                 raise NetworkFormatError(f"a connection names edge '{edge_id}', which is not in the file")
@@ -248,8 +254,10 @@ def _turns(raw: _Collector) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
             and origin_lane in edges[origin].lanes
             and target_lane in edges[target].lanes
         ):
-            pairs.add((row[origin], row[target]))
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+            pair = row[origin], row[target]
+            pairs[pair] = max(pairs.get(pair, controls.NOT_TOLD), control)
+    turns = sorted(pairs)
+    return np.array(turns, dtype=np.int64).reshape(-1, 2), np.array([pairs[pair] for pair in turns], dtype=np.int64)
 
 
 def _structure(road_class: str) -> int:

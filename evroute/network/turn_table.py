@@ -10,6 +10,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.network import context
+from evroute.network.controls import RIGHT_OF_WAY
 from evroute.network.road_network import RoadNetwork
 
 NAMES = (*context.NAMES, "entry speed", "turn angle")
@@ -26,12 +27,14 @@ class TurnTable:
 
     left, entered: (m + n,) edge rows; a start has left the edge that it enters.
     angle_rad: (m + n,) absolute change of direction, 0 to pi; 0 at starts.
+    control: (m + n,) what holds cars up (`network.controls`), nothing at starts; None where the network has none.
     """
 
     n_edges: int
     left: IntArray
     entered: IntArray
     angle_rad: FloatArray
+    control: IntArray | None
 
     def __post_init__(self) -> None:
         a = len(self.left)
@@ -41,17 +44,23 @@ class TurnTable:
             entered=(self.entered, np.int64, (a,)),
             angle_rad=(self.angle_rad, np.float64, (a,)),
         )
+        if self.control is not None:
+            freeze(self, control=(self.control, np.int64, (a,)))
 
     @classmethod
     def from_network(cls, network: RoadNetwork) -> "TurnTable":
         """List the turns and starts of a network."""
         source, target = network.turns.T
         edges = np.arange(network.n_edges)
+        control = network.control
+        if control is not None:
+            control = np.concatenate([control, np.full(network.n_edges, RIGHT_OF_WAY)])
         return cls(
             n_edges=network.n_edges,
             left=np.concatenate([source, edges]),
             entered=np.concatenate([target, edges]),
             angle_rad=np.concatenate([turn_angles(network), np.zeros(network.n_edges)]),
+            control=control,
         )
 
     def __len__(self) -> int:

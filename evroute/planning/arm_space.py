@@ -14,8 +14,10 @@ from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
 from evroute.model.base import State
 from evroute.network import context
+from evroute.network.controls import contexts
 from evroute.network.turn_table import SPEED
 from evroute.planning.search import Search
 
@@ -85,11 +87,23 @@ class TurnArms:
     energy: of turns, for the vehicle of trips that name none.  braked: trips measure the braking for a turn on the
     edge left, as cars do it; what physics says it gives back is then told of the turn. Else speeds change as an edge
     is entered.  learn_speeds: prior means and the potential go by the speeds that trips measured, on average, on the
-    edges driven, relative to those of the contexts; the kernel's contexts stay as they are.
+    edges driven, relative to those of the contexts; the kernel's contexts stay as they are.  controls: contexts
+    tell of lights, stop signs and right of way, too.
+
+    Raises
+    ------
+    EvrouteError
+        If they are to, and the network knows of none.
     """
 
     def __init__(
-        self, search: Search, energy: TurnEnergy, *, braked: bool = False, learn_speeds: bool = False
+        self,
+        search: Search,
+        energy: TurnEnergy,
+        *,
+        braked: bool = False,
+        learn_speeds: bool = False,
+        controls: bool = False,
     ) -> None:
         self.search = search
         self.braked = braked
@@ -99,7 +113,14 @@ class TurnArms:
         self.energy = energy
         self.table = energy.table
         self._speed_scale = float(context.build(energy.network).scale[SPEED])
-        self._angle = self.table.angle_rad / (self.table.angle_rad.std() or 1.0)
+        self._own = (self.table.angle_rad / (self.table.angle_rad.std() or 1.0))[:, np.newaxis]
+        if controls:
+            if self.table.control is None:
+                raise EvrouteError(
+                    f"the source of network '{energy.network.name}' tells nothing of lights, stop signs or right of "
+                    "way; leave controls out"
+                )
+            self._own = np.column_stack([self._own, contexts(self.table.control)])
         self._energies = {"": energy, energy.vehicle.name: energy}
         self._known: OrderedDict[tuple[int, str], tuple[Arms, FloatArray, Arms]] = OrderedDict()
         self._all = np.arange(len(self.table))
@@ -204,7 +225,7 @@ class TurnArms:
 
     def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
-        return np.column_stack([of_edges, entry_mps / self._speed_scale, self._angle[rows]])
+        return np.column_stack([of_edges, entry_mps / self._speed_scale, self._own[rows]])
 
     def _added_wh(self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray) -> FloatArray:
         """Return what turns take at the speeds driven beyond the edges that they enter at those known, (a,) Wh."""

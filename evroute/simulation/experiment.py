@@ -192,7 +192,7 @@ def grid(
 def _options_of_pair(model: str, index: str) -> set[str]:
     fields = {"guard"}
     if model not in ONLY_EDGES:
-        fields |= {"arms", "learn_speeds"}
+        fields |= {"arms", "learn_speeds", "controls"}
     if "kernel" in signature(named(MODELS, "model", model)).parameters:
         fields |= {"lengthscale_factor", "fit_hyperparameters"}
     return fields | options_of(MODELS, model).keys() | options_of(INDICES, index).keys()

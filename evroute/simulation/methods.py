@@ -17,6 +17,7 @@ from evroute.policy.agent import lacking
 from evroute.policy.base import Index
 from evroute.simulation.parts import INDICES, MODELS, ONLY_EDGES, call, made_by, named, needs_of, options_of, pair
 from evroute.simulation.setting import Setting
+from evroute.simulation.turn_setting import TurnSetting
 
 LABELS = {
     "independent": "BI",
@@ -64,6 +65,7 @@ class Method(BaseModel):
 
     arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is measured on the
     edge left (`TurnArms`), or ``"edges"`` where left out.  learn_speeds: turns go by the speeds that trips measured.
+    controls: contexts of turns tell of lights, stop signs and right of way, where the network knows of them.
     guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the default.
     lengthscale_factor: the model's kernel has the world's
     lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both are for models with a
@@ -79,6 +81,7 @@ class Method(BaseModel):
         Literal["turns", "turns-braked"] | None, BeforeValidator(lambda arms: None if arms == "edges" else arms)
     ] = None
     learn_speeds: Literal[True] | None = None
+    controls: Literal[True] | None = None
     guard: Annotated[float, Field(gt=0, lt=1, strict=True)] | Literal[True] | None = None
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
@@ -102,6 +105,8 @@ class Method(BaseModel):
             raise EvrouteError(f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel")
         if self.learn_speeds and not self.arms:
             raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
+        if self.controls and not self.arms:
+            raise EvrouteError("controls is for arms on turns; give arms = 'turns' too")
         if self.arms:
             if self.model in ONLY_EDGES:
                 raise EvrouteError(f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}")
@@ -145,7 +150,7 @@ class Method(BaseModel):
         """Model and index with their options, as they stand in file names: ``svgp-m200-ts-v0.25``."""
         of_model, of_index = self._by_part()
         arms: list[str] = [self.arms] if self.arms else []
-        arms += ["speeds"] * bool(self.learn_speeds)
+        arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
         parts = [self.model, *arms, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
         if self.guard:
             parts.append("guarded" + _short(self.guard))
@@ -161,7 +166,8 @@ class Method(BaseModel):
         model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
         name = model if model == index else f"{model}-{index}"
         name += f" {self.arms}" if self.arms else ""
-        name += " with speeds" if self.learn_speeds else ""
+        told = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
+        name += f" with {' and '.join(told)}" if told else ""
         name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
         return f"{name} ({options})" if options else name
 
@@ -196,7 +202,7 @@ def checked_method(table: Mapping[str, Any]) -> Method:
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
     """Return the model of a method before any trip; ``options`` go before those of the method and the setting."""
     target = named(MODELS, "model", method.model)
-    shared = setting.turns if method.arms else setting
+    shared = _told(method, setting)
     options = {**method.options, **options}
     if not method.fit_hyperparameters:
         model: EnergyModel = call(target, options, shared)
@@ -215,13 +221,24 @@ def make_space(method: Method, setting: Setting) -> TurnArms | None:
     if not method.arms:
         return None
     return TurnArms(
-        setting.search, setting.turns.energy, braked=method.braked, learn_speeds=bool(method.learn_speeds)
+        setting.search,
+        setting.turns.energy,
+        braked=method.braked,
+        learn_speeds=bool(method.learn_speeds),
+        controls=bool(method.controls),
     )
+
+
+def _told(method: Method, setting: Setting) -> Setting | TurnSetting:
+    """Return the setting told of the arms of a method."""
+    if not method.arms:
+        return setting
+    return setting.controlled_turns if method.controls else setting.turns
 
 
 def make_index(method: Method, setting: Setting) -> Index:
     """Return the index of a method."""
-    shared = setting.turns if method.arms else setting
+    shared = _told(method, setting)
     index: Index = call(named(INDICES, "index", method.index), method.options, shared)
     return index
 

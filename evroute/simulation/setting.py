@@ -32,7 +32,7 @@ class Setting:
     """One network, one vehicle and one prior, and all that follows from these.
 
     spread: how the prior's deviations are spread over the edges, one of `energy.prior.SPREADS`.
-    lengthscale: of the kernel.
+    lengthscale: of the kernel.  temperature: contexts have a further feature, `temperature_feature`.
     """
 
     def __init__(
@@ -42,11 +42,13 @@ class Setting:
         *,
         spread: str = DEFAULT_SPREAD,
         lengthscale: float = DEFAULT_LENGTHSCALE,
+        temperature: bool = False,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
         self.spread = spread
         self.lengthscale = lengthscale
+        self.temperature = temperature
 
     @cached_property
     def vehicle_numbers(self) -> dict[str, Any]:
@@ -72,8 +74,12 @@ class Setting:
 
     @cached_property
     def arms(self) -> Arms:
-        """Every edge in its free-flow context."""
-        return all_arms(self.network, self.prior)
+        """Every edge in its free-flow context, and where contexts tell of it at a pleasant temperature."""
+        arms = all_arms(self.network, self.prior)
+        if not self.temperature:
+            return arms
+        features = np.column_stack([arms.features, np.full(len(arms), temperature_feature(COMFORT_C))])
+        return Arms(arms.edge, features, arms.prior_mean_wh)
 
     @cached_property
     def potential_wh(self) -> FloatArray:
@@ -88,15 +94,14 @@ class Setting:
     @cached_property
     def kernel(self) -> EdgeContextKernel:
         """The prior covariance of arms; its graph's rows are kept for all runs of the process."""
-        return build.standard_kernel(_graph(self.network), self.prior, self.lengthscale)
+        return self._kernel(self.prior)
 
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
         """The same, its deviations spread by what an edge dissipates, whatever the setting's own spread."""
         if self.spread == "dissipation":
             return self.kernel
-        prior = fit(self.network, self.vehicle, "dissipation")
-        return build.standard_kernel(_graph(self.network), prior, self.lengthscale)
+        return self._kernel(fit(self.network, self.vehicle, "dissipation"))
 
     @cached_property
     def regressors(self) -> Regressors:
@@ -120,6 +125,17 @@ class Setting:
 
         return TurnSetting(self)
 
+    @cached_property
+    def controlled_turns(self) -> "TurnSetting":
+        """The same, with contexts of lights, stop signs and right of way."""
+        from evroute.simulation.turn_setting import TurnSetting
+
+        return TurnSetting(self, controls=True)
+
+    def _kernel(self, prior: EnergyPrior) -> EdgeContextKernel:
+        n_features = self.arms.features.shape[1]
+        return build.standard_kernel(_graph(self.network), prior, np.full(n_features, self.lengthscale))
+
     def ends(self, trip: str) -> tuple[int, int]:
         """Return origin and destination (network rows) of a named trip, or of one written ``PLACE to PLACE``.
 
@@ -139,7 +155,11 @@ class Setting:
 
 @cache
 def load_setting(
-    network: str, vehicle: str, spread: str = DEFAULT_SPREAD, lengthscale: float = DEFAULT_LENGTHSCALE
+    network: str,
+    vehicle: str,
+    spread: str = DEFAULT_SPREAD,
+    lengthscale: float = DEFAULT_LENGTHSCALE,
+    temperature: bool = False,
 ) -> Setting:
     """Return the setting of a network and a vehicle, each a name or a file, under a prior.
 
@@ -148,7 +168,12 @@ def load_setting(
     EvrouteError
         If there is no such network or vehicle, or it cannot be read.
     """
-    return Setting(_network(network), load_vehicle(vehicle), spread=spread, lengthscale=lengthscale)
+    return Setting(_network(network), load_vehicle(vehicle), spread=spread, lengthscale=lengthscale, temperature=temperature)
+
+
+def temperature_feature(temperature_c: float) -> float:
+    """Return what contexts tell of a temperature: its distance from a pleasant one, in units of 10 K."""
+    return (temperature_c - COMFORT_C) / TEMPERATURE_UNIT_K
 
 
 @cache

@@ -14,6 +14,7 @@ from evroute.energy.turn_regressors import TurnRegressors
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.turn_kernel import TurnGraph
 from evroute.network import context
+from evroute.network.controls import CONTEXTS
 from evroute.network.turn_table import NAMES, TurnTable
 from evroute.planning.arm_space import TurnArms
 from evroute.simulation.setting import Setting
@@ -23,10 +24,14 @@ TURN_LENGTHSCALE = 4.0
 
 
 class TurnSetting:
-    """The turns and starts of a setting's network, a of them."""
+    """The turns and starts of a setting's network, a of them.
 
-    def __init__(self, edges: Setting) -> None:
+    controls: their contexts tell of lights, stop signs and right of way.
+    """
+
+    def __init__(self, edges: Setting, *, controls: bool = False) -> None:
         self.edges = edges
+        self.controls = controls
 
     @cached_property
     def energy(self) -> TurnEnergy:
@@ -41,7 +46,7 @@ class TurnSetting:
     @cached_property
     def space(self) -> TurnArms:
         """How turns follow from edges."""
-        return TurnArms(self.edges.search, self.energy)
+        return TurnArms(self.edges.search, self.energy, controls=self.controls)
 
     @cached_property
     def arms(self) -> Arms:
@@ -81,6 +86,7 @@ class TurnSetting:
     def _kernel(self, prior: TurnPrior) -> EdgeContextKernel:
         table = self.energy.table
         graph = TurnGraph(self.edges.kernel.matern, table.left, table.entered)
-        factor = np.ones(len(NAMES))
+        names = (*NAMES, *CONTEXTS) if self.controls else NAMES
+        factor = np.ones(len(names))
         factor[len(context.NAMES) :] = TURN_LENGTHSCALE
         return EdgeContextKernel(graph, prior.std_wh, self.edges.lengthscale * factor)

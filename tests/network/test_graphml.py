@@ -11,6 +11,7 @@ import shapely
 
 from evroute.errors import NetworkFormatError
 from evroute.network import graphml
+from evroute.network.controls import LIGHT, NOT_TOLD
 from evroute.network.road_network import RoadNetwork
 
 XMLNS = "http://graphml.graphdrawing.org/xmlns"
@@ -65,7 +66,15 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
         "speed limits imputed on 50.0% of the edges, from the mean of their class "
         "(typical speeds for primary, of which no road has a limit)",
         "GraphML holds no turn restrictions",
+        "no node tells of lights, stop signs or giving way",
     )
+
+
+def test_lights_and_signs_are_those_of_the_junction_that_an_edge_ends_at(save: Saver) -> None:
+    network = graphml.read(save(lambda graph: graph.nodes[2].update(highway="traffic_signals")), "city")
+    assert network.control is not None
+    held_up = {(network.edge_id[a], int(c)) for (a, _), c in zip(network.turns, network.control, strict=True)}
+    assert held_up == {("1,2,0", LIGHT), ("2,3,0", NOT_TOLD), ("3,1,0", NOT_TOLD), ("2,1,0", NOT_TOLD)}
 
 
 def test_a_projected_graph_keeps_its_projection(save: Saver) -> None:

@@ -17,6 +17,7 @@ def test_a_saved_network_loads_back_exactly_equal(hill: RoadNetwork, tmp_path: P
         street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\ud800", "x" * 999, "#"),
         elevation_m=hill.elevation_m + np.pi / 7,
         length_m=hill.length_m + 1e-9,
+        control=np.arange(len(hill.turns)) % 5,
         source=Source("sumo", ("a", "b"), "00ff", "(c) someone", "a raster", 30.5, ("one note", "another")),
     )
     store.save(odd, tmp_path / "odd.npz")
@@ -52,7 +53,7 @@ def test_another_format_is_refused_with_what_to_do(
     monkeypatch.setattr(store, "FORMAT", 99)
     store.save(hill, tmp_path / "new.npz")
     monkeypatch.undo()
-    with pytest.raises(NetworkFormatError, match="has format 99, this evroute reads 1; build the network again"):
+    with pytest.raises(NetworkFormatError, match="has format 99, this evroute reads 2; build the network again"):
         store.load(tmp_path / "new.npz")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evroute.errors import NetworkFormatError
-from evroute.network import sumo_net
+from evroute.network import controls, sumo_net
 from evroute.network.road_network import RoadNetwork
 
 LOCATION = (
@@ -150,7 +150,7 @@ def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_lea
     )
     town = sumo_net.read(write(tmp_path, document(edges=edges)), "town")
     assert town.length_m.tolist() == [100.0, sumo_net.SHORTEST_EDGE_M]
-    assert town.source.notes == ("1 edges without any length were given 0.1 m",)
+    assert "1 edges without any length were given 0.1 m" in town.source.notes
 
 
 def lane(attributes: str) -> str:
@@ -236,3 +236,19 @@ def test_the_two_cities_have_the_sizes_that_their_sources_document(
     assert (city.n_edges, len(city.turns)) == (edges, turns)
     raw, _ = sumo_net._parse(data_dir / file)
     assert sum(raw.edges[edge_id].length_m for edge_id in city.edge_id) / 1000 == pytest.approx(lane_km, abs=0.05)
+
+
+def test_a_turn_is_held_up_by_what_holds_up_most_of_its_lanes(tmp_path: Path) -> None:
+    more = CONNECTIONS.replace('toLane="0" via=":B_0_0"/>', 'toLane="0" state="M"/>')
+    more = more.replace('"ab" to="bc" fromLane="2" toLane="0"', '"ab" to="bc" fromLane="2" toLane="0" state="m"')
+    more = more.replace(
+        '"ba" to="ab" fromLane="0" toLane="2"', '"ba" to="ab" fromLane="0" toLane="2" state="O" tl="A"'
+    )
+    town = sumo_net.read(write(tmp_path, document(more=more)), "town")
+    assert town.control is not None
+    found = {(town.edge_id[a], town.edge_id[b]): int(c) for (a, b), c in zip(town.turns, town.control, strict=True)}
+    assert found == {
+        ("ab", "bc"): controls.GIVES_WAY,
+        ("ba", "ab"): controls.LIGHT,
+        **dict.fromkeys([("ba", "ab2"), ("bc", "cb"), ("cb", "ba")], controls.NOT_TOLD),
+    }
