@@ -2,32 +2,34 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import streamlit as st
 from state import key, starting
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle
+from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network, network_names, read_any
 from evroute.network.road_network import RoadNetwork
+from evroute.network.trips import load_trips
 from evroute.planning.guarantee import Guarantee
+from evroute.planning.places import stops
 from evroute.planning.planner import Planner
-from evroute.report.leaflet import Leaflet
 from evroute.simulation.belief import inflation, load_belief
-from evroute.simulation.experiment import Experiment, simulate
+from evroute.simulation.estimate import estimate
+from evroute.simulation.experiment import Experiment
 from evroute.simulation.methods import Method
 from evroute.simulation.parts import INDICES, MODELS
 from evroute.simulation.runs import RunFolder
 
-LEAFLET = Leaflet(js="/app/static/leaflet/leaflet.js", css="/app/static/leaflet/leaflet.css")
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
 UPLOADED = "uploaded"
 PHYSICS = "physics alone"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
-PROBE_TRIPS = 20
+BY_DIGEST = {RoadNetwork: lambda roads: roads.digest}
+LIKELY_EXTRA = 0.2
+TIMED_TRIPS = (10, 500)
 
 
 def choose_network() -> RoadNetwork:
@@ -55,7 +57,9 @@ def choose_network() -> RoadNetwork:
 def choose_known_network() -> str:
     """Ask for a network by its name; uploads have none that a run folder could keep."""
     names = list(network_names())
-    starting("known_network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
+    planned_on = st.session_state.get(key("network"))
+    likely = next((name for name in (planned_on, DEFAULT_NETWORK) if name in names), names[0])
+    starting("known_network", likely, names)
     return str(st.selectbox("Network", names, key=key("known_network")))
 
 
@@ -80,9 +84,7 @@ def network(name: str) -> RoadNetwork:
     return load_network(name)
 
 
-@st.cache_resource(
-    max_entries=8, show_spinner=False, hash_funcs={RoadNetwork: lambda roads: roads.digest, Vehicle: repr}
-)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
 def planner(
     roads: RoadNetwork,
     vehicle: Vehicle,
@@ -103,6 +105,19 @@ def planner(
     model = load_belief(RUNS / folder, run, roads, vehicle)
     widened = inflation(RUNS / folder, run)
     return Planner(roads, vehicle, model, conditions=conditions, guarantee=guarantee, inflation=widened)
+
+
+@st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)
+def telling_trip(roads: RoadNetwork) -> str:
+    """Return the first named trip of a network whose fastest route is not the one of least energy, or the first."""
+    trips = list(load_trips(roads.name))
+    known = planner(roads, load_vehicle(), DrivingConditions(), "", "")
+    for name in trips:
+        origin, destination = stops(roads, name, ())
+        routes = known.plan(origin, destination, max_extra_time=LIKELY_EXTRA).routes
+        if routes["energy"].route != routes["time"].route:
+            return name
+    return trips[0]
 
 
 def run_folders() -> list[str]:
@@ -154,26 +169,28 @@ def methods() -> dict[str, Method]:
     return found
 
 
-@st.cache_data(show_spinner="Timing a few trips; a city's covariance is prepared on first use …")
-def seconds(
-    network_name: str, trip: str, vehicle_name: str, search: str, world: str, label: str
-) -> tuple[float, float]:
-    """Measure what a run of one method takes to start, and what each of its first trips takes."""
-    probe = Experiment(
-        trips={network_name: (trip,)},
-        methods=(methods()[label],),
-        search=(search,),
-        horizon=1,
-        seeds=1,
-        vehicle=vehicle_name,
-        world=(world,),
+def price_s(experiment: Experiment) -> float:
+    """Return what an experiment takes from its start, s, from trips timed once for all horizons and seeds.
+
+    Raises
+    ------
+    EvrouteError
+        If one of its methods cannot be driven there.
+    """
+    timed = experiment.model_copy(update={"seeds": 1})
+    few, many = (
+        _timed_s(timed.model_copy(update={"horizon": horizon}).model_dump_json(exclude_none=True))
+        for horizon in TIMED_TRIPS
     )
+    per_trip = max(many - few, 0.0) / (TIMED_TRIPS[1] - TIMED_TRIPS[0])
+    return experiment.seeds * (few + (experiment.horizon - TIMED_TRIPS[0]) * per_trip)
+
+
+@st.cache_data(show_spinner="Timing a few trips; a city's covariance is prepared on first use …")
+def _timed_s(experiment_json: str) -> float:
+    experiment = Experiment.model_validate_json(experiment_json)
     with TemporaryDirectory() as folder:
-        simulate(probe, Path(folder, "prepare"))
-        started = perf_counter()
-        simulate(probe, Path(folder, "one"))
-        one = perf_counter()
-        simulate(probe.model_copy(update={"horizon": 1 + PROBE_TRIPS}), Path(folder, "more"))
-        more = perf_counter()
-    start_s = one - started
-    return start_s, max(0.0, more - one - start_s) / PROBE_TRIPS
+        told = estimate(experiment, Path(folder, "none"))
+    if told.failures:
+        raise EvrouteError(next(iter(told.failures.values())).splitlines()[-1])
+    return told.cpu_s

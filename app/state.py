@@ -7,6 +7,8 @@ import streamlit as st
 PREFIX = "kept_"
 _TEXTS = {"network", "vehicle", "by", "trip", "from", "to", "via", "places", "folder", "run", "bearing"}
 _TRUTHS = {"limited", "charged", "weather"}
+_NUMBERS = {"extra", "alternatives", "soc", "reserve", "temperature", "wind", "speed", "payload"}
+_NUMBERS |= {"mass_kg", "drag", "auxiliary_w", "battery_kwh"}
 _LONGEST = 2000
 
 
@@ -34,7 +36,7 @@ def read_link() -> None:
             st.session_state[key(name)] = text
         elif name in _TRUTHS:
             st.session_state[key(name)] = text == "True"
-        else:
+        elif name.partition(":")[0] in _NUMBERS:
             try:
                 st.session_state[key(name)] = float(text) if "." in text else int(text)
             except ValueError:

@@ -7,6 +7,7 @@ import streamlit as st
 from state import keep_inputs
 
 st.set_page_config(page_title="evroute", layout="wide")
+st.html("<style>[data-testid=stVegaLiteChart] canvas {max-width: 100% !important; height: auto !important}</style>")
 keep_inputs()
 st.navigation(
     [

@@ -1,44 +1,47 @@
 """Learn: let methods drive a trip over and over in simulated worlds, and watch their regret."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-from tempfile import mkdtemp
-from zlib import crc32
+import tomllib
+from typing import Any
 
 import streamlit as st
-from cache import LEAFLET, RUNS, choose_known_network, methods, network, seconds
+from cache import RUNS, choose_known_network, methods, network, price_s, telling_trip
+from maps import show_map
 from pydantic import ValidationError
+from simulations import folder_name, is_running, progress, start, stop
 from state import key, starting
-from streamlit_folium import st_folium
 
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.charts import beta, cumulative_regret, has_beta, saving
-from evroute.report.maps import visits_map
+from evroute.report.maps import visits_layer
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
-from evroute.resources import app_path
+from evroute.report.words import learned
+from evroute.simulation.demand.demand import is_file
 from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds.world import WORLDS, shipped_worlds
+from evroute.simulation.worlds.world import WORLDS, load_world, shipped_worlds
 
-DEFAULT_METHODS = ["GP-TS", "BI-TS", "GP-greedy"]
+DEFAULT_METHODS = ["GP-TS", "BI-TS", "BI-UCB"]
 WITHOUT_A_FILE = {"sampled-gp", "physics"}
+LONGEST_WORLD = 20_000
 REDRAW_S = 2.0
 MAP_HEIGHT = 480
 
 
 def main() -> None:
+    st.title("Let methods learn", anchor=False)
+    st.caption(
+        "Methods drive a trip again and again in simulated worlds, where roads take more or less energy than physics "
+        "says, and learn from what they measure. Regret is the energy lost against a driver who knows the world."
+    )
     try:
         experiment = ask()
         if experiment is None:
             return
-        folder = RunFolder(RUNS / folder_name(experiment))
-        watch(experiment, folder)
+        watch(experiment, RunFolder(RUNS / folder_name(experiment)))
     except (EvrouteError, OSError) as error:
         st.error(f"{error}.")
 
@@ -48,26 +51,31 @@ def ask() -> Experiment | None:
     with st.sidebar:
         network_name = choose_known_network()
         trips = list(load_trips(network_name))
-        named = st.multiselect("Trips", trips, trips[:1], key=key(f"trips:{network_name}"))
+        first = [telling_trip(network(network_name))] if trips else []
+        starting(f"trips:{network_name}", first)
+        named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
         starting("own_trip", "")
-        own = st.text_input("And one of your own", key=key("own_trip"), placeholder="PLACE to PLACE")
-        worlds = [*sorted(WORLDS.keys() & WITHOUT_A_FILE), *shipped_worlds()]
-        starting("world", "sampled-gp", worlds)
-        world = st.selectbox("World", worlds, key=key("world"), help="Where the truth comes from.")
-        starting("learner", vehicle_names()[0], vehicle_names())
-        vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
+        own = st.text_input(
+            "And one of your own", key=key("own_trip"), placeholder="PLACE to PLACE", help="Or: random 2-5 km"
+        )
+        world = ask_world()
         known = [label for label in DEFAULT_METHODS if label in methods()]
-        labels = st.multiselect("Methods", list(methods()), known, key=key("methods"))
-        starting("search", "potential-rectified", list(WEIGHT_RULES))
-        search = st.selectbox("Search", list(WEIGHT_RULES), key=key("search"))
+        starting("methods", known)
+        labels = st.multiselect("Methods", list(methods()), key=key("methods"))
         starting("horizon", 100, (10, 500))
         horizon = st.slider("Trips per world", 10, 500, step=10, key=key("horizon"))
         starting("seeds", 3, (1, 20))
         seeds = st.slider("Worlds", 1, 20, key=key("seeds"))
+        starting("learner", vehicle_names()[0], vehicle_names())
+        vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
+        starting("search", "potential-rectified", list(WEIGHT_RULES))
+        search = st.selectbox("Search", list(WEIGHT_RULES), key=key("search"))
     wanted = [*named, own.strip()] if own.strip() else named
     if not wanted or not labels:
         st.info("Choose at least one trip and one method.")
         return None
+    if is_file(own.strip()):
+        raise EvrouteError(f"'{own.strip()}' is a file; files of trips are for `evroute simulate`")
     try:
         return Experiment(
             trips={network_name: tuple(wanted)},
@@ -83,127 +91,98 @@ def ask() -> Experiment | None:
         return None
 
 
-def folder_name(experiment: Experiment) -> str:
-    """Name the folder after the experiment, so that the same question always continues the same runs."""
-    ((network_name, trips),) = experiment.trips.items()
-    name = f"{network_name}-{'-'.join(trips)}"
-    safe = "".join(sign if sign.isalnum() or sign == "-" else "_" for sign in name)[:60]
-    return f"{safe}-{crc32(experiment.model_dump_json().encode()):08x}"
+def ask_world() -> Any:
+    """Ask where the truth comes from: a kind of world that needs no file, a shipped one, or a world file given here.
+
+    Raises
+    ------
+    EvrouteError
+        If the file given is no world, or one of a kind that reads other files.
+    """
+    worlds = [*sorted(WORLDS.keys() & WITHOUT_A_FILE), *shipped_worlds()]
+    starting("world", "sampled-gp", worlds)
+    world = st.selectbox(
+        "World",
+        worlds,
+        key=key("world"),
+        help="Where the truth comes from. sampled-gp: roads off from physics at random, like roads alike. "
+        "Others: physics with wind, cold, traffic or load that the methods are not told of.",
+    )
+    with st.expander("A world of your own"):
+        file = st.file_uploader("World file", "toml", max_upload_size=1)
+    if file is None:
+        return world
+    try:
+        table = tomllib.loads(file.getvalue()[:LONGEST_WORLD].decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvrouteError(f"the world file is not TOML: {error}") from None
+    if table.get("kind") not in WITHOUT_A_FILE:
+        raise EvrouteError(f"worlds of a page are of kind {' or '.join(sorted(WITHOUT_A_FILE))}, not others")
+    return load_world(table)
 
 
 def watch(experiment: Experiment, folder: RunFolder) -> None:
     """Tell the price, offer the buttons, and show what is finished: anew every other second while it runs."""
-    runs = len(list(experiment.runs()))
+    runs = list(experiment.runs())
+    left, running = [run for run in runs if not folder.is_finished(run)], is_running(folder)
+    done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
     st.write(
-        f"{runs} runs of {experiment.horizon} trips take about **{max(price_s(experiment), 1):.0f} s** from the "
-        f"start. They are kept in `{folder.path}`; stopped, the same button continues."
+        f"{len(runs)} runs of {experiment.horizon} trips take about **{max(price_s(experiment), 1):.0f} s** from the "
+        f"start. {done}They are kept in `{folder.path}`."
     )
-    running = worker(folder) is not None
-    go, halt, _ = st.columns([2, 1, 3])
-    if go.button("Run or continue", type="primary", disabled=running):
+    go, halt, _ = st.columns([1, 1, 3])
+    verb = "Continue" if len(left) < len(runs) else "Run"
+    if go.button(verb, type="primary", disabled=running or not left, key="go", width="stretch"):
         start(experiment, folder)
         st.rerun()
-    if halt.button("Stop", disabled=not running):
+    if halt.button("Stop", disabled=not running, key="stop", width="stretch"):
         stop(folder)
         st.rerun()
 
     @st.fragment(run_every=REDRAW_S if running else None)
     def live() -> None:
-        trouble = progress(folder)
-        if running and worker(folder) is None:
+        share, told, trouble = progress(folder)
+        if running and not is_running(folder):
             st.rerun()
+        if running:
+            st.progress(share, told)
         if trouble:
             st.error(f"{trouble}.")
         if folder.finished_runs():
             try:
-                curves(folder)
+                found(experiment, folder, finished=not running)
             except EvrouteError as error:
                 if not running:  # else a damaged part is about to be run again
                     st.error(f"{error}.")
 
     live()
-    if not running and folder.finished_runs():
-        numbers(experiment, folder)
 
 
-def price_s(experiment: Experiment) -> float:
-    """Return what the experiment takes from the start, s, from a few timed trips of each method."""
-    ((network_name, trips),) = experiment.trips.items()
-    (search,), (world,) = experiment.search, experiment.world
-    total_s = 0.0
-    for trip in trips:
-        for method in experiment.methods:
-            start_s, trip_s = seconds(
-                network_name, trip, experiment.vehicle, search, world.name or world.kind, method.label
-            )
-            total_s += experiment.seeds * (start_s + experiment.horizon * trip_s)
-    return total_s
-
-
-def workers() -> dict[str, tuple[subprocess.Popen[bytes], Path]]:
-    """Return the simulations that this session started, and where each tells its progress, by folder."""
-    started: dict[str, tuple[subprocess.Popen[bytes], Path]] = st.session_state.setdefault("workers", {})
-    return started
-
-
-def worker(folder: RunFolder) -> subprocess.Popen[bytes] | None:
-    """Return the process that works on a folder, if one does."""
-    process, _ = workers().get(folder.path.name, (None, None))
-    return process if process is not None and process.poll() is None else None
-
-
-def start(experiment: Experiment, folder: RunFolder) -> None:
-    place = Path(mkdtemp(prefix="evroute-"))
-    (place / "experiment.json").write_text(experiment.model_dump_json(exclude_none=True), encoding="utf-8")
-    command = [sys.executable, app_path("worker.py"), place / "experiment.json", folder.path, place / "progress.json"]
-    process = subprocess.Popen(list(map(str, command)))
-    workers()[folder.path.name] = (process, place / "progress.json")
-
-
-def stop(folder: RunFolder) -> None:
-    if process := worker(folder):
-        process.terminate()
-        process.wait()
-
-
-def progress(folder: RunFolder) -> str:
-    """Show how far the work on a folder is; return what went wrong, if anything did."""
-    process, path = workers().get(folder.path.name, (None, Path()))
-    if process is None:
-        return ""
-    told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if process.poll() is None:
-        share = told["done"] / told["total"] if told else 0.0
-        st.progress(share, f"{told['done']:,} of {told['total']:,} trips" if told else "Preparing …")
-    return str(told.get("error", ""))
-
-
-def curves(folder: RunFolder) -> None:
-    """Show the curves of the finished runs."""
+def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
+    """Show what the finished runs found: in words, as curves, as a map of the roads driven, and in numbers."""
     rounds = read_rounds(folder)
+    for sentence in learned(rounds) if finished else ():
+        st.success(sentence)
     st.altair_chart(cumulative_regret(rounds), width="content", theme=None)
     st.altair_chart(saving(rounds), width="content", theme=None)
     if has_beta(rounds):
         st.altair_chart(beta(rounds), width="content", theme=None)
-
-
-def numbers(experiment: Experiment, folder: RunFolder) -> None:
-    """Show the final table, and the roads that one of the methods drove."""
-    rounds = read_rounds(folder)
+        st.caption("Beta: how far from what it expects a method with confidence bounds still hopes to find less.")
+    explored(experiment, folder, rounds)
     st.dataframe(final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True)
-    left, right = st.columns(2)
-    method = left.selectbox("Roads driven by", list(dict.fromkeys(rounds["method"])))
-    trip = right.selectbox("on trip", list(dict.fromkeys(rounds["trip"])))
+
+
+def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
+    left, middle, right = st.columns(3)
+    method = left.selectbox("Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver"))
+    trip = middle.selectbox("on trip", list(dict.fromkeys(rounds["trip"])), key=key("driven_trip"))
+    until = right.slider("up to trip number", 1, experiment.horizon, experiment.horizon, key=key("driven_until"))
     (network_name,) = experiment.trips
     roads = network(network_name)
     chosen = rounds[(rounds["method"] == method) & (rounds["trip"] == trip)]["run"].unique()
-    st_folium(
-        visits_map(roads, read_visits(folder, chosen, roads.n_edges), LEAFLET),
-        key="explored",
-        height=MAP_HEIGHT,
-        use_container_width=True,
-        returned_objects=[],
-    )
+    layer, classes = visits_layer(roads, read_visits(folder, chosen, roads.n_edges, until=until))
+    show_map(roads, [layer], key=f"explored-{roads.digest}", height=MAP_HEIGHT)
+    st.html(classes.legend_html())
 
 
 main()

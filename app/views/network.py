@@ -2,9 +2,9 @@
 
 import numpy as np
 import streamlit as st
-from cache import LEAFLET, choose_belief, choose_network, planner
+from cache import choose_belief, choose_network, planner
+from maps import show_map
 from state import key, starting
-from streamlit_folium import st_folium
 
 from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
@@ -15,13 +15,14 @@ from evroute.network.summary import summary
 from evroute.planning.planner import Planner
 from evroute.report.charts import distribution
 from evroute.report.differences import differences
-from evroute.report.maps import values_map
+from evroute.report.maps import values_layer
 
 MAP_HEIGHT = 560
 MOST_ROADS = 25
 
 
 def main() -> None:
+    st.title("What the roads are like", anchor=False)
     try:
         with st.sidebar:
             roads = choose_network()
@@ -35,19 +36,19 @@ def main() -> None:
     layers = layers_of(roads, believed)
     starting("layer", next(iter(layers)), list(layers))
     title = st.selectbox("Colour the roads by", list(layers), key=key("layer"))
-    st_folium(
-        values_map(roads, layers[title], title, LEAFLET),
-        key=f"layer-{roads.digest}-{title}-{folder}-{run}",
-        height=MAP_HEIGHT,
-        use_container_width=True,
-        returned_objects=[],
-    )
+    layer, classes = values_layer(roads, layers[title], title)
+    show_map(roads, [layer], key=f"layer-{roads.digest}", height=MAP_HEIGHT)
+    st.html(classes.legend_html())
     left, right = st.columns(2)
-    left.altair_chart(distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch")
+    with left:
+        st.subheader("How much road is like that", anchor=False)
+        st.altair_chart(distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch")
     with right:
+        st.subheader("What the source tells, and lacks", anchor=False)
         tell_source(roads)
     if believed.model is not None:
-        st.subheader("Roads that differ most from physics")
+        st.subheader("Roads that differ most from physics", anchor=False)
+        st.caption("z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance.")
         table = differences(believed.model, believed.arms, roads).head(MOST_ROADS)
         st.dataframe(table.style.format(precision=1), hide_index=True)
 

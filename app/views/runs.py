@@ -1,7 +1,10 @@
 """Runs: what saved simulations found, side by side: regret, savings, roads driven, and the data to take away."""
 
 import json
+from functools import partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 from cache import RUNS, network, run_folders
 from state import key, starting
@@ -11,15 +14,19 @@ from evroute.report.calibration import calibration_table, forecasts, pit_histogr
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
 from evroute.report.page import build_page, png
+from evroute.report.profile import svg
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
+from evroute.report.words import learned
 from evroute.simulation.runs import RunFolder
 
 MOST_MAPS = 8
 WIDTH_PER_MAP = 300
+FRAMES, FRAME_S = 20, 1.0
 
 
 def main() -> None:
+    st.title("What saved runs found", anchor=False)
     folders = run_folders()
     if not folders:
         st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
@@ -43,10 +50,8 @@ def main() -> None:
             details(folder, manifest, rounds)
 
 
-def compare(shown: list) -> None:
+def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None:
     """Draw the curves of all folders together; methods bear the folder's name where there are several."""
-    import pandas as pd
-
     frames, timings = [], []
     for folder, _, rounds in shown:
         prefix = f"{folder.path.name}/"
@@ -59,19 +64,30 @@ def compare(shown: list) -> None:
         )
         timings.append(read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"]))
     together = pd.concat(frames, ignore_index=True)
-    st.altair_chart(cumulative_regret(together), width="content", theme=None)
-    st.altair_chart(saving(together), width="content", theme=None)
+    for sentence in learned(together):
+        st.success(sentence)
+    figure(cumulative_regret(together), "regret")
+    figure(saving(together), "saving")
     if has_beta(together):
-        st.altair_chart(beta(together), width="content", theme=None)
+        figure(beta(together), "beta")
     table = final_table(together, pd.concat(timings, ignore_index=True))
     st.dataframe(table.style.format(precision=1), hide_index=True)
     show_calibration(together)
     left, right = st.columns(2)
-    left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv")
-    right.download_button("All rounds (CSV)", together.to_csv(index=False), "rounds.csv", "text/csv")
+    left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore")
+    rows = partial(together.to_csv, index=False)
+    right.download_button("All rounds (CSV)", rows, "rounds.csv", "text/csv", on_click="ignore")
 
 
-def show_calibration(rounds) -> None:
+def figure(chart: Any, name: str) -> None:
+    """Show a figure, and offer it for papers."""
+    st.altair_chart(chart, width="content", theme=None)
+    st.download_button(
+        f"Figure: {name} (SVG)", partial(svg, chart), f"{name}.svg", "image/svg+xml", on_click="ignore"
+    )
+
+
+def show_calibration(rounds: pd.DataFrame) -> None:
     """Show how well the intervals held, where the runs are long enough to tell."""
     if "half90_wh" not in rounds:
         return
@@ -80,15 +96,16 @@ def show_calibration(rounds) -> None:
         return
     with st.expander("How well the intervals held"):
         st.dataframe(calibration_table(rounds).style.format(precision=1), hide_index=True)
-        st.altair_chart(pit_histogram(told), width="content", theme=None)
-        st.altair_chart(reliability(told), width="content", theme=None)
+        figure(pit_histogram(told), "forecasts")
+        figure(reliability(told), "intervals")
 
 
-def details(folder: RunFolder, manifest: dict, rounds) -> None:
+def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -> None:
     """Show the roads driven up to a round, and offer the report and the manifest of one folder."""
     name = folder.path.name
     with st.expander(f"{name}: roads driven, report, configuration", expanded=True):
-        explored(folder, manifest, rounds)
+        playing = st.toggle("Play", key=f"play:{name}", help="Watch the roads driven, trip by trip.")
+        st.fragment(explored, run_every=FRAME_S if playing else None)(folder, manifest, rounds, playing=playing)
         left, right = st.columns(2)
         if left.button("Make the report", key=f"make:{name}"):
             with st.spinner("Drawing …"):
@@ -99,12 +116,16 @@ def details(folder: RunFolder, manifest: dict, rounds) -> None:
         st.json(manifest["configuration"], expanded=False)
 
 
-def explored(folder: RunFolder, manifest: dict, rounds) -> None:
-    name, last = folder.path.name, int(rounds["t"].max())
+def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool) -> None:
+    """Show which roads the methods drove up to a trip: while it plays, a step further at each call."""
+    name, last = folder.path.name, max(int(rounds["t"].max()), 2)
     left, right = st.columns(2)
     pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
     network_name, trip = left.selectbox("Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}"))
-    until = right.slider("up to trip", 1, max(last, 2), min(last, max(last, 2)), key=key(f"until:{name}"))
+    at = starting(f"until:{name}", last, (1, last))
+    if playing:
+        st.session_state[key(f"until:{name}")] = 1 if at >= last else min(last, at + max(1, last // FRAMES))
+    until = right.slider("up to trip", 1, last, key=key(f"until:{name}"))
     here = rounds[(rounds["network"] == network_name) & (rounds["trip"] == trip)]
     try:
         roads = network(network_name)
@@ -112,12 +133,11 @@ def explored(folder: RunFolder, manifest: dict, rounds) -> None:
             st.info(f"The network '{network_name}' of today is not the one that was driven.")
             return
         runs_of = here.groupby("method")["run"].unique()
-        visits = {
-            method: read_visits(folder, runs_of[method], roads.n_edges, until=until)
-            for method in list(method_styles(here))[:MOST_MAPS]
-        }
+        shown = list(method_styles(here))[:MOST_MAPS]
+        visits = {method: read_visits(folder, runs_of[method], roads.n_edges, until=until) for method in shown}
+        ever = read_visits(folder, runs_of[shown].explode(), roads.n_edges)
         title = f"{network_name} {trip}, trips 1 to {until}"
-        st.image(png(visits_chart(roads, visits, title)), width=WIDTH_PER_MAP * min(len(visits), 4))
+        st.image(png(visits_chart(roads, visits, title, around=ever)), width=WIDTH_PER_MAP * min(len(visits), 4))
     except EvrouteError as error:
         st.error(f"{error}.")
 

@@ -4,7 +4,7 @@ The energies it plans on are those of eq. 8, or the means of a belief, which the
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -282,6 +282,22 @@ def price_of_conditions(
         name: total_wh - energy_wh(replace(conditions, **without))
         for name, without in neutral.items()
         if getattr(conditions, name) != without[name]
+    }
+
+
+def price_of_changes(
+    network: RoadNetwork, vehicle: Vehicle, usual: Vehicle, conditions: DrivingConditions, route: Route
+) -> dict[str, float]:
+    """Return what each number in which a vehicle departs from ``usual`` adds to the energy of a route, Wh."""
+
+    def energy_wh(this: Vehicle) -> float:
+        return float(fit(network, this, conditions=conditions).mean_wh[route.rows].sum())
+
+    total_wh, before = energy_wh(vehicle), asdict(usual)
+    return {
+        name: total_wh - energy_wh(replace(vehicle, **{name: before[name]}))
+        for name, value in asdict(vehicle).items()
+        if value != before[name]
     }
 
 

@@ -21,18 +21,21 @@ _COLUMNS = 4
 _MARGIN = 0.05
 
 
-def visits_chart(network: RoadNetwork, visits: Mapping[str, IntArray], title: str) -> "alt.ConcatChart":
+def visits_chart(
+    network: RoadNetwork, visits: Mapping[str, IntArray], title: str, *, around: IntArray | None = None
+) -> "alt.ConcatChart":
     """Draw one map for each title in ``visits``: edges coloured by how often they were driven, (n,) counts each.
 
-    All maps share their colours and show the surroundings of the edges driven in any of them.
+    All maps share their colours and show the surroundings of the edges driven in any of them, or of those that count
+    in ``around``, (n,), so that pictures of an ever longer time fit upon each other.
     """
     require("altair")
     import altair as alt
 
-    total = np.sum(list(visits.values()), axis=0)
+    total = np.sum(list(visits.values()), axis=0) if around is None else around
     classes = visit_classes(max(int(counts.max()) for counts in visits.values()))
-    around = _around(network, np.flatnonzero(total))
-    roads = alt.Chart(_shapes({"roads": thin_lines(network, around)})).mark_geoshape(
+    near = _around(network, np.flatnonzero(total))
+    roads = alt.Chart(_shapes({"roads": thin_lines(network, near)})).mark_geoshape(
         filled=False, stroke=_ROAD, strokeWidth=0.7
     )
     colour = alt.Color(

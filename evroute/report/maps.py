@@ -4,6 +4,7 @@ OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads
 colour class: thousands of separate ones take seconds and megabytes.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import groupby
@@ -51,6 +52,9 @@ var {{ this.get_name() }} = L.control({position: {{ this.position|tojson }}});
 };
 {{ this.get_name() }}.addTo({{ this._parent.get_name() }});
 {% endmacro %}"""
+_SERVED_ROADS = """{% macro script(this, kwargs) %}
+L.polyline(window.evroute_roads, {color: {{ this.color|tojson }}, weight: 1.5}).addTo({{ this._parent.get_name() }});
+{% endmacro %}"""
 _ATTRIBUTION = """{% macro script(this, kwargs) %}
 {{ this._parent.get_name() }}.attributionControl.addAttribution({{ this.html|tojson }});
 {% endmacro %}"""
@@ -80,79 +84,85 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     return chart
 
 
-def visits_map(network: RoadNetwork, visits: IntArray, leaflet: Leaflet | None = None) -> "folium.Map":
-    """Return a map of the roads coloured by how often each edge was driven.
-
-    Parameters
-    ----------
-    visits
-        (n,) counts.
-    leaflet
-        Where the page gets Leaflet from; ``None``: the page stands alone.
+def visits_map(network: RoadNetwork, visits: IntArray) -> "folium.Map":
+    """Return a map that stands alone, of the roads coloured by how often each edge was driven, (n,) counts.
 
     Raises
     ------
     MissingPackageError
         If folium is not installed.
     """
-    classes = visit_classes(int(visits.max()))
-    return _classes_map(network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes, leaflet)
+    return _classes_map(network, *visits_layer(network, visits))
 
 
-def values_map(network: RoadNetwork, values: FloatArray, title: str, leaflet: Leaflet | None = None) -> "folium.Map":
-    """Return a map of the roads coloured by a quantity of each edge.
-
-    Parameters
-    ----------
-    values
-        (n,) of the edges; NaN where there is none.
-    title
-        The quantity with its unit.
-    leaflet
-        Where the page gets Leaflet from; ``None``: the page stands alone.
+def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.Map":
+    """Return a map that stands alone, of the roads coloured by a quantity of each edge, as `values_layer`.
 
     Raises
     ------
     MissingPackageError
         If folium is not installed.
+    """
+    return _classes_map(network, *values_layer(network, values, title))
+
+
+def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.FeatureGroup", Classes]:
+    """Return the roads driven as a layer coloured by how often, (n,) counts, and its classes for a legend."""
+    classes = visit_classes(int(visits.max()))
+    return _classes_layer(network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes), classes
+
+
+def values_layer(network: RoadNetwork, values: FloatArray, title: str) -> tuple["folium.FeatureGroup", Classes]:
+    """Return a layer coloured by a quantity of each edge, (n,), NaN where there is none, and its classes.
+
+    title: the quantity with its unit.
     """
     classes = value_classes(title, values)
-    return _classes_map(network, title, values, np.flatnonzero(np.isfinite(values)), classes, leaflet)
+    return _classes_layer(network, title, values, np.flatnonzero(np.isfinite(values)), classes), classes
 
 
-def _classes_map(
-    network: RoadNetwork,
-    name: str,
-    values: FloatArray,
-    shown: IntArray,
-    classes: Classes,
-    leaflet: Leaflet | None,
-) -> "folium.Map":
-    """Return a map with some edges as one multi-line per class, the higher classes drawn thicker and above."""
+def _classes_layer(
+    network: RoadNetwork, name: str, values: FloatArray, shown: IntArray, classes: Classes
+) -> "folium.FeatureGroup":
+    """Return some edges as one multi-line per class, the higher classes drawn thicker and above."""
     require("folium")
     import folium
 
-    chart = base_map(network, leaflet or embedded())
     layer = folium.FeatureGroup(name=name)
     of_shown = classes.of(values[shown])
     for k, colour in enumerate(classes.colours):
         if len(edges := shown[of_shown == k]):
             _lines(thin_lines(network, edges), color=colour, weight=3 + k / 2).add_to(layer)
+    return layer
+
+
+def _classes_map(network: RoadNetwork, layer: "folium.FeatureGroup", classes: Classes) -> "folium.Map":
+    import folium
+
+    chart = base_map(network, embedded())
     layer.add_to(chart)
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     return chart
 
 
-def base_map(network: RoadNetwork, leaflet: Leaflet) -> "folium.Map":
+def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "folium.Map":
     """Return a map of the roads of a network, grey, fitted to their extent, for a page that serves ``leaflet``.
+
+    roads_js: where the page serves `roads_script`, so that the map itself is small; empty: the roads are inside.
 
     Raises
     ------
     MissingPackageError
         If folium is not installed.
     """
-    return _roads(network, leaflet, np.arange(network.n_edges))
+    return _roads(network, leaflet, np.arange(network.n_edges), roads_js)
+
+
+def roads_script(network: RoadNetwork) -> str:
+    """Return JavaScript that holds the grey roads of a network, for pages that show many maps of it."""
+    lines = [[(lat, lon) for lon, lat in line] for line in road_lines(network)]
+    return f"window.evroute_roads = {json.dumps(lines, separators=(',', ':'))};\n"
 
 
 def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
@@ -248,7 +258,7 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 
-def _roads(network: RoadNetwork, leaflet: Leaflet, shown: IntArray) -> "folium.Map":
+def _roads(network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: str = "") -> "folium.Map":
     """Return a map of all roads, fitted to the edges ``shown``; once, for a second fit would be an animation."""
     require("folium")
     import folium
@@ -261,7 +271,11 @@ def _roads(network: RoadNetwork, leaflet: Leaflet, shown: IntArray) -> "folium.M
     )
     tiles.add_to(chart)
     roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
+    if roads_js:
+        chart.default_js.append(("roads", roads_js))
+        _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
+    else:
+        _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
     _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
     lon, lat = network.junction_lon_lat
     junctions = np.concatenate([network.tail[shown], network.head[shown]])

@@ -1,7 +1,15 @@
 """What the routes of a plan are called, and their numbers in one line."""
 
+from typing import TYPE_CHECKING
+
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute, energy_text
+from evroute.report.charts import panel_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LAST_TRIPS = 50
 
 ROUTE_LABELS = {
     "energy": "least energy",
@@ -40,3 +48,65 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
         street = f", {network.street[edge]}" if network.street[edge] else ""
         where = f"after {lowest} of {len(least.route)} edges, {network.edge_id[edge]}{street}"
     return f"lowest charge {plan.battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}"
+
+
+_PARTS = {
+    "climb": "for the climb",
+    "rolling": "in rolling",
+    "drag": "against the air",
+    "auxiliary": "for heating and lights",
+    "turning": "in turns",
+    "lost": "that a full battery cannot take back",
+    "learned": "by what was learned of its roads",
+}
+
+
+def why(plan: Plan) -> str:
+    """Return what makes the least-energy route take less than the fastest: length, mean speed, parts of the energy.
+
+    Nothing where they are one route. Parts that differ by less than a watt-hour are left out.
+    """
+    least, fastest = plan.routes["energy"], plan.routes["time"]
+    if least.route == fastest.route:
+        return ""
+    speeds = [f"{3.6 * each.length_m / each.time_s:.0f} km/h" for each in (least, fastest)]
+    off_m = least.length_m - fastest.length_m
+    length = f"{abs(off_m) / 1000:.1f} km {'longer' if off_m > 0 else 'shorter'}" if abs(off_m) >= 50 else "as long"
+    names = [name for name in _PARTS if name in least.parts_wh.keys() | fastest.parts_wh.keys()]
+    off_wh = {name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names}
+    told = [
+        f"{energy_text(abs(off))} {'more' if off > 0 else 'less'} {_PARTS[name]}"
+        for name, off in sorted(off_wh.items(), key=lambda item: item[1])
+        if abs(off) >= 1
+    ]
+    takes = f": it takes {', '.join(told)}" if told else ""
+    return f"the least-energy route is {length} and driven at {speeds[0]} on average in place of {speeds[1]}{takes}"
+
+
+def learned(rounds: "pd.DataFrame") -> list[str]:
+    """Return a sentence for each panel of `charts`: which method has the least regret, and what it saves in the end.
+
+    Means over the worlds, the saving with one standard error; over the last 50 trips.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    trips, sentences = int(rounds["t"].max()), []
+    for panel, group in rounds.assign(panel=panel_labels(rounds)).groupby("panel"):
+        of_run = group.groupby(["method", "run"])["regret_wh"].sum()
+        regret_wh = of_run.groupby(level="method").mean().sort_values()
+        best, *others = regret_wh.index
+        against = ", ".join(f"{energy_text(regret_wh[method])} ({method})" for method in others)
+        late = group[(group["method"] == best) & (group["t"] > trips - LAST_TRIPS)]
+        saved = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean()
+        share = abs(saved.mean()) / abs(late["eq8_wh"].mean())
+        margin = f" ± {saved.sem():.0f}" if len(saved) > 1 else ""
+        sentences.append(
+            f"{panel}: {best} has the least regret, {energy_text(regret_wh[best])} in {trips} trips"
+            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of them it takes "
+            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per trip ({share:.1%}) "
+            f"than the route that physics alone would choose."
+        )
+    return sentences

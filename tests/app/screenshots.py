@@ -1,7 +1,6 @@
 """``make screenshots``: a picture of every page, light, dark and as wide as a phone, in ``screenshots/``.
 
-``python tests/app/screenshots.py [NETWORK] [TRIP]``; a small simulation is run first, so that every page has
-something to show.
+``python tests/app/screenshots.py [NETWORK] [LOOK ...]``; the simulation that the page Learn offers is run first.
 """
 
 import os
@@ -17,30 +16,56 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 OUT = Path("screenshots")
 PATIENCE_MS = 180_000
 CHROMIUM = "/usr/bin/chromium"
 OFFLINE = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SETTLED = "() => !document.querySelector('[data-testid=stStatusWidget], [data-testid=stSkeleton]')"
+PAGES = ("Plan", "Learn", "Runs", "Network")
 LOOKS = {"light": (1400, "light"), "dark": (1400, "dark"), "phone": (390, "light")}
 
 
-def main(network: str = "denver", trip: str = "A") -> None:
+def main(network: str = "denver", *looks: str) -> None:
     OUT.mkdir(exist_ok=True)
-    plan = {"network": network, "trip": trip, "charged": True, "weather": True, "temperature": -5, "alternatives": 1}
-    pages = {"plan": f"?{urlencode(plan)}", "learn": "learn", "runs": "runs", "network": "network"}
-    with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        run = ["simulate", "--network", network, "--trip", trip, "--index", "ts", "--index", "greedy", "--seeds", "2"]
-        run += ["--horizon", "60", "--quiet", "--out", "runs/first"]
-        subprocess.run([sys.executable, "-m", "evroute", *run], cwd=folder, check=True)
-        with served(Path(folder)) as address:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
-            for page, path in pages.items():
-                for look, (width, scheme) in LOOKS.items():
-                    picture(browser, f"{address}/{path}", width, scheme, OUT / f"{page}-{look}.png")
-            browser.close()
+    plan = {"network": network, "charged": True, "weather": True, "temperature": -5, "alternatives": 1}
+    with TemporaryDirectory() as folder, sync_playwright() as playwright, served(Path(folder)) as address:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
+        for k, look in enumerate(looks or LOOKS):
+            width, scheme = LOOKS[look]
+            page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+            page.set_default_timeout(PATIENCE_MS)
+            page.goto(f"{address}/?{urlencode(plan)}")
+            for name in PAGES:
+                if name != PAGES[0]:
+                    go_to(page, name)
+                if name == "Learn" and k == 0:
+                    settle(page)
+                    page.get_by_role("button", name="Run", exact=True).click()
+                    page.get_by_text("has the least regret").first.wait_for()
+                picture(page, width, OUT / f"{name.lower()}-{look}.png")
+            page.close()
+        browser.close()
+
+
+def go_to(page: Page, name: str) -> None:
+    """Follow the link of a page; on a phone the sidebar has to be opened for it."""
+    closed = page.get_by_test_id("stExpandSidebarButton")
+    if closed.is_visible():
+        closed.click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+    page.wait_for_timeout(1000)
+    narrow = page.get_by_test_id("stSidebarCollapseButton")
+    if page.viewport_size and page.viewport_size["width"] < 700 and narrow.is_visible():
+        narrow.click()
+
+
+def settle(page: Page) -> None:
+    """Wait until a page stands still."""
+    page.wait_for_timeout(2500)
+    page.wait_for_function(SETTLED)
+    page.wait_for_timeout(1500)
 
 
 @contextmanager
@@ -65,20 +90,14 @@ def served(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def picture(browser: Browser, address: str, width: int, scheme: str, path: Path) -> None:
-    """Open a page, wait until it stands still, and take a picture of all of it."""
-    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
-    page.set_default_timeout(PATIENCE_MS)
-    page.goto(address)
-    page.get_by_test_id("stSidebarContent").wait_for(state="attached")
-    page.wait_for_timeout(2000)
-    page.wait_for_function(SETTLED)
-    page.wait_for_timeout(1500)
+def picture(page: Page, width: int, path: Path) -> None:
+    """Take a picture of all of a page once it stands still."""
+    settle(page)
     height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": width, "height": max(1000, height + 20)})
     page.wait_for_timeout(2500)
     page.screenshot(path=str(path))
-    page.close()
+    page.set_viewport_size({"width": width, "height": 1000})
     print(path)
 
 

@@ -19,7 +19,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
 from evroute.planning.places import endpoints
-from evroute.planning.planner import Planner, plan, price_of_conditions
+from evroute.planning.planner import Planner, plan, price_of_changes, price_of_conditions
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -391,3 +391,12 @@ def test_conditions_change_energy_and_time_and_have_their_prices() -> None:
     (alone,) = price_of_conditions(network, vehicle, DrivingConditions(payload_kg=200.0), planned.route).values()
     loaded = Planner(network, vehicle, conditions=DrivingConditions(payload_kg=200.0)).describe(planned.route)
     assert alone == pytest.approx(loaded.energy_wh - plain.energy_wh)
+
+
+def test_a_changed_number_of_a_vehicle_has_its_price() -> None:
+    network, usual = load_network("denver"), load_vehicle("reference")
+    route = Planner(network, usual).plan(3, 90).routes["energy"].route
+    changed = replace(usual, mass_kg=usual.mass_kg + 500, battery_kwh=usual.battery_kwh + 10)
+    prices = price_of_changes(network, changed, usual, DrivingConditions(), route)
+    heavier, before = (Planner(network, each).describe(route).energy_wh for each in (changed, usual))
+    assert prices == {"mass_kg": pytest.approx(heavier - before), "battery_kwh": 0.0}

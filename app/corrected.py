@@ -1,0 +1,64 @@
+"""After a trip: what it really took, beside the plan, and a plan that has learned from it, in this session alone."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from evroute.energy.driving import DrivingConditions
+from evroute.errors import EvrouteError
+from evroute.planning.plan import Plan, energy_text
+from evroute.simulation.own.correction import Correction
+from evroute.simulation.setting import Setting
+
+if TYPE_CHECKING:
+    from request import Request
+
+
+def correction_of(request: "Request") -> Correction | None:
+    """Return what this session's own trips have taught of this network and vehicle, if any did."""
+    corrected = _kept().get(_about(request))
+    return corrected if corrected is not None and corrected.trips else None
+
+
+def after_trip(request: "Request", plan: Plan) -> None:
+    """Take what a trip along the least-energy route really took, show it beside the plan, and learn from it."""
+    least, corrected = plan.routes["energy"], correction_of(request)
+    with st.expander("After the trip: what did it really take?", expanded=corrected is not None):
+        if request.conditions != DrivingConditions():
+            st.caption("Corrections are learned on days without weather, load and traffic: switch these off.")
+            return
+        if plan.battery is not None and least.charge is not None:
+            arrival = plan.battery.percent(float(least.charge.charge_wh[-1]))
+            actual = st.number_input("Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5)
+            energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
+            st.write(f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: {energy_text(energy_wh)} driven.")
+        else:
+            energy_wh = 1000 * st.number_input("Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01)
+            st.write(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
+        left, right = st.columns(2)
+        if left.button("Learn from it"):
+            learner = _kept().setdefault(_about(request), Correction(Setting(request.network, request.vehicle)))
+            try:
+                learner.learn(least.route, energy_wh)
+            except EvrouteError as error:
+                text = str(error)
+                st.error(f"{text[:1].upper()}{text[1:]}.")
+                return
+            st.rerun()
+        if corrected:
+            st.write(
+                f"After {corrected.trips} trip{'s' * (corrected.trips > 1)} this car is planned to dissipate "
+                f"**{corrected.factor:.2f}** times what physics says."
+            )
+            if right.button("Forget what was learned"):
+                _kept().pop(_about(request))
+                st.rerun()
+
+
+def _kept() -> dict[tuple[str, str], Correction]:
+    kept: dict[tuple[str, str], Correction] = st.session_state.setdefault("corrections", {})
+    return kept
+
+
+def _about(request: "Request") -> tuple[str, str]:
+    return request.network.digest, repr(request.vehicle)

@@ -1,0 +1,223 @@
+"""What the page Plan asks for: its sidebar, with what each setting costs told beside it, and the link to a plan."""
+
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+from cache import choose_belief, choose_network, telling_trip
+from state import key, starting
+from streamlit.delta_generator import DeltaGenerator
+
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
+from evroute.network.road_network import RoadNetwork
+from evroute.network.trips import load_trips
+from evroute.planning.battery import Battery
+from evroute.planning.guarantee import Guarantee
+from evroute.planning.plan import Plan
+from evroute.planning.planner import price_of_changes, price_of_conditions
+
+WAYS = ["a named trip", "clicks on the map", "names or coordinates"]
+COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
+COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 315.0}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the sidebar asks for; ``places`` and ``trip``: one of them says where to drive.
+
+    usual: the vehicle as the catalogue has it.  prices: places beside the inputs, by what they change.
+    """
+
+    network: RoadNetwork
+    vehicle: Vehicle
+    usual: Vehicle
+    conditions: DrivingConditions
+    trip: str | None
+    places: tuple[str, ...]
+    by_click: bool
+    battery: Battery | None
+    max_extra_time: float | None
+    alternatives: int
+    folder: str
+    run: str
+    guarantee: Guarantee | None
+    prices: dict[str, DeltaGenerator] = field(default_factory=dict)
+
+
+def ask() -> Request:
+    """Ask for all that a plan depends on.
+
+    Raises
+    ------
+    EvrouteError
+        If the network or the vehicle chosen is none.
+    """
+    prices: dict[str, DeltaGenerator] = {}
+    with st.sidebar:
+        roads = choose_network()
+        trip, places, by_click = _ask_places(roads)
+        limited = starting("limited", True)
+        limited = st.toggle("Limit the extra time", key=key("limited"))
+        starting("extra", 20, (0, 100))
+        extra = st.slider("Longer than the fastest by at most (%)", 0, 100, key=key("extra"), disabled=not limited)
+        starting("alternatives", 1, (0, 3))
+        alternatives = st.slider("Alternatives between them", 0, 3, key=key("alternatives"))
+        usual, vehicle = _ask_vehicle(prices)
+        battery = _ask_battery(vehicle)
+        conditions = _ask_conditions(prices)
+        folder, run = choose_belief(roads)
+        guarantee = _ask_guarantee() if folder else None
+    return Request(
+        network=roads,
+        vehicle=vehicle,
+        usual=usual,
+        conditions=conditions,
+        trip=trip,
+        places=places,
+        by_click=by_click,
+        battery=battery,
+        max_extra_time=extra / 100 if limited else None,
+        alternatives=alternatives,
+        folder=folder,
+        run=run,
+        guarantee=guarantee,
+        prices=prices,
+    )
+
+
+def tell_prices(request: Request, plan: Plan) -> None:
+    """Write beside each setting what it adds to the energy of the least-energy route."""
+    route = plan.routes["energy"].route
+    told_wh = price_of_conditions(request.network, request.vehicle, request.conditions, route)
+    told_wh |= price_of_changes(request.network, request.vehicle, request.usual, request.conditions, route)
+    for name, place in request.prices.items():
+        if name in told_wh:
+            place.caption(f"**{told_wh[name] / 1000:+.3f} kWh** on this route")
+
+
+def link_of(request: Request) -> dict[str, object]:
+    """Return the inputs that reopen a plan."""
+    names = ["network", "by", "trip", "from", "to", "via", "places", "vehicle", "limited", "extra", "alternatives"]
+    names += ["charged", "soc", "reserve", "weather", "temperature", "wind", "bearing", "speed", "payload"]
+    names += ["folder", "run"]
+    dull = {"charged": ("soc", "reserve"), "weather": ("temperature", "wind", "bearing", "speed", "payload")}
+    hidden = {name for switch, others in dull.items() if not st.session_state.get(key(switch)) for name in others}
+    by = {WAYS[0]: {"trip"}, WAYS[1]: {"places"}, WAYS[2]: {"from", "to", "via"}}[st.session_state[key("by")]]
+    hidden |= {"trip", "places", "from", "to", "via"} - by
+    hidden |= set() if request.folder else {"folder", "run"}
+    changed = {
+        f"{name}:{request.usual.name}": getattr(request.vehicle, name)
+        for name in CHANGEABLE
+        if getattr(request.vehicle, name) != getattr(request.usual, name)
+    }
+    return {name: st.session_state.get(key(name)) for name in names if name not in hidden} | changed
+
+
+CHANGEABLE = {
+    "mass_kg": ("Mass (kg)", 500.0, 45_000.0, 10.0),
+    "drag": ("Drag coefficient", 0.1, 1.5, 0.01),
+    "auxiliary_w": ("Auxiliary power (W)", 0.0, 10_000.0, 50.0),
+    "battery_kwh": ("Usable battery (kWh)", 1.0, 1_000.0, 0.5),
+}
+"""Of a vehicle: label, least, most, step."""
+
+
+def take_click(widget: str) -> None:
+    """Keep the click that caused this rerun: start, goal, and then anew, unless the goal is to be passed."""
+    clicked = (st.session_state[widget] or {}).get("last_clicked")
+    if not clicked or st.session_state.get(key("by")) != WAYS[1]:
+        return
+    places = [place for place in st.session_state.get(key("places"), "").split(";") if place]
+    if len(places) >= 2 and not st.session_state.get("add_stop"):
+        places = []
+    st.session_state[key("places")] = ";".join([*places, f"{clicked['lat']:.6f},{clicked['lng']:.6f}"])
+
+
+def _forget_place() -> None:
+    st.session_state[key("places")] = st.session_state[key("places")].rpartition(";")[0]
+
+
+def _ask_places(roads: RoadNetwork) -> tuple[str | None, tuple[str, ...], bool]:
+    """Ask where to drive: a trip, or places, and whether these are clicked."""
+    trips = list(load_trips(roads.name))
+    ways = WAYS if trips else WAYS[1:]
+    starting("by", ways[0], ways)
+    way = st.selectbox("Where to, by", ways, key=key("by"))
+    if way == WAYS[0]:
+        starting("trip", telling_trip(roads), trips)
+        return st.selectbox("Trip", trips, key=key("trip")), (), False
+    if way == WAYS[2]:
+        starting("from", "")
+        starting("to", "")
+        starting("via", "")
+        start = st.text_input("From (edge id, or LAT,LON)", key=key("from"))
+        via = st.text_input("Past (several with ;)", key=key("via"))
+        goal = st.text_input("To", key=key("to"))
+        between = [place.strip() for place in via.split(";")]
+        return None, tuple(place for place in (start.strip(), *between, goal.strip()) if place), False
+    starting("places", "")
+    st.caption("The first click is the start, the last one the goal; one more starts anew.")
+    st.button("Forget the last", on_click=_forget_place, disabled=not st.session_state[key("places")])
+    st.toggle("Pass the goal on", key="add_stop", help="The next click is the goal; the last one is passed.")
+    return None, tuple(filter(None, st.session_state[key("places")].split(";"))), True
+
+
+def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+    starting("vehicle", vehicle_names()[0], vehicle_names())
+    usual = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("vehicle")))
+    changed = {}
+    with st.expander("Change its numbers"):
+        for name, (label, low, high, step) in CHANGEABLE.items():
+            starting(f"{name}:{usual.name}", float(getattr(usual, name)), (low, high))
+            changed[name] = st.number_input(label, low, high, step=step, key=key(f"{name}:{usual.name}"))
+            prices[name] = st.empty()
+    return usual, replace(usual, **changed)
+
+
+def _ask_battery(vehicle: Vehicle) -> Battery | None:
+    starting("charged", False)
+    charged = st.toggle("Follow the charge", key=key("charged"))
+    starting("soc", 80, (0, 100))
+    soc = st.slider("Charge at the start (%)", 0, 100, key=key("soc"), disabled=not charged)
+    starting("reserve", 10, (0, 100))
+    reserve = st.slider("Reserve to keep (%)", 0, 100, key=key("reserve"), disabled=not charged)
+    return Battery.of_percent(vehicle.battery_kwh, soc, reserve) if charged else None
+
+
+def _ask_conditions(prices: dict[str, DeltaGenerator]) -> DrivingConditions:
+    """Ask for the day; beside each part of it is room for what it costs."""
+    starting("weather", False)
+    if not st.toggle("Weather, load and traffic", key=key("weather")):
+        return DrivingConditions()
+    starting("temperature", 20, (-30, 45))
+    starting("wind", 0, (0, 25))
+    starting("bearing", "west", list(COMPASS))
+    starting("speed", 100, (30, 120))
+    starting("payload", 0, (0, 2000))
+    temperature_c = st.slider("Temperature (°C)", -30, 45, key=key("temperature"))
+    prices["temperature_c"] = st.empty()
+    wind_mps = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
+    prices["wind_mps"] = st.empty()
+    wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
+    speed = st.slider("Speeds, of those allowed (%)", 30, 120, key=key("speed"))
+    prices["speed_factor"] = st.empty()
+    payload_kg = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
+    prices["payload_kg"] = st.empty()
+    return DrivingConditions(
+        temperature_c=float(temperature_c),
+        wind_mps=float(wind_mps),
+        wind_from_deg=COMPASS[wind_from],
+        speed_factor=speed / 100,
+        payload_kg=float(payload_kg),
+    )
+
+
+def _ask_guarantee() -> Guarantee | None:
+    """Ask for bounds of the expected energy that hold for all routes at all times, and what they may assume."""
+    starting("guaranteed", False)
+    if not st.toggle("Interval with a guarantee", key=key("guaranteed"), help="CMM, of arms on edges."):
+        return None
+    starting("norm", 10, (1, 100))
+    return Guarantee(
+        B=float(st.slider("What physics leaves out, at most (B, prior deviations)", 1, 100, key=key("norm")))
+    )
