@@ -163,12 +163,14 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     rounds = read_rounds(folder)
     for sentence in learned(rounds) if finished else ():
         st.success(sentence)
-    st.altair_chart(cumulative_regret(rounds), width="content", theme=None)
-    st.altair_chart(saving(rounds), width="content", theme=None)
+    left, right = st.columns(2)
+    left.altair_chart(cumulative_regret(rounds), width="content", theme=None)
+    right.altair_chart(saving(rounds), width="content", theme=None)
+    right.caption("Eq. 8 is the physics alone: below the dotted line a method saves energy against it.")
+    explored(experiment, folder, rounds)
     if has_beta(rounds):
         st.altair_chart(beta(rounds), width="content", theme=None)
         st.caption("Beta: how far from what it expects a method with confidence bounds still hopes to find less.")
-    explored(experiment, folder, rounds)
     st.dataframe(final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True)
 
 

@@ -22,7 +22,8 @@ OUT = Path("screenshots")
 PATIENCE_MS = 180_000
 CHROMIUM = "/usr/bin/chromium"
 OFFLINE = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-SETTLED = "() => !document.querySelector('[data-testid=stStatusWidget], [data-testid=stSkeleton]')"
+SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
 PAGES = ("Plan", "Learn", "Runs", "Network")
 LOOKS = {"light": (1400, "light"), "dark": (1400, "dark"), "phone": (390, "light")}
 

@@ -1,0 +1,77 @@
+"""How quick the dashboard is in Chromium: ``python tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
+
+Prints a row for each visit: seconds from the request to the roads drawn, from the second click to the verdict and to
+the route on the map, and megabytes of the messages of each rerun; those of the first beside the files (the page's
+own code among them). The first visit of a network finds the server without it; later ones are what a second tab meets.
+"""
+
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Browser, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
+from screenshots import CHROMIUM, OFFLINE, PATIENCE_MS, SETTLED, served
+
+VISITS = 4
+CLICKS = ((0.47, 0.45), (0.55, 0.55))
+
+
+def main(*networks: str) -> None:
+    print(
+        "| network | visit | page to map (s) | MB | first click (MB) | verdict (s) | route drawn (s) | second (MB) |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    with TemporaryDirectory() as folder, sync_playwright() as playwright, served(Path(folder)) as address:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
+        for network in networks or ("denver", "monaco", "luxembourg"):
+            for visit in range(1, VISITS + 1):
+                row = visited(browser, f"{address}/?network={network}&by=clicks+on+the+map")
+                print(f"| {network} | {visit} | {' | '.join(f'{value:.2f}' for value in row)} |", flush=True)
+        browser.close()
+
+
+def visited(browser: Browser, address: str) -> list[float]:
+    """Open a page, click twice, and return the figures of a row."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.set_default_timeout(PATIENCE_MS)
+    messages: list[int] = []
+    files: list[int] = []
+
+    def taken_mb() -> float:
+        page.wait_for_function(SETTLED)
+        page.wait_for_timeout(1000)
+        size = sum(messages)
+        messages.clear()
+        return size / 1e6
+
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: messages.append(len(frame))))
+    page.on("response", lambda answer: files.append(int(answer.headers.get("content-length", 0))))
+    started = time.perf_counter()
+    page.goto(address)
+    frame = page.frame_locator("iframe").first
+    frame.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    drawn_s = time.perf_counter() - started
+    first_mb = taken_mb()
+    files_mb = sum(files) / 1e6
+    box = page.locator("iframe").first.bounding_box()
+    assert box is not None
+    (x, y), (x2, y2) = ((box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in CLICKS)
+    page.mouse.click(x, y)
+    page.get_by_text("Now click where to go.").wait_for()
+    click_mb = taken_mb()
+    started = time.perf_counter()
+    page.mouse.click(x2, y2)
+    page.locator("[data-testid=stAlertContentSuccess], [data-testid=stAlertContentError]").first.wait_for()
+    said_s = time.perf_counter() - started
+    frame.locator("path[fill='#222222']").first.wait_for(state="attached")
+    routed_s = time.perf_counter() - started
+    row = [drawn_s, files_mb, first_mb, click_mb, said_s, routed_s, taken_mb()]
+    page.close()
+    return row
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
