@@ -6,6 +6,7 @@ back as bytes, the same as a run at home writes. Runs lost with a worker are pla
 come back is safe in the folder, whatever happens to the cluster.
 """
 
+import asyncio
 import hashlib
 import os
 import tempfile
@@ -51,9 +52,11 @@ def execute_on(address: str, runs: Sequence[Run], folder: RunFolder, *, on_progr
         raise EvrouteError(f"a cluster has no file '{by_file[0].vehicle}'; name a vehicle of the catalogue")
     stored = _stored({run.network for run in runs})
     try:
+        asyncio.run(asyncio.wait_for(_answer(address), TIMEOUT_S))
         client = Client(address, timeout=TIMEOUT_S)
     except (OSError, ValueError, TimeoutError) as error:
-        raise EvrouteError(f"no Dask scheduler answers at {address} within {TIMEOUT_S:.0f} s ({error})") from None
+        why = f" ({error})" if str(error) else ""
+        raise EvrouteError(f"no Dask scheduler answers at {address} within {TIMEOUT_S:.0f} s{why}") from None
     with client:
         _check_versions(client, address)
         client.run(receive, stored)
@@ -63,6 +66,14 @@ def execute_on(address: str, runs: Sequence[Run], folder: RunFolder, *, on_progr
             raise EvrouteError(
                 f"lost the Dask cluster at {address}; the runs that came back are kept: run again to continue"
             ) from None
+
+
+async def _answer(address: str) -> None:
+    """Wait for a word from the scheduler; a client of its own would wait for ever where one listens and is silent."""
+    from distributed import rpc
+
+    async with rpc(address) as scheduler:
+        await scheduler.identity()
 
 
 def _play_all(

@@ -171,13 +171,16 @@ def test_a_killed_caller_continues(cluster: Cluster, undisturbed: Path, tmp_path
     assert same(undisturbed, out)
 
 
-def test_nobody_at_the_address_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("listens", [False, True], ids=["nobody", "one who is silent"])
+def test_no_answer_is_one_line(listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evroute.simulation.cluster.TIMEOUT_S", 0.5)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(EvrouteError, match=f"no Dask scheduler answers at {address}"):
-        simulate(experiment(), tmp_path / "runs", scheduler=address)
+    with socket.socket() as there:
+        there.bind(("127.0.0.1", 0))
+        if listens:
+            there.listen()
+        address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
+        with pytest.raises(EvrouteError, match=f"no Dask scheduler answers at {address} within"):
+            simulate(experiment(), tmp_path / "runs", scheduler=address)
 
 
 def test_workers_of_another_version_are_refused(
