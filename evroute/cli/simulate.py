@@ -60,6 +60,9 @@ def simulate(
         bool,
         typer.Option("--audit", help="Drive random routes too, unlearned: how well was known what was not chosen."),
     ] = False,
+    share_belief: Annotated[
+        bool, typer.Option("--share-belief", help="Vehicles that trips name learn together, not each for itself.")
+    ] = False,
     closed_share: Annotated[
         float | None, typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]")
     ] = None,
@@ -140,7 +143,7 @@ def simulate(
     grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale}
     choices = {"network": network, "trip": trip, "method": method, "model": model, "index": index} | grids | options
     fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
-    fields["audit"] = audit or None
+    fields |= {"audit": audit or None, "share_belief": share_belief or None}
     if in_flight is not None:
         fields["in_flight"] = in_flight if in_flight == "clock" else _parsed(f"in_flight={in_flight}")[1]
     given = {name: value for name, value in fields.items() if value is not None}

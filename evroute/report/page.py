@@ -18,7 +18,7 @@ from evroute.report.calibration import calibration_table, forecasts, pit_histogr
 from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
-from evroute.report.savings import savings_table
+from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
 from evroute.simulation.runs import RunFolder
 
@@ -137,6 +137,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         notes=notes,
         table=_cells(final_table(rounds, read_timings(folder)), n_names),
         savings=_cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
+        vehicles=None if (fleet := vehicles_table(rounds)).empty else _cells(fleet, n_names + 1),
         calibration=None if calibration is None else _cells(calibration, n_names + 1),
         n_names=n_names,
         learned=learned,

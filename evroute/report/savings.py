@@ -21,6 +21,22 @@ SMALL_SHARE = 0.005
 T_95 = 1.96
 
 
+def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return `savings_table` with a row for each vehicle, of its own trips; no row where no run has several.
+
+    Counts of trips, such as the last 50, are then of the vehicle's.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    if "vehicle" not in rounds:  # a folder from before vehicles were told apart
+        return rounds.iloc[:0]
+    several = rounds[rounds.groupby("run")["vehicle"].transform("nunique") > 1]
+    return _table(several, [*label_columns(rounds), "vehicle"]) if len(several) else several
+
+
 def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip in each world, over the seeds.
 
@@ -36,9 +52,12 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`.
     """
+    return _table(rounds, label_columns(rounds))
+
+
+def _table(rounds: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
     import pandas as pd
 
-    keys = label_columns(rounds)
     order = list(method_styles(rounds))
     frame = rounds.assign(method=pd.Categorical(rounds["method"], order, ordered=True))
     rows = []

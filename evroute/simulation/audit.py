@@ -12,6 +12,7 @@ from evroute.arrays import FloatArray
 from evroute.planning.search import Search
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Random
+from evroute.policy.fleet import Fleet
 from evroute.policy.guard import Guarded
 from evroute.simulation.worlds.environment import Environment, best_by_edges, child
 
@@ -29,7 +30,7 @@ class Audit:
         self.potential_wh = potential_wh
         self.seeds = seeds
 
-    def row(self, agent: Agent | Guarded, environment: Environment, request: Round) -> dict[str, float]:
+    def row(self, agent: Agent | Guarded | Fleet, environment: Environment, request: Round) -> dict[str, float]:
         """Return what such a route measured and was expected to, Wh; NaN in the rounds between."""
         measured_wh = predicted_wh = predicted_sd_wh = math.nan
         if request.t % EVERY == 0:

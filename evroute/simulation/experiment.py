@@ -20,6 +20,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from numpy.random import SeedSequence
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -37,8 +38,9 @@ from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
+from evroute.simulation.agents import check_shared, check_vehicles
 from evroute.simulation.cluster import execute_on
-from evroute.simulation.demand.demand import is_file, load_file, provenance
+from evroute.simulation.demand.demand import is_file, load_demand, load_file, provenance, vehicles_of
 from evroute.simulation.demand.in_flight import Flight
 from evroute.simulation.execution import execute
 from evroute.simulation.methods import Method, check_ranges
@@ -61,6 +63,9 @@ class Experiment(BaseModel):
     it ends.
     audit: drive a random route in every tenth round too, of which the learner does not hear (`Audit`).
 
+    share_belief: vehicles that trips name learn together (`model.shared`). Left out, each learns for itself: what is
+    wrong with one vehicle then harms no other, at the price of learning the roads anew.
+
     Raises
     ------
     UnknownNameError, EvrouteError
@@ -79,6 +84,7 @@ class Experiment(BaseModel):
     vehicle: str = DEFAULT_VEHICLE
     in_flight: Flight = 1
     audit: Literal[True] | None = None
+    share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = None
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
         (DEFAULT_WORLD,), min_length=1, validate_default=True
     )
@@ -125,6 +131,7 @@ class Experiment(BaseModel):
                 lengthscale=lengthscale,
                 in_flight=self.in_flight,
                 audit=bool(self.audit),
+                share_belief=bool(self.share_belief),
             )
 
 
@@ -269,6 +276,22 @@ def simulate(
     return folder
 
 
+def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -> None:
+    """Check that worlds and methods can do what trips of several vehicles ask of them."""
+    if not vehicles:
+        return
+    check_vehicles(trip, vehicles, experiment.vehicle)
+    for world in experiment.world:
+        if not world.several_vehicles:
+            raise EvrouteError(
+                f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' knows one alone; "
+                "choose a world of kind physics or sumo, or leave the column out"
+            )
+    if experiment.share_belief:
+        for method in experiment.methods:
+            check_shared(method)
+
+
 def _manifest(experiment: Experiment) -> dict[str, Any]:
     """Return all that results depend on, and check that every network, trip and vehicle is there."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
@@ -278,6 +301,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         for trip in experiment.trips[name]:
             if told := provenance(trip, setting):
                 files.setdefault(name, {})[trip] = told
+                _check_fleet(experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0))))
         for world in experiment.world:
             if told := world.provenance(setting):
                 worlds.setdefault(name, {})[world.label] = told

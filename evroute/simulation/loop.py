@@ -4,7 +4,7 @@ Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinat
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -18,10 +18,11 @@ from evroute.model.base import Diagnoses
 from evroute.policy.agent import Agent
 from evroute.policy.base import least_norm, multiplier
 from evroute.policy.conformal import LEVELS, AdaptiveConformal
+from evroute.policy.fleet import Fleet
 from evroute.policy.guard import Guarded
 from evroute.simulation.audit import Audit
 from evroute.simulation.demand.in_flight import Flight, InFlight
-from evroute.simulation.regret import Judge
+from evroute.simulation.regret import FleetJudge, Judge
 from evroute.simulation.worlds.environment import Environment
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -31,10 +32,11 @@ Columns = dict[str, npt.NDArray[Any]]
 class Log:
     """What happened: columns of equal length in each table.
 
-    rounds: one row per round: t, departed_s, regret_wh, cumulative_regret_wh, energy_wh (measured), predicted_wh and
-    predicted_sd_wh (what it was expected to be, NaN where the model cannot tell), half50_wh, half80_wh, half90_wh and
-    half95_wh (how far conformal intervals of that many percent reach to either side), route_edges, distinct_edges
-    (driven so far), beta, multiplier (posterior deviations between index and mean), b_min (of confidence sets); in
+    rounds: one row per round: t, departed_s, vehicle (empty for the run's), regret_wh, cumulative_regret_wh,
+    energy_wh (measured), predicted_wh and predicted_sd_wh (what it was expected to be, NaN where the model cannot
+    tell), half50_wh, half80_wh, half90_wh and half95_wh (how far conformal intervals of that many percent reach to
+    either side), route_edges, distinct_edges (driven so far), beta, multiplier (posterior deviations between index
+    and mean), b_min (of confidence sets); in
     truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of
     its rivals fastest, shortest, eq8, rule_best and best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of
     `Audit`, if there was one.
@@ -50,34 +52,38 @@ class Log:
 
 
 def run(
-    agent: Agent | Guarded,
+    agent: Agent | Guarded | Fleet,
     environment: Environment,
-    judge: Judge,
+    judge: Judge | FleetJudge,
     *,
     horizon: int,
     on_round: Callable[[int], None],
     in_flight: Flight = 1,
-    conformal: AdaptiveConformal | None = None,
+    conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal] | None = None,
     audit: Audit | None = None,
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
     in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its update is what came
-    in between it and the next.  conformal: what is to hear of every trip that has told; new if none is given.
+    in between it and the next.  conformal: what is to hear of every trip that has told, or
+    of those of each vehicle; new if none is given.
 
     Raises
     ------
     NoRouteError
         If a round has no way from origin to destination.
     """
-    rounds: defaultdict[str, list[float]] = defaultdict(list)
+    rounds: defaultdict[str, list[Any]] = defaultdict(list)
     timings: defaultdict[str, list[float]] = defaultdict(list)
     diagnostics: defaultdict[str, list[float]] = defaultdict(list)
     edges, observed_wh, travel_s = [], [], []
     driven: set[int] = set()
     stopwatch = _Stopwatch()
-    stopwatch.attach(agent.model, "posterior", "posterior_s")
-    stopwatch.attach(agent.space, "route", "search_s")
+    agents = list(agent.agents.values()) if isinstance(agent, Fleet) else [agent]
+    for model in {id(each.model): each.model for each in agents}.values():
+        stopwatch.attach(model, "posterior", "posterior_s")
+    for space in {id(each.space): each.space for each in agents}.values():
+        stopwatch.attach(space, "route", "search_s")
     flight = InFlight(in_flight)
     intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
     for t in range(1, horizon + 1):
@@ -110,6 +116,7 @@ def run(
         travel_s.append(feedback.travel_s)
         row = {
             "departed_s": request.departed_s,
+            "vehicle": request.vehicle,
             "regret_wh": score.regret_wh,
             "energy_wh": float(feedback.energy_wh.sum()),
             "predicted_wh": predicted_wh,
@@ -127,8 +134,8 @@ def run(
         }
         for rival, totals in score.rivals.items():
             row |= {f"{rival}_wh": totals.energy_wh, f"{rival}_s": totals.time_s, f"{rival}_m": totals.length_m}
-        for name, value in row.items():
-            rounds[name].append(value)
+        for name, number in row.items():
+            rounds[name].append(number)
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
         laps["update_s"] = update_s
         for name, seconds in laps.items():
@@ -156,20 +163,24 @@ def run(
 class _Intervals:
     """Conformal intervals of the trips under way, which are heard of in the order in which trips end."""
 
-    def __init__(self, conformal: AdaptiveConformal) -> None:
+    def __init__(self, conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal]) -> None:
         self._conformal = conformal
         self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
 
+    def of(self, vehicle: str) -> AdaptiveConformal:
+        """Return what the intervals of a vehicle go by."""
+        return self._conformal[vehicle] if isinstance(self._conformal, Mapping) else self._conformal
+
     def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
         """Return half the width of each interval of a trip just planned, Wh, by column."""
-        multipliers = self._conformal.multipliers
+        multipliers = self.of(feedback.vehicle).multipliers
         self._expected.append((feedback, mean_wh, sd_wh, multipliers))
         return {f"half{100 * level:.0f}_wh": float(m * sd_wh) for level, m in zip(LEVELS, multipliers, strict=True)}
 
     def tell(self, feedback: Feedback) -> None:
         place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
         _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
-        self._conformal.hear(mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers)
+        self.of(feedback.vehicle).hear(mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers)
 
 
 class _Stopwatch:

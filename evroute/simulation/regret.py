@@ -7,6 +7,7 @@ edge depends on the edge before it.
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,6 +138,17 @@ class Judge:
 
     def _best(self, request: Round, weights: FloatArray) -> Route:
         return self.search.route(weights, request.origin, request.destination)
+
+
+class FleetJudge:
+    """Judges by vehicle, as rounds name them: each knows the height and the noise of its own."""
+
+    def __init__(self, judges: Mapping[str, Judge]) -> None:
+        self.judges = judges
+
+    def score(self, world: Environment, request: Round, route: Route) -> Score:
+        """Score a route by the judge of the round's vehicle."""
+        return self.judges[request.vehicle].score(world, request, route)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@
 ``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh, travel_s
 ``failures/RUN.txt``     why a run failed
 ``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
-``beliefs/RUN.npz``      what the model had learned at the end (``belief``)
+``beliefs/RUN.npz``      what the model had learned at the end (``belief``); RUN@VEHICLE.npz of other vehicles' own
 ``timings/RUN.parquet``  seconds per round, which no two machines share
 ``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models that do
 ``estimate.json``        seconds and bytes foretold by ``--dry-run`` and taken, where there was one
@@ -58,6 +58,7 @@ class Run:
     lengthscale: float = DEFAULT_LENGTHSCALE
     in_flight: Flight = 1
     audit: bool = False
+    share_belief: bool = False
 
     @property
     def name(self) -> str:
@@ -72,6 +73,7 @@ class Run:
         parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
         parts += [f"l{self.lengthscale:g}"] * (self.lengthscale != DEFAULT_LENGTHSCALE)
         parts += [f"f{self.in_flight}"] * (self.in_flight != 1)
+        parts += ["shared"] * self.share_belief
         return "-".join([*parts, f"s{self.seed}"])
 
 
@@ -125,9 +127,10 @@ class RunFolder:
             raise EvrouteError(f"{target} is unreadable; remove {self.path} or choose another --out") from None
         return manifest
 
-    def belief_path(self, run_name: str) -> Path:
-        """Return where a run's belief lies."""
-        return self.path / "beliefs" / f"{run_name}.npz"
+    def belief_path(self, run_name: str, vehicle: str = "") -> Path:
+        """Return where a run's belief lies, or that of another vehicle than the run's."""
+        name = f"{run_name}@{Path(vehicle).stem}" if vehicle else run_name
+        return self.path / "beliefs" / f"{name}.npz"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -169,8 +172,10 @@ class RunFolder:
         return sorted(path.stem for path in (self.path / "parts").glob("[!.]*.parquet"))
 
     def beliefs(self) -> list[str]:
-        """List the names of what can be planned on, sorted: finished runs, or what ``evroute learn`` has learned."""
+        """List the names of what can be planned on: finished runs, or what ``evroute learn`` has learned."""
         finished = self.finished_runs()
+        of_others = {path.stem for path in (self.path / "beliefs").glob("[!.]*@*.npz")}
+        finished += sorted(name for name in of_others if name.rpartition("@")[0] in finished)
         learned = sorted(path.stem for path in (self.path / "beliefs").glob("[!.]*-learned.npz"))
         return finished or learned
 
@@ -205,7 +210,8 @@ class RunFolder:
         if log.diagnostics:
             table = self._table("diagnostics", run.name)
             _write(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
-        _write(self._table("parts", run.name), labels | log.rounds)
+        vehicles = {"vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]}
+        _write(self._table("parts", run.name), labels | log.rounds | vehicles)
 
     def merge(self, runs: Iterable[Run]) -> None:
         """Write the unions over all runs that are finished, in the order of the experiment."""

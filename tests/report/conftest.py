@@ -55,6 +55,7 @@ def _log(regret_wh: np.ndarray, beta: float) -> Log:
     return Log(
         rounds={
             "t": t,
+            "vehicle": np.full(len(t), ""),
             "regret_wh": regret_wh,
             "cumulative_regret_wh": regret_wh.cumsum(),
             "energy_wh": 500 + regret_wh,

@@ -33,6 +33,7 @@ COLUMNS = {
     "seed",
     "t",
     "departed_s",
+    "vehicle",
     "regret_wh",
     "cumulative_regret_wh",
     "energy_wh",

@@ -51,6 +51,11 @@ class Listed:
     def __len__(self) -> int:
         return len(self.trips)
 
+    @property
+    def vehicles(self) -> tuple[str, ...]:
+        """The vehicles that trips name, sorted; the run's own is not among them."""
+        return tuple(sorted({trip.vehicle for trip in self.trips} - {""}))
+
     def trip(self, t: int) -> Trip:
         """Return the trip of round ``t``."""
         again, place = divmod(t - 1, len(self.trips))
@@ -166,12 +171,14 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
     """Return the trips of a table, and those that cannot be driven, by reason.
 
     origin, destination: an edge's id or "lat,lon".  departure: ISO 8601 or seconds, from 0 where there is none.
-    vehicle: of the catalogue or a file, the run's where empty.  count: how many such trips, 1 where empty.
+    vehicle: of the catalogue or a file, the run's where empty or equal to it.  count: how many such trips,
+    1 where empty.
 
     Raises
     ------
     EvrouteError
-        If a column is missing or unknown, a time cannot be read, or a count is no positive whole number.
+        If a column is missing or unknown, a time cannot be read, a count is no positive whole number, or there is no
+        such vehicle.
     """
     names = table.column_names
     check_columns(path, names, COLUMNS, ("origin", "destination"))
@@ -182,7 +189,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         row = int(np.flatnonzero(wrong)[0])
         raise EvrouteError(f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ...")
     departed_s = seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
-    vehicles = table["vehicle"].to_pylist() if "vehicle" in names else [None] * n
+    vehicles = _vehicles(path, table["vehicle"].to_pylist(), setting) if "vehicle" in names else [""] * n
     trips: list[Trip] = []
     skipped: dict[str, int] = {}
     ends: dict[tuple[str, str], tuple[int, int]] = {}
@@ -194,8 +201,6 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         try:
             if not departure >= 0:
                 raise EvrouteError(f"a departure at {departure:g} s")
-            if vehicle:
-                load_vehicle(vehicle)
             if pair not in ends:
                 ends[pair] = endpoints(setting.network, None, pair)
             if ends[pair][0] == ends[pair][1]:
@@ -205,8 +210,25 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
             continue
         for copy in range(times):
             name = f"{row + 1}" if times == 1 else f"{row + 1}.{copy + 1}"
-            trips.append(Trip(*ends[pair], departed_s=departure, vehicle=vehicle or "", trip_id=name))
+            trips.append(Trip(*ends[pair], departed_s=departure, vehicle=vehicle, trip_id=name))
     return trips, skipped
+
+
+def _vehicles(path: Path, named: list[str | None], setting: Setting) -> list[str]:
+    """Return the vehicle of each row; empty where it is the setting's."""
+    there: dict[str, str] = {"": ""}
+    for row, name in enumerate(named, start=1):
+        if name and name not in there:
+            try:
+                there[name] = "" if load_vehicle(name) == setting.vehicle else name
+            except EvrouteError as error:
+                raise EvrouteError(f"trip table {path}, row {row}: {error}") from None
+    return [there[name or ""] for name in named]
+
+
+def vehicles_of(trips: Trips) -> tuple[str, ...]:
+    """Return the vehicles that trips name beside the run's own."""
+    return trips.vehicles if isinstance(trips, Listed) else ()
 
 
 def provenance(trip: str, setting: Setting) -> dict[str, object]:
@@ -221,4 +243,6 @@ def provenance(trip: str, setting: Setting) -> dict[str, object]:
     if not isinstance(trips, Listed):
         return {}
     digest = hashlib.sha256(Path(trip).read_bytes()).hexdigest()
-    return {"sha256": digest, "trips": len(trips), "skipped": trips.skipped, "notes": list(trips.notes)}
+    told = {"sha256": digest, "trips": len(trips), "skipped": trips.skipped, "notes": list(trips.notes)}
+    cars = {name: Setting(setting.network, load_vehicle(name)).vehicle_numbers for name in trips.vehicles}
+    return told | ({"vehicles": cars} if cars else {})

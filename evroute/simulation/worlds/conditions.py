@@ -1,7 +1,7 @@
 """Conditions: in what the truth of a ``physics`` world departs from what eq. 8 assumes; each is off by default."""
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from numpy.random import SeedSequence
 from pydantic import AfterValidator, Field, ValidationError, model_validator
@@ -49,6 +49,8 @@ class Conditions(World):
     time_std: of the logarithm of the factor that all travel times of a trip share, as measured.
     In SUMO edges showed noise of 1 to 28 Wh, and routes 1.65 times what independent noise would give.
     """
+
+    several_vehicles: ClassVar[bool] = True
 
     kind: Literal["physics"] = "physics"
     payload_kg: float = Field(0.0, ge=0)

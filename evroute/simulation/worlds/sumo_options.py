@@ -5,7 +5,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from numpy.random import SeedSequence
 from pydantic import Field, model_validator
@@ -121,6 +121,8 @@ class SumoOptions(Driven):
     payload_kg: on top of the vehicle's mass.  auxiliary_w: on top of the vehicle's own.
     wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from north.
     """
+
+    several_vehicles: ClassVar[bool] = True
 
     kind: Literal["sumo"] = "sumo"
     payload_kg: float = Field(0.0, ge=0, le=20_000)

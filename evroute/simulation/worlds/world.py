@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.random import SeedSequence
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -44,6 +44,9 @@ class World(BaseModel, ABC):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    several_vehicles: ClassVar[bool] = False
+    """Whether trips may name vehicles, each with a truth of its own."""
 
     kind: str
     name: str = Field("", pattern=r"^[\w.-]*$")

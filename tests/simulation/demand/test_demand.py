@@ -34,10 +34,10 @@ def test_a_table_gives_trips_in_order_of_departure_as_often_as_it_says(tmp_path,
         tmp_path,
         on_the_hill,
         "origin,destination,departure,vehicle,count\n"
-        "in,out,2026-05-04T08:00:00,,2\nup,home,2026-05-04T07:30:00,reference,\n",
+        "in,out,2026-05-04T08:00:00,,2\nup,home,2026-05-04T07:30:00,volvo-c40,\n",
     )
     told = [(trip.origin, trip.destination, trip.departed_s, trip.vehicle) for trip in trips.trips]
-    assert told == [(1, 6, 27_000.0, "reference"), (0, 5, 28_800.0, ""), (0, 5, 28_800.0, "")]
+    assert told == [(1, 6, 27_000.0, "volvo-c40"), (0, 5, 28_800.0, ""), (0, 5, 28_800.0, "")]
     assert trips.notes == ("departures were out of order: sorted",)
     assert len({trip.trip_id for trip in trips.trips}) == 3
 
@@ -48,17 +48,24 @@ def test_beyond_the_last_trip_the_list_starts_anew_whole_days_later(tmp_path, on
     assert [trips.trip(t).destination for t in (1, 2, 3)] == [5, 6, 5]
 
 
+def test_an_unknown_vehicle_is_refused_and_the_runs_own_is_not_another(tmp_path, on_the_hill) -> None:
+    with pytest.raises(EvrouteError, match="row 2: unknown vehicle 'rocket'"):
+        demand(tmp_path, on_the_hill, "origin,destination,vehicle\nin,out,\nin,out,rocket\n")
+    trips = demand(tmp_path, on_the_hill, "origin,destination,vehicle\nin,out,reference\nin,out,volvo-c40\n")
+    assert trips.vehicles == ("volvo-c40",)
+
+
 def test_what_cannot_be_driven_is_counted_and_the_others_go_on(tmp_path, on_the_hill) -> None:
     trips = demand(
         tmp_path,
         on_the_hill,
         "origin,destination,departure,vehicle,count\n"
-        'in,out,0,,\nnowhere,out,0,,3\nin,in,0,,\nin,out,-5,,\nin,out,0,rocket,\n"89,0",out,0,,\n',
+        'in,out,0,,\nnowhere,out,0,,3\nin,in,0,,\nin,out,-5,,\n"89,0",out,0,,\n',
     )
     assert len(trips) == 1
-    assert sorted(trips.skipped.values()) == [1, 1, 1, 1, 3]
+    assert sorted(trips.skipped.values()) == [1, 1, 1, 3]
     told = " ".join(trips.skipped)
-    for reason in ("no edge 'nowhere'", "the same edge", "departure at -5 s", "unknown vehicle 'rocket'", "89.0,0.0"):
+    for reason in ("no edge 'nowhere'", "the same edge", "departure at -5 s", "89.0,0.0"):
         assert reason in told
 
 

@@ -1,0 +1,60 @@
+"""Fleet: several vehicles, each with an agent of its own; asks and tells as an agent does.
+
+What the agents have in common is what their models have (``model.shared``).
+"""
+
+from collections.abc import Mapping
+
+from evroute.arms import Feedback, Round, Route
+from evroute.model.base import EnergyModel
+from evroute.planning.arm_space import ArmSpace
+from evroute.policy.agent import Agent
+from evroute.policy.base import Index
+from evroute.policy.guard import Guarded
+
+
+class Fleet:
+    """Agents by vehicle, as rounds and feedback name them; what it says of itself is of the vehicle asked last."""
+
+    def __init__(self, agents: Mapping[str, Agent | Guarded]) -> None:
+        self.agents = dict(agents)
+        self._last = next(iter(self.agents))
+
+    @property
+    def model(self) -> EnergyModel:
+        """The model of the vehicle asked last."""
+        return self.agents[self._last].model
+
+    @property
+    def index(self) -> Index:
+        """The index of the vehicle asked last."""
+        return self.agents[self._last].index
+
+    @property
+    def space(self) -> ArmSpace:
+        """The arm space of the vehicle asked last."""
+        return self.agents[self._last].space
+
+    def ask(self, request: Round) -> Route:
+        """Choose the route of a round for its vehicle.
+
+        Raises
+        ------
+        NoRouteError
+            If no legal way over the available edges leads to the destination.
+        """
+        self._last = request.vehicle
+        return self.agents[request.vehicle].ask(request)
+
+    def predict(self, request: Round, route: Route) -> tuple[float, float]:
+        """Return mean and deviation of a route's energy, Wh, as the agent of the vehicle does."""
+        return self.agents[request.vehicle].predict(request, route)
+
+    def tell(self, feedback: Feedback) -> None:
+        """Let the agent of the vehicle that drove learn."""
+        self.agents[feedback.vehicle].tell(feedback)
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return those of the agent of the vehicle asked last, if it has any."""
+        agent = self.agents[self._last]
+        return agent.diagnostics() if isinstance(agent, Guarded) else {}
