@@ -40,10 +40,13 @@ def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
 
 
 def standard_kernel(
-    graph: GraphMatern, prior: EnergyPrior, lengthscale: float = DEFAULT_LENGTHSCALE
+    graph: GraphMatern,
+    prior: EnergyPrior,
+    lengthscale: float = DEFAULT_LENGTHSCALE,
+    n_features: int = len(context.NAMES),
 ) -> EdgeContextKernel:
     """Build the paper's kernel: one lengthscale for every context, in standard deviations of it."""
-    return EdgeContextKernel(graph, prior.std_wh, np.full(len(context.NAMES), lengthscale))
+    return EdgeContextKernel(graph, prior.std_wh, np.full(n_features, lengthscale))
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:

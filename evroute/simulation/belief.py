@@ -41,6 +41,7 @@ def save(
         "method": method.model_dump(exclude_none=True),
         "prior": setting.spread,
         "lengthscale": setting.lengthscale,
+        "temperature": setting.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
@@ -64,6 +65,8 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
     """
     path = RunFolder(folder).belief_path(_choose(folder, run))
     state, about, _ = _read(path)
+    if about.get("temperature"):
+        raise EvrouteError(f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet")
     setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
     if about["digest"] != network.digest:
         raise EvrouteError(

@@ -111,6 +111,8 @@ class Experiment(BaseModel):
         names = [run.name for run in self.runs()]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the same run is asked for twice: {twice[0]}")
+        if any(world.tells_temperature for world in self.world) and any(method.arms for method in self.methods):
+            raise ValueError("arms on turns know no temperatures; leave temperature_std_k or arms out")
         return self
 
     def runs(self) -> Iterator[Run]:

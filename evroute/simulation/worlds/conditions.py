@@ -3,17 +3,19 @@
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
-from numpy.random import SeedSequence
+import numpy as np
+from numpy.random import SeedSequence, default_rng
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from evroute.energy.driving import air_density_kgpm3, hvac_w
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
+from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.simulation.demand.trips import S_PER_H, Trips
 from evroute.simulation.setting import Setting
 from evroute.simulation.worlds.environment import Environment
 from evroute.simulation.worlds.world import World
+
+TEMPERATURES_C = -50.0, 50.0
 
 
 def _hours(hours: tuple[float, float]) -> tuple[float, float]:
@@ -33,7 +35,9 @@ class Conditions(World):
     with the signed square of ``speed + headwind``, the headwind along the line between the edge's two junctions; what
     side wind adds (Hucho, *Aerodynamics of Road Vehicles*) is left out.
     temperature_c: changes the air's density (ideal gas at 1,013.25 hPa, ISO 2533) and adds
-    `energy.driving.hvac_w`.
+    `energy.driving.hvac_w`.  temperature_std_k: trips meet temperatures of their own, normal around it, within -50
+    and 50 °C; the learner's contexts then tell them (`simulation.setting`), its prior means do not, and no context
+    ever repeats.
     auxiliary_w: on top of the vehicle's own, times the true travel time.
     zones, zone_radius_m, zone_speed_factor, zone_hours: round congested zones around edges drawn by the seed, in
     which speeds fall to that share, always or in ``[from, to]`` hours of the day. At 0.3 and below the Highway
@@ -59,6 +63,7 @@ class Conditions(World):
     wind_mps: float = Field(0.0, ge=0, le=40)
     wind_from_deg: float = Field(0.0, ge=0, lt=360)
     temperature_c: float | None = Field(None, ge=-50, le=50)
+    temperature_std_k: float = Field(0.0, ge=0, le=30)
     auxiliary_w: float = Field(0.0, ge=0)
     zones: int = Field(0, ge=0)
     zone_radius_m: float = Field(500.0, gt=0)
@@ -86,6 +91,8 @@ class Conditions(World):
             given = [name for name in idle if getattr(self, name) != type(self).model_fields[name].default]
             if given and not getattr(self, what):
                 raise ValueError(f"{given[0]} does nothing without {what}")
+        if self.temperature_std_k and self.temperature_c is None:
+            raise ValueError("temperature_std_k does nothing without temperature_c")
         return self
 
     def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> Environment:
@@ -95,19 +102,19 @@ class Conditions(World):
         return Physics(self, setting, trips, seeds)
 
     @property
-    def air_density_kgpm3(self) -> float:
-        """Density of the air, kg/m³; that of eq. 8 where no temperature is given."""
-        return AIR_DENSITY_KGPM3 if self.temperature_c is None else air_density_kgpm3(self.temperature_c)
+    def tells_temperature(self) -> bool:
+        """Whether contexts tell it."""
+        return self.temperature_std_k > 0
 
-    def true_vehicle(self, assumed: Vehicle) -> Vehicle:
-        """Return the vehicle as it is in this world.
+    def true_vehicle(self, assumed: Vehicle, temperature_c: float | None) -> Vehicle:
+        """Return the vehicle as it is in this world at a temperature.
 
         Raises
         ------
         EvrouteError
             If that is no vehicle any more.
         """
-        hvac = 0.0 if self.temperature_c is None else hvac_w(self.temperature_c)
+        hvac = 0.0 if temperature_c is None else hvac_w(temperature_c)
         try:
             return replace(
                 assumed,
@@ -120,6 +127,13 @@ class Conditions(World):
             problem = error.errors()[0]
             field = ".".join(str(part) for part in problem["loc"])
             raise EvrouteError(f"world {self.label}: {field} of vehicle '{assumed.name}': {problem['msg']}") from None
+
+    def temperature_of(self, seeds: SeedSequence) -> float | None:
+        """Return the temperature that a trip meets, °C, drawn where trips differ."""
+        if self.temperature_c is None or not self.temperature_std_k:
+            return self.temperature_c
+        drawn_c = default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
+        return float(np.clip(drawn_c, *TEMPERATURES_C))
 
     def congested(self, departed_s: float) -> bool:
         """Tell whether the zones are congested for a trip that departs then, s since some midnight."""

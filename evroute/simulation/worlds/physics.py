@@ -9,21 +9,22 @@ streams of their own and do not depend on which routes were chosen.
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.driving import headwind_mps
-from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH, energy_parts
+from evroute.energy.driving import air_density_kgpm3, headwind_mps
+from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH, energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network import context
 from evroute.network.turn_table import TurnTable
 from evroute.simulation.demand.trips import Trips
-from evroute.simulation.setting import Setting
+from evroute.simulation.setting import Setting, temperature_feature
 from evroute.simulation.worlds.closures import Closures
 from evroute.simulation.worlds.conditions import Conditions
 from evroute.simulation.worlds.environment import child, edge_noise
@@ -60,7 +61,9 @@ class Physics:
     """
 
     def __init__(self, conditions: Conditions, setting: Setting, trips: Trips, seeds: SeedSequence) -> None:
-        zone_seed, level_seed, self._noise_seed, self._trip_seed, closure_seed = seeds.spawn(5)
+        zone_seed, level_seed, self._noise_seed, self._trip_seed, closure_seed, self._temperature_seed = seeds.spawn(
+            6
+        )
         network = setting.network
         self.conditions = conditions
         self.setting = setting
@@ -74,6 +77,7 @@ class Physics:
         self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
         self._truths: dict[tuple[str, bool], Truth] = {}
         self._arms: dict[tuple[str, bool], Arms] = {}
+        self._temperature_c = conditions.temperature_c  # that of the truths and the arms kept
         self._truth_of("", False)  # tell at once what cannot be
 
     def observe(self, t: int) -> Round:
@@ -85,6 +89,7 @@ class Physics:
             If so many edges are closed that no draw leaves a way.
         """
         trip = self.trips.trip(t)
+        self._meet(t)
         arms = self._known_arms(trip.vehicle, self.conditions.congested(trip.departed_s))
         if self.conditions.closed_share:
             arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
@@ -134,6 +139,15 @@ class Physics:
     def _of_arms(self, values: FloatArray, request: Round) -> FloatArray:
         return values if len(request.arms) == len(values) else values[request.arms.edge]
 
+    def _meet(self, t: int) -> None:
+        """Let the air have the temperature of round ``t``."""
+        if not self.conditions.tells_temperature:
+            return
+        temperature_c = self.conditions.temperature_of(child(self._temperature_seed, t))
+        if temperature_c != self._temperature_c:
+            self._temperature_c = temperature_c
+            self._truths, self._arms = {}, {}
+
     def _vehicle(self, name: str) -> Vehicle:
         return load_vehicle(name) if name not in {"", self.setting.vehicle.name} else self.setting.vehicle
 
@@ -148,12 +162,16 @@ class Physics:
         if key not in self._arms:
             network, speed_mps = self.setting.network, self._speed_mps(key[1])
             parts = energy_parts(self._vehicle(vehicle), network.length_m, network.climb_m, speed_mps)
-            features = self.setting.arms.features.copy()
+            features = self.setting.arms.features[:, : len(context.NAMES)].copy()
             features[:, SPEED] *= speed_mps / network.speed_mps
+            if self.conditions.tells_temperature:
+                told = temperature_feature(cast(float, self._temperature_c))
+                features = np.column_stack([features, np.full(len(features), told)])
             self._arms[key] = Arms(np.arange(network.n_edges), features, parts.total_wh)
         return self._arms[key]
 
     def _truth(self, request: Round) -> Truth:
+        self._meet(request.t)
         return self._truth_of(request.vehicle, self.conditions.congested(request.departed_s))
 
     def _truth_of(self, vehicle: str, congested: bool) -> Truth:
@@ -164,15 +182,14 @@ class Physics:
 
     def _make_truth(self, assumed: Vehicle, speed_mps: FloatArray) -> Truth:
         conditions, network = self.conditions, self.setting.network
-        vehicle = conditions.true_vehicle(assumed)
+        vehicle = conditions.true_vehicle(assumed, self._temperature_c)
+        density_kgpm3 = AIR_DENSITY_KGPM3 if self._temperature_c is None else air_density_kgpm3(self._temperature_c)
         source, target = network.turns.T
         length_m, climb_m = network.length_m, network.climb_m
         level_m = np.sqrt(np.maximum(length_m**2 - climb_m**2, 0.0))
         weight_n = vehicle.mass_kg * GRAVITY_MPS2
         air_mps = speed_mps + self.headwind_mps
-        drag = (
-            0.5 * vehicle.drag * vehicle.front_m2 * conditions.air_density_kgpm3 * length_m * air_mps * abs(air_mps)
-        )
+        drag = 0.5 * vehicle.drag * vehicle.front_m2 * density_kgpm3 * length_m * air_mps * abs(air_mps)
         steady_j = weight_n * climb_m + weight_n * vehicle.rolling * level_m + drag
         auxiliary_wh = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH
         kinetic_j = 0.5 * vehicle.mass_kg * speed_mps**2 if conditions.kinetic else np.zeros(network.n_edges)

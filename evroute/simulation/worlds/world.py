@@ -61,6 +61,11 @@ class World(BaseModel, ABC):
             If the options do not go with the network or the vehicle.
         """
 
+    @property
+    def tells_temperature(self) -> bool:
+        """Whether the contexts of its rounds tell the temperature too."""
+        return False
+
     def provenance(self, setting: Setting) -> dict[str, Any]:
         """Return what results depend on besides the options, and a ``note`` for people where there is one.
 

@@ -354,3 +354,38 @@ def test_trips_may_name_their_vehicle(hill, build) -> None:
     np.testing.assert_array_equal(other.arms.prior_mean_wh, eq8_wh)
     assert np.all(world.expected_wh(other) != world.expected_wh(own))
     assert world.drive(other, Route((0, 1, 2, 5))).vehicle == "renault-zoe"
+
+
+def test_every_trip_meets_a_temperature_of_its_own_which_its_contexts_tell(build, hill) -> None:
+    world = build(temperature_c=5, temperature_std_k=10)
+    row, met_c = hill.row_of["in"], []
+    for t in range(1, 201):
+        request = world.observe(t)
+        told = request.arms.features[:, 3]
+        assert np.ptp(told) == 0
+        temperature_c = 21 + 10 * told[0]
+        drag_j = 0.5 * DRAG_AREA * 101_325 / (287.05 * (temperature_c + 273.15)) * 1000 * 10**2
+        expected_wh = battery_wh(MASS * G * ROLLING * 1000 + drag_j) + hvac_w(temperature_c) * 100 / 3600
+        assert world.expected_wh(request)[row] == pytest.approx(expected_wh)
+        met_c.append(temperature_c)
+    assert len(set(met_c)) == 200
+    assert np.mean(met_c) == pytest.approx(5, abs=4 * 10 / np.sqrt(200))
+    assert np.std(met_c) == pytest.approx(10, rel=4 / np.sqrt(400))
+    again = world.observe(1)
+    assert 21 + 10 * again.arms.features[0, 3] == met_c[0], "the same however late it is asked for"
+    assert build(temperature_c=5).observe(1).arms.features.shape[1] == 3
+
+
+def test_models_of_a_setting_that_tells_temperature_are_kernels_of_it(hill) -> None:
+    setting = Setting(hill, load_vehicle(), temperature=True)
+    arms = setting.arms
+    warmer = arms.features + np.array([0, 0, 0, 1.0])  # by 10 K
+    same = setting.kernel(arms.edge[:1], arms.features[:1], arms.edge[:1], arms.features[:1])
+    other = setting.kernel(arms.edge[:1], arms.features[:1], arms.edge[:1], warmer[:1])
+    root5 = np.sqrt(5)
+    assert other / same == pytest.approx((1 + root5 + 5 / 3) * np.exp(-root5))
+
+
+def test_temperatures_that_differ_need_one_to_differ_from() -> None:
+    with pytest.raises(EvrouteError, match="temperature_std_k does nothing without temperature_c"):
+        load_world({"kind": "physics", "temperature_std_k": 5})
