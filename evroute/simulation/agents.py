@@ -148,7 +148,8 @@ def _shared(first: Learner, setting: Setting) -> Shared:
 
 
 def _setting(run: Run, vehicle: str, lengthscale: float | None = None) -> Setting:
-    return load_setting(run.network, vehicle or run.vehicle, run.prior, lengthscale or run.lengthscale)
+    known = run.world.tells_temperature
+    return load_setting(run.network, vehicle or run.vehicle, run.prior, lengthscale or run.lengthscale, known)
 
 
 def _key(vehicle: str) -> int:

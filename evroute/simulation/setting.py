@@ -8,8 +8,11 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
+from evroute.energy.driving import COMFORT_C
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, all_arms, fit
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -26,6 +29,8 @@ from evroute.planning.search import Search
 
 if TYPE_CHECKING:
     from evroute.simulation.turn_setting import TurnSetting
+
+TEMPERATURE_UNIT_K = 10.0
 
 
 class Setting:
@@ -134,7 +139,7 @@ class Setting:
 
     def _kernel(self, prior: EnergyPrior) -> EdgeContextKernel:
         n_features = self.arms.features.shape[1]
-        return build.standard_kernel(_graph(self.network), prior, np.full(n_features, self.lengthscale))
+        return build.standard_kernel(_graph(self.network), prior, self.lengthscale, n_features)
 
     def ends(self, trip: str) -> tuple[int, int]:
         """Return origin and destination (network rows) of a named trip, or of one written ``PLACE to PLACE``.
@@ -168,7 +173,9 @@ def load_setting(
     EvrouteError
         If there is no such network or vehicle, or it cannot be read.
     """
-    return Setting(_network(network), load_vehicle(vehicle), spread=spread, lengthscale=lengthscale, temperature=temperature)
+    return Setting(
+        _network(network), load_vehicle(vehicle), spread=spread, lengthscale=lengthscale, temperature=temperature
+    )
 
 
 def temperature_feature(temperature_c: float) -> float:
