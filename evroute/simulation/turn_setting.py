@@ -21,6 +21,8 @@ from evroute.simulation.setting import Setting
 
 TURN_LENGTHSCALE = 4.0
 """Of entry speed and turn angle: most of what is wrong with an edge is wrong however it is entered."""
+CONTROL_LENGTHSCALE = 0.5
+"""Of the contexts of `network.controls`, which are 0 or 1; chosen in Monaco, docs/figures/turns.md."""
 
 
 class TurnSetting:
@@ -86,7 +88,7 @@ class TurnSetting:
     def _kernel(self, prior: TurnPrior) -> EdgeContextKernel:
         table = self.energy.table
         graph = TurnGraph(self.edges.kernel.matern, table.left, table.entered)
-        names = (*NAMES, *CONTEXTS) if self.controls else NAMES
-        factor = np.ones(len(names))
-        factor[len(context.NAMES) :] = TURN_LENGTHSCALE
+        of_edges, own = self.edges.arms.features.shape[1], len(NAMES) - len(context.NAMES)
+        counts = of_edges, own, len(CONTEXTS) if self.controls else 0
+        factor = np.repeat([1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE], counts)
         return EdgeContextKernel(graph, prior.std_wh, self.edges.lengthscale * factor)

@@ -1,15 +1,20 @@
 """Models on turns: each works through ask and tell, and the kinetic part is what the edge models cannot know."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.random import SeedSequence, default_rng
 
+from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.network.controls import LIGHT, RIGHT_OF_WAY
 from evroute.planning.arm_space import TurnArms
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.methods import Method, make_index, make_model
+from evroute.simulation.methods import Method, make_index, make_model, make_space
 from evroute.simulation.setting import Setting
 from evroute.simulation.worlds.conditions import Conditions
 
@@ -46,8 +51,6 @@ def drive(agent: Agent, setting: Setting, **truth) -> list[tuple[float, float]]:
 @pytest.fixture
 def rough(make_network, hill):
     """The hill, its roads of different speeds."""
-    from dataclasses import replace
-
     return Setting(replace(hill, speed_mps=np.array([8.0, 14, 25, 20, 8, 14, 14])), load_vehicle())
 
 
@@ -76,3 +79,36 @@ def test_a_state_goes_on_where_it_was(rough, model) -> None:
     again.model.restore(agent.model.state())
     here, there = (each.model.posterior(rough.turns.arms) for each in (agent, again))
     np.testing.assert_array_equal(here.mean_wh, there.mean_wh)
+
+
+@pytest.mark.parametrize("model", ["exact", "physics+gp"])
+def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_controls_are_told(
+    make_network, model
+) -> None:
+    n = 40  # a straight road: turn k leads from edge k to edge k + 1; every second of them has a light
+    x_m = np.cumsum(default_rng(2).uniform(80, 120, n + 1))
+    road = make_network([(f"e{k}", k, k + 1) for k in range(n)], [(x, 0, 0) for x in x_m])
+    lit = np.arange(n - 1) % 2 == 0
+    setting = Setting(replace(road, control=np.where(lit, LIGHT, RIGHT_OF_WAY)), load_vehicle(), spread="dissipation")
+    foretold = {}
+    for controls in (None, True):
+        method = Method(model=model, index="greedy", arms="turns", controls=controls)
+        learner = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
+        arms = make_space(method, setting).all_arms(setting.arms)
+        known = arms.take(np.arange(20))
+        measured = Feedback(known.edge, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20])
+        learner.update(measured)
+        foretold[controls] = (learner.posterior(arms).mean_wh - arms.prior_mean_wh)[30 : n - 1]
+    lit_later = lit[30:]
+    missed = {controls: np.abs(wh - 2.0 * lit_later).max() for controls, wh in foretold.items()}
+    assert missed[True] < 0.7 < 1 < missed[None]
+
+
+def test_a_network_that_knows_of_no_lights_refuses_controls(hill) -> None:
+    method = Method(model="exact", index="ts", arms="turns", controls=True)
+    with pytest.raises(EvrouteError, match="tells nothing of lights, stop signs or right of way; leave controls out"):
+        make_space(method, Setting(hill, load_vehicle()))
+    with pytest.raises(EvrouteError, match="controls is for arms on turns"):
+        Method(model="exact", index="ts", controls=True)
+    assert method.name == "exact-turns-controls-ts"
+    assert method.label == "GP-TS turns with controls"
