@@ -67,6 +67,17 @@ class HasJoint(Protocol):
 
 
 @runtime_checkable
+class DrawsAround(Protocol):
+    """A model that draws about its mean for less than it takes to give all its deviations."""
+
+    def mean(self, arms: Arms) -> FloatArray:
+        """Return the posterior mean of each arm, (a,) Wh."""
+
+    def sample_around(self, arms: Arms, rng: np.random.Generator, multiplier: float) -> FloatArray:
+        """Draw all arms together, their deviations from the mean multiplied, (a,) Wh."""
+
+
+@runtime_checkable
 class SharesNoise(Protocol):
     """A model whose trips have noise in common, on all their edges alike."""
 

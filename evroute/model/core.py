@@ -124,6 +124,12 @@ class Core:
         weights: FloatArray = self.information - self.precision.times(self.mean)
         return weights
 
+    def weigh(self, surprise: FloatArray) -> FloatArray:
+        """Return ``S Lam^-1 surprise``, (D,), of Lam times deviations of the measurements' means, (D,) 1/Wh."""
+        at_slots = self._times(surprise[:, np.newaxis])[:, 0]
+        weights: FloatArray = surprise - self.precision.times(at_slots)
+        return weights
+
     def solve(self, prior: FloatArray) -> FloatArray:
         """Return ``S K_D*``, (D, a), for the prior covariances (D, a) of the slots with any arms."""
         weighted = self.precision.times(prior)

@@ -20,6 +20,7 @@ from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.core import Core, Fresh
 from evroute.model.kernels import ArmKernel
+from evroute.model.prior_draws import PriorDraws
 from evroute.model.trip_noise import TripEffect, TripNoise
 
 CHECK_EVERY = 100
@@ -30,6 +31,8 @@ DRIFT_TOLERANCE = 1e-9
 """Difference, in prior variances and deviations, above which everything is computed afresh."""
 DIRECT_SAMPLE_ARMS = 512
 """Joint draws of at most so many arms come from their own posterior covariance, of more from draws of the prior."""
+AT_ONCE = 4096
+"""Arms that are predicted together where nothing is kept of them."""
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +40,8 @@ log = logging.getLogger(__name__)
 class ExactGP:
     """Exact Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    arms: every edge 0..n-1 in its reference context; or none, and every arm is predicted when asked for, as a region
+    needs (``model.regional``).  noise_std_wh: (n,) of one measurement of each edge, Wh.
     prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms`` (``model.build.prior_factor``),
     which joint draws of many arms need; made when first needed if not given, seconds on a city.
     potential_wh: (n,) ``m g dz``, Wh, which ``trip_effect`` needs.  trip_effect, noise: as in `TripNoise`.
@@ -56,8 +60,8 @@ class ExactGP:
         noise: Literal["prior", "learned"] = "prior",
     ) -> None:
         n = kernel.graph.n_edges
-        if not np.array_equal(arms.edge, np.arange(n)):
-            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
+        if len(arms) and not np.array_equal(arms.edge, np.arange(n)):
+            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network, or none")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
         if prior_factor is not None and prior_factor.shape != (n, n):
@@ -69,6 +73,7 @@ class ExactGP:
         self._reference = arms
         self._potential_wh = np.zeros(n) if potential_wh is None else potential_wh
         self._prior_factor = prior_factor
+        self._prior_draws = None if len(arms) else PriorDraws(kernel)
         self._start()
 
     def _start(self) -> None:
@@ -82,14 +87,17 @@ class ExactGP:
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm, eqs. 2-3."""
-        mean, variance = (numbers[arms.edge] for numbers in self._core.reference())
-        elsewhere = np.flatnonzero(self._elsewhere(arms.edge, arms.features))
-        if len(elsewhere):
-            edge, features = arms.edge[elsewhere], arms.features[elsewhere]
+        mean, variance = np.empty(len(arms)), np.empty(len(arms))
+        kept = ~self._elsewhere(arms.edge, arms.features)
+        mean[kept], variance[kept] = (numbers[arms.edge[kept]] for numbers in self._core.reference())
+        elsewhere, weights = np.flatnonzero(~kept), self._core.weights()
+        for start in range(0, len(elsewhere), AT_ONCE):
+            some = elsewhere[start : start + AT_ONCE]
+            edge, features = arms.edge[some], arms.features[some]
             prior = self._prior_with_slots(edge, features)
-            mean[elsewhere] = self._core.weights() @ prior
+            mean[some] = weights @ prior
             explained = np.einsum("ij,ij->j", prior, self._core.solve(prior))
-            variance[elsewhere] = self._kernel.diagonal(edge, features) - explained
+            variance[some] = self._kernel.diagonal(edge, features) - explained
         return Belief(arms.prior_mean_wh + mean, np.sqrt(np.maximum(variance, 0.0)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
@@ -171,12 +179,35 @@ class ExactGP:
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw them ``size`` times, (size, a) Wh; of many arms, 64 draws take a few times as long as one."""
+        if len(arms) > DIRECT_SAMPLE_ARMS and self._prior_draws is not None:
+            return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
         strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
         if len(arms) <= DIRECT_SAMPLE_ARMS or strays or self._elsewhere(arms.edge, arms.features).any():
             factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
             draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
             return draws + self.posterior(arms).mean_wh
         return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.edge]
+
+    def mean(self, arms: Arms) -> FloatArray:
+        """Return the posterior mean of each arm alone, (a,) Wh: cheaper than with deviations."""
+        if len(self._reference):
+            return self.posterior(arms).mean_wh
+        return arms.prior_mean_wh + self._regressed(self._core.weights(), arms)
+
+    def sample_around(self, arms: Arms, rng: np.random.Generator, multiplier: float) -> FloatArray:
+        """Draw all arms together, their deviations from the mean multiplied, (a,) Wh.
+
+        Without reference arms by Matheron's rule with a draw of the prior for the slots and the arms alone, as
+        Wilson et al. (2020), *Efficiently sampling functions from Gaussian process posteriors*.
+        """
+        if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
+            mean_wh = self.mean(arms)
+            return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
+        edge, features = np.concatenate([self._edge, arms.edge]), np.concatenate([self._features, arms.features])
+        draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
+        noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
+        surprise = core.information - core.precision.times(draw[: core.size]) - noise
+        return arms.prior_mean_wh + draw[core.size :] + self._regressed(core.weigh(surprise), arms)
 
     def state(self) -> State:
         """Return the visited arms and the numbers of the core."""
@@ -192,7 +223,7 @@ class ExactGP:
         ValueError
             If it is not the state of an exact model of as many edges and features.
         """
-        n, d = self._reference.features.shape
+        n, d = self._kernel.graph.n_edges, self._reference.features.shape[1]
         size, n_open = len(state.get("edge", ())), len(state.get("open", ()))
         expected: dict[str, tuple[int, ...]] = {
             "edge": (size,),
@@ -203,7 +234,7 @@ class ExactGP:
             "information": (size,),
             "mean": (size,),
             "covariance": (size, size),
-            "slot_of": (n,),
+            "slot_of": (len(self._reference),),
             "open": (n_open,),
             "open_mean": (n_open,),
             "open_variance": (n_open,),
@@ -239,12 +270,22 @@ class ExactGP:
         draws += core.respond(core.information - core.precision.times(draws[:, self._edge].T).T - noise)
         return draws
 
+    def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
+        """Return the sum of the slots' prior covariances with each arm, times weights (D,), (a,)."""
+        regressed = np.empty(len(arms))
+        for start in range(0, len(arms), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            regressed[some] = weights @ self._prior_with_slots(arms.edge[some], arms.features[some])
+        return regressed
+
     def _dissipated(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
         dissipated: FloatArray = np.maximum(prior_mean_wh - self._potential_wh[edge], 0.0)
         return dissipated
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
         """Tell which arms are not in their reference context, (a,)."""
+        if not len(self._reference):
+            return np.ones(len(edge), dtype=np.bool_)
         if features is self._reference.features:
             return np.zeros(len(edge), dtype=np.bool_)
         elsewhere: BoolArray = np.any(features != self._reference.features[edge], axis=1)

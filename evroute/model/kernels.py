@@ -151,15 +151,20 @@ class EdgeContextKernel:
         self._check(features_a)
         self._check(features_b)
         with_graph, alone = self.lengthscales
-        covariance *= self.graph_share
-        if np.array_equal(with_graph, alone):
-            covariance += 1.0 - self.graph_share
-            covariance *= matern52(features_a, features_b, alone)
-        else:
-            covariance *= matern52(features_a, features_b, with_graph)
-            covariance += (1.0 - self.graph_share) * matern52(features_a, features_b, alone)
-        covariance *= self.std_wh[edge_a, np.newaxis]
-        covariance *= self.std_wh[edge_b]
+        together = np.array_equal(with_graph, alone)
+        at_once = max(1, _MIXED_AT_ONCE // max(1, len(edge_b)))
+        for start in range(0, len(edge_a), at_once):
+            some = slice(start, start + at_once)
+            rows, features = covariance[some], features_a[some]
+            rows *= self.graph_share
+            if together:
+                rows += 1.0 - self.graph_share
+                rows *= matern52(features, features_b, alone)
+            else:
+                rows *= matern52(features, features_b, with_graph)
+                rows += (1.0 - self.graph_share) * matern52(features, features_b, alone)
+            rows *= self.std_wh[edge_a[some], np.newaxis]
+            rows *= self.std_wh[edge_b]
 
     def _check(self, features: FloatArray) -> None:
         d = self.lengthscales.shape[1]
@@ -167,4 +172,5 @@ class EdgeContextKernel:
             raise ValueError(f"contexts have {features.shape[1]} features, lengthscales {d}")
 
 
+_MIXED_AT_ONCE = 1 << 15  # entries, to stay in the cache
 _BLOCK = 128  # rows of a city's covariance made at once, to stay in the cache

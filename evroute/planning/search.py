@@ -54,18 +54,22 @@ class Search:
             edges.append(int(predecessor[edges[-1]]))
         return Route(tuple(reversed(edges)))
 
-    def distances(self, weights: FloatArray, origin: int) -> FloatArray:
+    def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
         """Return the (n,) least cost of reaching the end of every edge from ``origin``, its own cost included.
+
+        limit: what costs more may be left at +inf.
 
         Raises
         ------
         ValueError
             If a weight is negative or NaN.
         """
-        return self._from(self.line_graph.turn_costs(weights), float(weights[origin]), origin)[0]
+        return self._from(self.line_graph.turn_costs(weights), float(weights[origin]), origin, limit)[0]
 
-    def rest(self, weights: FloatArray, destination: int) -> FloatArray:
+    def rest(self, weights: FloatArray, destination: int, *, limit: float = np.inf) -> FloatArray:
         """Return the (n,) least cost of what follows each edge up to the end of ``destination``; 0 at that edge.
+
+        limit: what costs more is left at +inf.
 
         Raises
         ------
@@ -75,7 +79,7 @@ class Search:
         # walking a turn backwards costs the edge that it enters when driven
         turn_weights = weights[self._reversed.source]
         _check(turn_weights.min(initial=np.inf))
-        cost: FloatArray = dijkstra(_filled(self._arcs_back, turn_weights), indices=destination)
+        cost: FloatArray = dijkstra(_filled(self._arcs_back, turn_weights), indices=destination, limit=limit)
         return cost
 
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
@@ -108,11 +112,12 @@ class Search:
         return TwoSided(self.line_graph, self._reversed, weights)
 
     def _from(
-        self, turn_weights: FloatArray, origin_weight: float, origin: int
+        self, turn_weights: FloatArray, origin_weight: float, origin: int, limit: float = np.inf
     ) -> tuple[FloatArray, np.ndarray[tuple[int], np.dtype[np.int32]]]:
         _check(origin_weight)
         _check(turn_weights.min(initial=np.inf))
-        cost, predecessor = dijkstra(_filled(self._arcs, turn_weights), indices=origin, return_predecessors=True)
+        arcs = _filled(self._arcs, turn_weights)
+        cost, predecessor = dijkstra(arcs, indices=origin, return_predecessors=True, limit=limit)
         cost += origin_weight
         return cost, predecessor
 

@@ -199,7 +199,7 @@ def grid(
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
-    fields = {"guard"}
+    fields = {"guard", "corridor"}
     if model not in ONLY_EDGES:
         fields |= {"arms", "learn_speeds", "controls"}
     if "kernel" in signature(named(MODELS, "model", model)).parameters:

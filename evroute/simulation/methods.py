@@ -13,6 +13,7 @@ from evroute.model.base import EnergyModel
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.refitting import Refitting
 from evroute.planning.arm_space import TurnArms
+from evroute.planning.corridor import CorridorArms
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index
 from evroute.simulation.parts import INDICES, MODELS, ONLY_EDGES, call, made_by, named, needs_of, options_of, pair
@@ -22,6 +23,7 @@ from evroute.simulation.turn_setting import TurnSetting
 LABELS = {
     "independent": "BI",
     "exact": "GP",
+    "regional": "GP regional",
     "fixed-features": "Fixed features",
     "svgp": "SVGP",
     "bkb": "BKB",
@@ -67,7 +69,8 @@ class Method(BaseModel):
     edge left (`TurnArms`), or ``"edges"`` where left out.  learn_speeds: turns go by the speeds that trips measured.
     controls: contexts of turns tell of lights, stop signs and right of way, where the network knows of them.
     guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the default.
-    lengthscale_factor: the model's kernel has the world's
+    corridor: routes are sought among the edges on ways that cost at most so many times the least by eq. 8, and
+    nothing is predicted of others (`CorridorArms`).  lengthscale_factor: the model's kernel has the world's
     lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both are for models with a
     kernel.  Every other option is a parameter with a default of the model or the index (`options_of`); one that both
     have goes to both.
@@ -83,6 +86,7 @@ class Method(BaseModel):
     learn_speeds: Literal[True] | None = None
     controls: Literal[True] | None = None
     guard: Annotated[float, Field(gt=0, lt=1, strict=True)] | Literal[True] | None = None
+    corridor: float | None = Field(default=None, ge=1)
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
 
@@ -107,6 +111,8 @@ class Method(BaseModel):
             raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
         if self.controls and not self.arms:
             raise EvrouteError("controls is for arms on turns; give arms = 'turns' too")
+        if self.corridor and self.arms:
+            raise EvrouteError("a corridor is one of edges; leave corridor or arms out")
         if self.arms:
             if self.model in ONLY_EDGES:
                 raise EvrouteError(f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}")
@@ -152,6 +158,8 @@ class Method(BaseModel):
         arms: list[str] = [self.arms] if self.arms else []
         arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
         parts = [self.model, *arms, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
+        if self.corridor:
+            parts.append("corridor" + _short(self.corridor))
         if self.guard:
             parts.append("guarded" + _short(self.guard))
         return "-".join(parts)
@@ -168,6 +176,7 @@ class Method(BaseModel):
         name += f" {self.arms}" if self.arms else ""
         told = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
         name += f" with {' and '.join(told)}" if told else ""
+        name += f" corridor {_short(self.corridor)}" if self.corridor else ""
         name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
         return f"{name} ({options})" if options else name
 
@@ -227,6 +236,11 @@ def make_space(method: Method, setting: Setting) -> TurnArms | None:
         learn_speeds=bool(method.learn_speeds),
         controls=bool(method.controls),
     )
+
+
+def make_corridor(method: Method, setting: Setting) -> CorridorArms | None:
+    """Return the corridor of a method, if it has one."""
+    return CorridorArms(setting.search, setting.potential_wh, method.corridor) if method.corridor else None
 
 
 def _told(method: Method, setting: Setting) -> Setting | TurnSetting:

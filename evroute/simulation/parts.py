@@ -16,6 +16,7 @@ from evroute.simulation.setting import Setting
 MODELS = {
     "independent": "evroute.model.independent:IndependentNormal",
     "exact": "evroute.model.exact:ExactGP",
+    "regional": "evroute.model.regional:regional",
     "fixed-features": "evroute.model.fixed_features:FixedFeatures",
     "svgp": "evroute.model.svgp:SparseVariationalGP",
     "factor": "evroute.model.factor:ConsumptionFactor",
@@ -50,6 +51,7 @@ INDICES = {
 
 METHODS: dict[str, dict[str, Any]] = {
     "recommended": {"model": "exact", "index": "ts", "arms": "turns", "learn_speeds": True, "guard": True},
+    "region": {"model": "regional", "index": "ts-joint", "corridor": 1.2},
     "gp-ucb": {"model": "exact", "index": "ucb"},
     "gp-bayes-ucb": {"model": "exact", "index": "bayes-ucb"},
     "gp-ts": {"model": "exact", "index": "ts"},
@@ -74,6 +76,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """Pairs by the names that the papers give them; an experiment may name one instead of its model and index."""
 
 ONLY_EDGES = {
+    "regional": "its graph kernel is made for edges alone",
     "edge-speeds": "the speed of an edge is the same however it is entered",
 }
 """Models that cannot work on turns, and why."""

@@ -28,6 +28,7 @@ from evroute.planning.places import endpoints
 from evroute.planning.search import Search
 
 if TYPE_CHECKING:
+    from evroute.model.sparse_graph import SparseGraphMatern
     from evroute.simulation.turn_setting import TurnSetting
 
 TEMPERATURE_UNIT_K = 10.0
@@ -100,6 +101,12 @@ class Setting:
     def kernel(self) -> EdgeContextKernel:
         """The prior covariance of arms; its graph's rows are kept for all runs of the process."""
         return self._kernel(self.prior)
+
+    @cached_property
+    def sparse_kernel(self) -> EdgeContextKernel:
+        """The same as ``kernel`` to 1e-6, on a graph kernel that is sparse: for regions."""
+        lengthscales = np.full(self.arms.features.shape[1], self.lengthscale)
+        return EdgeContextKernel(_sparse_graph(self.network), self.prior.std_wh, lengthscales)
 
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
@@ -192,3 +199,11 @@ def _network(name: str) -> RoadNetwork:
 def _graph(network: RoadNetwork) -> GraphMatern:
     """Return the graph kernel that all settings on one network share."""
     return build.standard_graph(network, cache_dir())
+
+
+@lru_cache(maxsize=4)
+def _sparse_graph(network: RoadNetwork) -> "SparseGraphMatern":
+    """Return the sparse graph kernel that all settings on one network share."""
+    from evroute.model.regional import sparse_graph
+
+    return sparse_graph(network, cache_dir())

@@ -1,0 +1,205 @@
+"""SparseGraphMatern: the graph Matérn kernel of a whole region, nu = 2, from local patches.
+
+With ``A = s I + L``, ``s = 4 / kappa²``, the kernel is ``k_G = A^-2 = R R'`` with ``R = A^-1`` (Sandberg et al.,
+eq. 134, scaled to mean diagonal 1 as in ``model.graph_matern``). R has no negative entry, its rows add up to 1/s, and
+they fade with every turn away from their edge. So the network is cut into tiles; the rows of a tile's edges are
+solved on a patch of the network around it, small entries are dropped, and what is left is a sparse matrix that is
+made once and kept. Whatever was dropped, ``R R'`` is symmetric and positive semi-definite to the last bit.
+
+How wrong the kernel can be is known. On a patch P, ``h = A_PP^-1 a``, with a_i the weight of the turns that lead out
+of P from edge i, is s times what row i of ``A_PP^-1`` lacks in sum of row i of ``A^-1``, entry by entry not smaller.
+No entry of R exceeds 1/s, so with entries below t dropped no entry of ``A^-2`` is off by more than
+``(h_i + h_j) / s² + 2 t / s``. A patch grows until that is within `TOLERANCE` of the mean diagonal, which is at least
+the mean of ``1 / A_ii²``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_matrix, csr_array, identity
+from scipy.sparse.linalg import splu
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.graph_matern import digest
+
+NU = 2
+TOLERANCE = 4e-7
+"""Bound on the error of k_G, in mean diagonals, before rounding to single precision."""
+TILE_EDGES = 512
+FIRST_ARCS = 16
+MORE_ARCS = 4
+"""A patch reaches so many turns beyond its tile at first, and so many more each time that is not enough."""
+_SOLVE_BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseRoot:
+    """R of n edges, before scaling, in the order of tiles.
+
+    row: (n,) row of each edge.  start: (n + 1,) and column, value: (nnz,) rows as in CSR, single precision.
+    diagonal: (n,) of ``R R'``.
+    """
+
+    row: IntArray
+    start: IntArray
+    column: np.ndarray[tuple[int], np.dtype[np.int32]]
+    value: np.ndarray[tuple[int], np.dtype[np.float32]]
+    diagonal: FloatArray
+
+    def rows(self, edges: IntArray) -> csr_array:
+        """Return the rows of some edges, (k, n)."""
+        first, last = self.start[self.row[edges]], self.start[self.row[edges] + 1]
+        indptr = np.concatenate([[0], np.cumsum(last - first)])
+        entry = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], last - first)
+        values = self.value[entry].astype(np.float64)
+        return csr_array((values, self.column[entry], indptr), shape=(len(edges), len(self.row)))
+
+
+class SparseGraphMatern:
+    """The graph Matérn kernel of n edges; its columns are sparse, made when asked for and kept.
+
+    root: of the same kernel (`sparse_root`).  digest: of the kernel (`root_digest`).
+    """
+
+    def __init__(self, root: SparseRoot, digest: str) -> None:
+        self.n_edges = len(root.row)
+        self.digest = digest
+        self._root = root
+        self._scale = 1.0 / float(root.diagonal.mean())
+        self.diagonal: FloatArray = root.diagonal * self._scale
+        self._slot = np.full(self.n_edges, -1)
+        self._columns = csr_array((0, self.n_edges))
+
+    def block(self, edge_a: IntArray, edge_b: IntArray) -> FloatArray:
+        """Return k_G between two lists of edges, (a, b), from the columns of that with fewer columns to make."""
+        missing_a, missing_b = (np.count_nonzero(self._slot[edges] < 0) for edges in (edge_a, edge_b))
+        if (missing_b, len(edge_b)) < (missing_a, len(edge_a)):
+            return self.block(edge_b, edge_a).T
+        self._make(edge_a)
+        distinct, back = np.unique(edge_b, return_inverse=True)
+        place = np.full(self.n_edges, -1)
+        place[distinct] = np.arange(len(distinct))
+        columns = self._columns[self._slot[edge_a]]
+        at = place[columns.indices]
+        inside = at >= 0
+        row = np.repeat(np.arange(len(edge_a)), np.diff(columns.indptr))[inside]
+        block = np.zeros((len(edge_a), len(distinct)))
+        block[row, at[inside]] = columns.data[inside]
+        return block if len(distinct) == len(edge_b) and (np.diff(back) > 0).all() else block[:, back]
+
+    def matrix(self) -> FloatArray:
+        """Return the whole of k_G, (n, n); of a small network, for n² numbers are many."""
+        root = self._root.rows(np.arange(self.n_edges))
+        full: FloatArray = (root @ root.T).toarray()
+        full *= self._scale
+        return full
+
+    def draw(self, edges: IntArray, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw ``size`` fields of covariance k_G at some edges, (k, size)."""
+        root, touched = _compressed(self._root.rows(edges))
+        draws: FloatArray = root @ rng.standard_normal((len(touched), size))
+        draws *= np.sqrt(self._scale)
+        return draws
+
+    def _make(self, edges: IntArray) -> None:
+        new = np.unique(edges[self._slot[edges] < 0])
+        if not len(new):
+            return
+        rows, near = _compressed(self._root.rows(new))
+        made = csr_array(rows @ self._root.rows(near))  # R is symmetric
+        made.data *= self._scale
+        old = self._columns
+        self._slot[new] = old.shape[0] + np.arange(len(new))
+        self._columns = csr_array(
+            (
+                np.concatenate([old.data, made.data]),
+                np.concatenate([old.indices, made.indices]),
+                np.concatenate([old.indptr, old.indptr[-1] + made.indptr[1:]]),
+            ),
+            shape=(old.shape[0] + len(new), self.n_edges),
+        )
+
+
+def sparse_root(laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray) -> SparseRoot:
+    """Return R of the edges at (n,) coordinates, which serve to cut tiles: a minute or two on 250,000 edges."""
+    n, shift = laplacian.shape[0], 2 * NU / kappa**2
+    system = csc_matrix(laplacian + shift * identity(n))
+    least_diagonal = float((system.diagonal() ** -2).mean())
+    drop_below = TOLERANCE * least_diagonal * shift / 4
+    escape = TOLERANCE * least_diagonal * shift**2 / 4
+    row, counts, diagonal = np.empty(n, dtype=np.int64), [], np.empty(n)
+    columns, values = [], []
+    done = 0
+    for tile in tiles(x_m, y_m):
+        patch, inner, rows = _solved(system, shift, tile, escape)
+        keep = rows > drop_below
+        keep[np.arange(len(tile)), inner] = True
+        row[tile] = done + np.arange(len(tile))
+        done += len(tile)
+        counts.append(np.count_nonzero(keep, axis=1))
+        columns.append(patch[np.nonzero(keep)[1]].astype(np.int32))
+        kept = np.where(keep, rows, 0.0).astype(np.float32)
+        values.append(kept[keep])
+        diagonal[tile] = np.einsum("ij,ij->i", kept, kept, dtype=np.float64)
+    start = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+    return SparseRoot(row, start, np.concatenate(columns), np.concatenate(values), diagonal)
+
+
+def root_digest(laplacian: csc_matrix, kappa: float) -> str:
+    """Return a SHA-256 that names the root in caches."""
+    return digest(laplacian, NU, kappa) + f"-{TOLERANCE:g}"
+
+
+def tiles(x_m: FloatArray, y_m: FloatArray) -> list[IntArray]:
+    """Cut places (n,) at medians across their longer side until each tile has at most ``TILE_EDGES``."""
+    whole, small = [np.arange(len(x_m))], []
+    while whole:
+        part = whole.pop()
+        if len(part) <= TILE_EDGES:
+            small.append(np.sort(part))
+            continue
+        x, y = x_m[part], y_m[part]
+        order = part[np.argsort(x if np.ptp(x) > np.ptp(y) else y, kind="stable")]
+        whole += [order[len(order) // 2 :], order[: len(order) // 2]]
+    return small
+
+
+def _solved(system: csc_matrix, shift: float, tile: IntArray, escape: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return a patch (p,), the places in it of a tile's edges (t,) and their rows of ``A_PP^-1``, (t, p)."""
+    patch = _around(system, tile, FIRST_ARCS)
+    while True:
+        local = csc_matrix(system[:, patch][patch, :])
+        factor = splu(local, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        inner = np.searchsorted(patch, tile)
+        leaving = np.maximum(local.sum(axis=1).A1 - shift, 0.0)
+        if factor.solve(leaving)[inner].max() <= escape:
+            break
+        patch = _around(system, patch, MORE_ARCS)
+    rows = np.empty((len(tile), len(patch)))
+    for begin in range(0, len(tile), _SOLVE_BLOCK):
+        some = inner[begin : begin + _SOLVE_BLOCK]
+        units = np.zeros((len(patch), len(some)), order="F")
+        units[some, np.arange(len(some))] = 1.0
+        rows[begin : begin + len(some)] = factor.solve(units).T
+    return patch, inner, rows
+
+
+def _around(system: csc_matrix, edges: IntArray, arcs: int) -> IntArray:
+    """Return the edges within so many turns of some, in increasing order."""
+    reached = np.zeros(system.shape[0], dtype=np.bool_)
+    reached[edges] = True
+    front = edges
+    for _ in range(arcs):
+        near = np.unique(system[:, front].indices)
+        front = near[~reached[near]]
+        reached[front] = True
+    return np.flatnonzero(reached)
+
+
+def _compressed(rows: csr_array) -> tuple[csr_array, IntArray]:
+    """Return rows (k, c) without the columns that hold nothing, and which columns (c,) are left."""
+    held = np.zeros(rows.shape[1], dtype=np.bool_)
+    held[rows.indices] = True
+    left = np.flatnonzero(held)
+    place = np.cumsum(held, dtype=np.int32) - 1
+    return csr_array((rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(left))), left
