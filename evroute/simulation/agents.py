@@ -17,7 +17,7 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent, lacking
 from evroute.policy.fleet import Fleet
 from evroute.policy.guard import DEFAULT_SHARE, Guarded
-from evroute.simulation.methods import Method, make_index, make_model, make_space
+from evroute.simulation.methods import Method, make_corridor, make_index, make_model, make_space
 from evroute.simulation.parts import MODELS, made_by, named, needs_of
 from evroute.simulation.regret import FleetJudge, Judge
 from evroute.simulation.runs import Run
@@ -124,7 +124,7 @@ def _learner(
         search=Search(setting.line_graph),
         potential_wh=setting.potential_wh,
         rng=default_rng(policy_seeds),
-        space=space,
+        space=space or make_corridor(method, setting),
     )
     if not method.guard:
         return Learner(agent, model, space, believed)
