@@ -10,6 +10,9 @@ from evroute.errors import EvrouteError
 if TYPE_CHECKING:
     from evroute.simulation.experiment import Experiment
 
+SHOWN_ROWS = 40
+"""Rows of each table that the terminal gets; reports have all."""
+
 
 def simulate(
     experiment: Annotated[
@@ -228,11 +231,12 @@ def simulate(
             pad_edge=False,
             collapse_padding=True,
         )
-        for column in ("trip", "method"):
-            table.add_column(column, no_wrap=True)
+        table.add_column("trip", overflow="fold")
+        table.add_column("method", no_wrap=True)
         for column in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip", "best"):
-            table.add_column(column, justify="right")
-        for row in rows:
+            table.add_column(column, justify="right", no_wrap=True)
+        told = list(rows)
+        for row in told[:SHOWN_ROWS]:
             table.add_row(
                 f"{row.network} {row.trip}",
                 row.method,
@@ -243,6 +247,8 @@ def simulate(
                 f"{row.headroom_wh:+.1f}",
             )
         Console().print(table)
+        if len(told) > SHOWN_ROWS:
+            typer.echo(f"and {len(told) - SHOWN_ROWS} rows more: evroute report {folder.path}")
     for files in folder.manifest().get("trip_files", {}).values():
         for file, told in files.items():
             notes = [f"{count} left out: {reason}" for reason, count in told["skipped"].items()] + told["notes"]

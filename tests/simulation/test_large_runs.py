@@ -42,19 +42,31 @@ def test_a_full_disk_is_one_line_and_once_there_is_room_the_runs_go_on(small_dis
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_pandas_reads_the_rounds_without_this_code(tmp_path) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    fields = {"models": ["independent"], "indices": ["random", "greedy"], "options": {}, "horizon": 5, "seeds": 2}
+    return simulate(grid(networks=["denver"], trips=["A"], **fields), tmp_path_factory.mktemp("large") / "runs").path
+
+
+def test_pandas_reads_the_rounds_without_this_code(folder: Path) -> None:
     pandas = pytest.importorskip("pandas")
-    wanted = grid(
-        networks=["denver"],
-        trips=["A"],
-        models=["independent"],
-        indices=["random", "greedy"],
-        options={},
-        horizon=5,
-        seeds=2,
-    )
-    folder = simulate(wanted, tmp_path / "runs")
-    rounds = pandas.read_parquet(folder.path / "rounds.parquet")
+    rounds = pandas.read_parquet(folder / "rounds.parquet")
     assert len(rounds) == 2 * 2 * 5
     last = rounds.groupby("run").regret_wh.sum()
     assert last.to_dict() == pytest.approx(rounds[rounds.t == 5].set_index("run").cumulative_regret_wh.to_dict())
+
+
+def test_duckdb_reads_rounds_and_the_routes_of_all_runs_without_this_code(folder: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    saved = duckdb.sql(
+        "select method, count(distinct run), avg(true_wh - eq8_wh) "
+        f"from '{folder}/rounds.parquet' where t > 3 group by method order by method"
+    ).fetchall()
+    assert [(method, runs) for method, runs, _ in saved] == [("BI-greedy", 2), ("BI-random", 2)]
+    measured = duckdb.sql(
+        "select run, t, sum(observed_wh), max(r.energy_wh) "
+        f"from '{folder}/routes/*.parquet' join '{folder}/rounds.parquet' r using (run, t) group by run, t"
+    ).fetchall()
+    assert len(measured) == 2 * 2 * 5
+    for _, _, of_edges_wh, of_trip_wh in measured:
+        assert of_edges_wh == pytest.approx(of_trip_wh)
