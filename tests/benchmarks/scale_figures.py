@@ -1,8 +1,9 @@
 """``python tests/benchmarks/scale_figures.py``: what two processes gain, and what a task costs on a Dask cluster.
 
-Prints the tables of docs/figures/scale.md: 20 runs of 100 trips on Monaco in one process and in two; then ``--tasks``
-runs of two trips on Denver, so short that little but overhead is left, in this process and on a cluster of two
-workers. CPU seconds are those of every process that took part. Needs EVROUTE_DATA_DIR and a machine at rest.
+Prints the tables of docs/figures/scale.md: what a round is made of on Monaco; 20 runs of 100 trips on Monaco in one
+process and in two; then ``--tasks`` runs of two trips on Denver, so short that little but overhead is left, in this
+process and on a cluster of two workers. CPU seconds are those of every process that took part. Needs EVROUTE_DATA_DIR
+and, for all but the first table, a machine at rest.
 """
 
 import argparse
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -22,6 +25,63 @@ SPEED_UP = ["--network", "monaco", "--model", "exact", "--index", "ts", "--horiz
 SHORT = ["--network", "denver", "--model", "independent", "--index", "random", "--index", "greedy", "--index", "ts"]
 SHORT += ["--index", "bayes-ucb", "--world", "free-flow", "--trip", "A", "--trip", "B", "--horizon", "2"]
 QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+PARTS = ("world", "posterior", "index", "search", "forecast", "update", "judge", "log", "rest")
+ROUNDS = 200
+
+
+class Shares:
+    """CPU seconds spent in calls by label, each without those of the calls within it."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._inner = [0.0]
+
+    def timed(self, label: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **named: Any) -> Any:
+            self._inner.append(0.0)
+            started = time.process_time()
+            try:
+                return call(*args, **named)
+            finally:
+                took_s = time.process_time() - started
+                self.seconds[label] += took_s - self._inner.pop()
+                self._inner[-1] += took_s
+
+        return run
+
+    def attach(self, owner: object, method: str, label: str) -> None:
+        setattr(owner, method, self.timed(label, getattr(owner, method)))
+
+
+def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
+    """Play a run on Monaco, trip A, and return the CPU milliseconds of a round by part; writing files is ``log``."""
+    from evroute.simulation import belief, play
+    from evroute.simulation.experiment import grid
+    from evroute.simulation.runs import RunFolder
+
+    wanted = grid(networks=["monaco"], trips=["A"], methods=[method], options={}, horizon=ROUNDS, seeds=2)
+    first, second = wanted.runs()
+    play.play(first, RunFolder(place), lambda t: None)  # what is made once is made
+    shares, loop, save, write = Shares(), play.run_loop, belief.save, RunFolder.write
+
+    def watched(agent: Any, world: Any, judge: Any, **named: Any) -> Any:
+        calls = [(world, "observe", "world"), (world, "drive", "world"), (judge, "score", "judge")]
+        calls += [(agent, "ask", "index"), (agent, "predict", "forecast"), (agent, "tell", "update")]
+        calls += [(agent.model, "posterior", "posterior"), (agent.space, "route", "search")]
+        for owner, name, label in calls:
+            shares.attach(owner, name, label)
+        return shares.timed("rest", loop)(agent, world, judge, **named)
+
+    try:
+        play.run_loop = watched
+        belief.save = shares.timed("log", save)
+        RunFolder.write = shares.timed("log", write)  # type: ignore[method-assign]
+        play.play(second, RunFolder(place), lambda t: None)
+    finally:
+        play.run_loop, belief.save, RunFolder.write = loop, save, write  # type: ignore[method-assign]
+    return {part: 1000 * shares.seconds[part] / ROUNDS for part in PARTS}
 
 
 def simulated(arguments: list[str], out: Path, *options: str) -> tuple[float, float]:
@@ -78,6 +138,13 @@ def main() -> None:
     tasks = parser.parse_args().tasks
     with tempfile.TemporaryDirectory() as room:
         place = Path(room)
+        print("| method | " + " | ".join(PARTS) + " | ms per round |\n" + "| --- " * (len(PARTS) + 2) + "|")
+        for method in ("gp-ts", "recommended"):
+            told = parts_of_a_round(method, place / method)
+            all_ms = sum(told.values())
+            shares = " | ".join(f"{ms / all_ms:.0%}" for ms in told.values())
+            print(f"| {method} | {shares} | {all_ms:.1f} |", flush=True)
+        print()
         simulated([*SPEED_UP[:-1], "1"], place / "warm")  # what is made once is made
         print(f"load before: {os.getloadavg()[0]:.1f}\n")
         print("| processes | s | CPU s |\n| --- | --- | --- |")
@@ -95,18 +162,18 @@ def main() -> None:
         print("| ms per task | wall | CPU of caller | CPU of workers | CPU of scheduler |")
         print("| --- | --- | --- | --- | --- |")
         for jobs in (1, 2):
-            start, told = (
+            start, took = (
                 simulated(each, place / f"{name}{jobs}", "--jobs", str(jobs))
                 for name, each in (("few", few), ("short", short))
             )
-            wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, told, strict=True))
+            wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
             print(f"| {jobs} process{'es' * (jobs > 1)} | {wall_ms:.1f} | {cpu_ms:.1f} | | |", flush=True)
         with cluster(place, 2) as (address, processes):
             start = simulated(few, place / "few-dask", "--scheduler", address)
             before = [cpu_s(each) for each in processes]
-            told = simulated(short, place / "short-dask", "--scheduler", address)
+            took = simulated(short, place / "short-dask", "--scheduler", address)
             scheduler_s, *workers_s = (cpu_s(each) - b for each, b in zip(processes, before, strict=True))
-        wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, told, strict=True))
+        wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
         workers_ms, scheduler_ms = (1000 * used / tasks for used in (sum(workers_s), scheduler_s))
         print(f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | {scheduler_ms:.1f} |")
         print(
