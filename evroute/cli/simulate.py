@@ -63,6 +63,13 @@ def simulate(
         bool,
         typer.Option("--audit", help="Drive random routes too, unlearned: how well was known what was not chosen."),
     ] = False,
+    soc: Annotated[
+        float | None,
+        typer.Option(min=0, max=100, help="Log what each trip does to a battery that starts so full, %."),
+    ] = None,
+    reserve: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]")
+    ] = None,
     share_belief: Annotated[
         bool, typer.Option("--share-belief", help="Vehicles that trips name learn together, not each for itself.")
     ] = False,
@@ -147,6 +154,7 @@ def simulate(
     choices = {"network": network, "trip": trip, "method": method, "model": model, "index": index} | grids | options
     fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
     fields |= {"audit": audit or None, "share_belief": share_belief or None}
+    fields |= {"soc": soc, "reserve": reserve}
     if in_flight is not None:
         fields["in_flight"] = in_flight if in_flight == "clock" else _parsed(f"in_flight={in_flight}")[1]
     given = {name: value for name, value in fields.items() if value is not None}

@@ -11,7 +11,7 @@ from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
 from evroute.planning.arm_space import ArmSpace, EdgeArms
-from evroute.planning.forecast import forecast_passed
+from evroute.planning.forecast import RouteForecast, forecast_passed
 from evroute.planning.search import Search
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
@@ -88,13 +88,18 @@ class Agent:
 
         The deviation holds belief and noise; NaN where the model does not know how the energies of edges go together.
         """
-        arms, passed = self.space.arms(request), self.space.passed(request, route)
-        if isinstance(self.model, HasJoint):
-            energy = forecast_passed(self.model, arms, passed)
+        if (energy := self.forecast(request, route)) is not None:
             return energy.mean_wh, energy.std_wh
+        arms, passed = self.space.arms(request), self.space.passed(request, route)
         distinct, place = np.unique(passed, return_inverse=True)
         mean_wh = self.model.posterior(arms.take(distinct)).mean_wh[place]
         return float(mean_wh.sum()), float("nan")
+
+    def forecast(self, request: Round, route: Route) -> RouteForecast | None:
+        """Forecast the energy of a route; nothing where the model does not know how those of edges go together."""
+        if not isinstance(self.model, HasJoint):
+            return None
+        return forecast_passed(self.model, self.space.arms(request), self.space.passed(request, route))
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured (Algorithm 1, line 6)."""

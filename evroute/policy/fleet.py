@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from evroute.arms import Feedback, Round, Route
 from evroute.model.base import EnergyModel
 from evroute.planning.arm_space import ArmSpace
+from evroute.planning.forecast import RouteForecast
 from evroute.policy.agent import Agent
 from evroute.policy.base import Index
 from evroute.policy.guard import Guarded
@@ -49,6 +50,10 @@ class Fleet:
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return mean and deviation of a route's energy, Wh, as the agent of the vehicle does."""
         return self.agents[request.vehicle].predict(request, route)
+
+    def forecast(self, request: Round, route: Route) -> RouteForecast | None:
+        """Forecast the energy of a route, as the agent of the vehicle does."""
+        return self.agents[request.vehicle].forecast(request, route)
 
     def tell(self, feedback: Feedback) -> None:
         """Let the agent of the vehicle that drove learn."""

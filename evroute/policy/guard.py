@@ -22,6 +22,7 @@ from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
 from evroute.model.mixture import Mixture, constant_interval
 from evroute.planning.arm_space import ArmSpace
+from evroute.planning.forecast import RouteForecast
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
 from evroute.policy.agent import Agent
@@ -191,6 +192,10 @@ class Guarded:
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return what the agent predicts."""
         return self.agent.predict(request, route)
+
+    def forecast(self, request: Round, route: Route) -> RouteForecast | None:
+        """Return what the agent forecasts."""
+        return self.agent.forecast(request, route)
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured, and keep it."""

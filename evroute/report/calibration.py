@@ -124,7 +124,7 @@ def pit_histogram(told: "pd.DataFrame") -> "alt.FacetChart":
     base = alt.Chart().encode(
         x=alt.X("from:Q", title="forecast probability of less energy", bin="binned", scale=alt.Scale(domain=[0, 1])),
         x2="to:Q",
-        color=_colour(),
+        color=routes_colour(),
     )
     bars = base.mark_bar(opacity=0.45).encode(y=alt.Y("share:Q", title=None, stack=None))
     level = alt.Chart().mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(1 / N_BINS))
@@ -156,7 +156,7 @@ def reliability(told: "pd.DataFrame") -> "alt.FacetChart":
     base = alt.Chart().encode(
         x=alt.X("level:Q", title="nominal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("held:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-        color=_colour(),
+        color=routes_colour(),
     )
     line = base.transform_filter("datum.intervals == 'Gaussian'").mark_line()
     points = base.transform_filter("datum.intervals == 'conformal'").mark_point(filled=True, size=50)
@@ -169,7 +169,8 @@ def reliability(told: "pd.DataFrame") -> "alt.FacetChart":
     return _faceted(rows, [diagonal, line, points], "Intervals that held; lines Gaussian, points conformal")
 
 
-def _colour() -> "alt.Color":
+def routes_colour() -> "alt.Color":
+    """Return the colours of chosen and random routes."""
     import altair as alt
 
     scale = alt.Scale(domain=list(_SHADES), range=list(_SHADES.values()))

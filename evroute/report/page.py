@@ -17,6 +17,7 @@ from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
+from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
@@ -115,6 +116,10 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         for name, (draw_told, caption) in _CALIBRATION.items():
             on_progress(name)
             figures.append(_figure(name, caption, draw_told(told_ahead), as_svg=True))
+    if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
+        on_progress("reserve")
+        caption = "Trips never below the reserve against the probability announced, by tenths of it, after 50 trips."
+        figures.append(_figure("reserve", caption, reserve_reliability(of_charge), as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
             for name, chart in _exploration(folder, mapped, network_name, digest):
@@ -138,6 +143,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         table=_cells(final_table(rounds, read_timings(folder)), n_names),
         savings=_cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
         vehicles=None if (fleet := vehicles_table(rounds)).empty else _cells(fleet, n_names + 1),
+        reserve=None if (kept := reserve_table(rounds)).empty else _cells(kept, n_names + 1),
         calibration=None if calibration is None else _cells(calibration, n_names + 1),
         n_names=n_names,
         learned=learned,

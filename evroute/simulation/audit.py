@@ -14,6 +14,7 @@ from evroute.policy.agent import Agent
 from evroute.policy.baselines import Random
 from evroute.policy.fleet import Fleet
 from evroute.policy.guard import Guarded
+from evroute.simulation.charge import COLUMNS, Charge
 from evroute.simulation.worlds.environment import Environment, best_by_edges, child
 
 EVERY = 10
@@ -30,17 +31,32 @@ class Audit:
         self.potential_wh = potential_wh
         self.seeds = seeds
 
-    def row(self, agent: Agent | Guarded | Fleet, environment: Environment, request: Round) -> dict[str, float]:
-        """Return what such a route measured and was expected to, Wh; NaN in the rounds between."""
+    def row(
+        self,
+        agent: Agent | Guarded | Fleet,
+        environment: Environment,
+        request: Round,
+        charge: Charge | None = None,
+        widened: float = 1.0,
+    ) -> dict[str, float]:
+        """Return what such a route measured and was expected to, Wh; NaN in the rounds between.
+
+        charge, widened: if given, likewise what it did to the battery (`Charge.row`).
+        """
+        of_charge = dict.fromkeys(COLUMNS, math.nan) if charge else {}
         measured_wh = predicted_wh = predicted_sd_wh = math.nan
         if request.t % EVERY == 0:
             rng = default_rng(child(self.seeds, request.t))
             index_wh = Random(self.potential_wh)(request.t, request.arms, agent.model, rng)
             route = best_by_edges(request, index_wh, self.potential_wh, self.search)
             predicted_wh, predicted_sd_wh = agent.predict(request, route)
-            measured_wh = float(environment.drive(request, route).energy_wh.sum())
+            feedback = environment.drive(request, route)
+            measured_wh = float(feedback.energy_wh.sum())
+            if charge:
+                of_charge = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
         return {
             "audit_wh": measured_wh,
             "audit_predicted_wh": predicted_wh,
             "audit_predicted_sd_wh": predicted_sd_wh,
+            **{f"audit_{name}": value for name, value in of_charge.items()},
         }

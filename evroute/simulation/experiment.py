@@ -63,6 +63,8 @@ class Experiment(BaseModel):
     it ends.
     audit: drive a random route in every tenth round too, of which the learner does not hear (`Audit`).
 
+    soc, reserve: charge with which every trip starts and that it is to keep, percent of the usable battery: what the
+    charge did and was expected to do is logged (`Charge`); plans do not depend on it.
     share_belief: vehicles that trips name learn together (`model.shared`). Left out, each learns for itself: what is
     wrong with one vehicle then harms no other, at the price of learning the roads anew.
 
@@ -85,6 +87,8 @@ class Experiment(BaseModel):
     in_flight: Flight = 1
     audit: Literal[True] | None = None
     share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = None
+    soc: float | None = Field(None, ge=0, le=100)
+    reserve: float | None = Field(None, ge=0, le=100)
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
         (DEFAULT_WORLD,), min_length=1, validate_default=True
     )
@@ -113,6 +117,10 @@ class Experiment(BaseModel):
             raise ValueError(f"the same run is asked for twice: {twice[0]}")
         if any(world.tells_temperature for world in self.world) and any(method.arms for method in self.methods):
             raise ValueError("arms on turns know no temperatures; leave temperature_std_k or arms out")
+        if self.soc is None and self.reserve is not None:
+            raise ValueError("reserve needs the charge at the start: soc")
+        if self.soc is not None and self.soc < (self.reserve or 0.0):
+            raise ValueError(f"soc is {self.soc:g} %, below the reserve of {self.reserve:g} %")
         return self
 
     def runs(self) -> Iterator[Run]:
@@ -134,6 +142,8 @@ class Experiment(BaseModel):
                 in_flight=self.in_flight,
                 audit=bool(self.audit),
                 share_belief=bool(self.share_belief),
+                soc=self.soc,
+                reserve=self.reserve or 0.0,
             )
 
 

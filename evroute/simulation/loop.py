@@ -21,6 +21,7 @@ from evroute.policy.conformal import LEVELS, AdaptiveConformal
 from evroute.policy.fleet import Fleet
 from evroute.policy.guard import Guarded
 from evroute.simulation.audit import Audit
+from evroute.simulation.charge import Charge
 from evroute.simulation.demand.in_flight import Flight, InFlight
 from evroute.simulation.regret import FleetJudge, Judge
 from evroute.simulation.worlds.environment import Environment
@@ -39,7 +40,7 @@ class Log:
     and mean), b_min (of confidence sets); in
     truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of
     its rivals fastest, shortest, eq8, rule_best and best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of
-    `Audit`, if there was one.
+    `Audit`, if there was one; those of `Charge.row`, of audits too, if the run has a battery.
     routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
     diagnostics: numbers of their own, one row per round, of models that have some (``model.base.Diagnoses``).
@@ -61,6 +62,7 @@ def run(
     in_flight: Flight = 1,
     conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal] | None = None,
     audit: Audit | None = None,
+    charge: Charge | None = None,
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
@@ -97,9 +99,13 @@ def run(
         asked = perf_counter()
         laps = stopwatch.lap()
         predicted_wh, predicted_sd_wh = agent.predict(request, route)
-        audited = audit.row(agent, environment, request) if audit else {}
+        widened = intervals.of(request.vehicle).inflation
+        audited = audit.row(agent, environment, request, charge, widened) if audit else {}
         feedback = environment.drive(request, route)
         halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
+        charged = {}
+        if charge:
+            charged = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
         drove = perf_counter()
         for ended in flight.after(feedback):
             agent.tell(ended)
@@ -130,6 +136,7 @@ def run(
             "beta": agent.index.beta,
             "multiplier": multiplier(agent.index),
             "b_min": least_norm(agent.index),
+            **charged,
             **audited,
         }
         for rival, totals in score.rivals.items():

@@ -8,11 +8,13 @@ from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
 from evroute.model.refitting import Refitting
+from evroute.planning.battery import Battery
 from evroute.planning.turn_belief import TurnBelief
 from evroute.policy.conformal import AdaptiveConformal
 from evroute.simulation import belief
 from evroute.simulation.agents import joined, make_judge, make_learners
 from evroute.simulation.audit import Audit
+from evroute.simulation.charge import Charge
 from evroute.simulation.demand.demand import load_demand, vehicles_of
 from evroute.simulation.loop import run as run_loop
 from evroute.simulation.parts import MODELS, named
@@ -32,14 +34,21 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         known = run.world.tells_temperature
         setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale, known)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds = SeedSequence(
+        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = SeedSequence(
             run.seed, spawn_key=names
-        ).spawn(5)
+        ).spawn(6)
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)
         vehicles = ("", *vehicles_of(trips))
         learners = make_learners(run, vehicles, policy_seeds, model_seeds)
         audit = Audit(search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds)
+        charge = None
+        if run.soc is not None:
+            cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
+            batteries = {
+                name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve) for name, car in cars.items()
+            }
+            charge = Charge(batteries, charge_seeds)
         conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
         log = run_loop(
             joined(learners),
@@ -50,6 +59,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             in_flight=run.in_flight,
             conformal=conformal,
             audit=audit if run.audit else None,
+            charge=charge,
         )
         for vehicle, learner in learners.items():
             if vehicle and run.share_belief:  # what all share is kept once, as of the run's own vehicle

@@ -59,6 +59,8 @@ class Run:
     in_flight: Flight = 1
     audit: bool = False
     share_belief: bool = False
+    soc: float | None = None
+    reserve: float = 0.0
 
     @property
     def name(self) -> str:

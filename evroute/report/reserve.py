@@ -1,0 +1,148 @@
+"""How well it was known what the charge would do: falls below the reserve, announced and come true.
+
+Of runs that have a battery (``soc`` and ``reserve`` of an experiment), after the first 50 trips, on the routes chosen
+and on random ones where the run was audited.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evroute.report.calibration import BURN_IN, routes_colour
+from evroute.report.charts import method_styles
+from evroute.report.extras import require
+from evroute.report.table import label_columns
+from evroute.simulation.charge import COLUMNS
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+N_BINS = 10
+TITLE = "Trips that never fell below the reserve, against the probability announced"
+
+
+def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row for each trip: the columns of `label_columns`, routes (chosen or random) and of `Charge.row`.
+
+    Empty where no run has a battery.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    import pandas as pd
+
+    if COLUMNS[0] not in rounds:
+        return rounds.iloc[:0]
+    late = rounds[rounds["t"] > BURN_IN]
+    names = label_columns(rounds)
+    frames = []
+    for routes, prefix in (("chosen", ""), ("random", "audit_")):
+        if prefix + COLUMNS[0] in rounds:
+            frame = late[names].assign(routes=routes, **{name: late[prefix + name] for name in COLUMNS})
+            frames.append(frame[frame[COLUMNS[0]].notna()])
+    told = pd.concat(frames, ignore_index=True)
+    below = (told["below_reserve_midway"] > 0) | (told["below_reserve_on_arrival"] > 0)
+    return told.assign(kept=~below)
+
+
+def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row for each method on each trip and kind of routes, over the seeds; none without a battery.
+
+    Percent of trips below the reserve midway and on arrival, and that never were; the mean probability of that as
+    announced, by the belief and with its deviations widened as past trips called for; their Brier scores (mean
+    squared difference to 1 where it was kept and 0 where not, less is better); mean error of the arrival charge,
+    percentage points.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`.
+    """
+    import pandas as pd
+
+    told = charges(rounds)
+    if told.empty:
+        return told
+    keys = [*label_columns(rounds), "routes"]
+    told["method"] = pd.Categorical(told["method"], list(method_styles(rounds)), ordered=True)
+    rows = []
+    for names, group in told.groupby(keys, observed=True, sort=True):
+        row: dict[str, object] = dict(zip(keys, names, strict=True))
+        error = (group["soc_arrival_expected_percent"] - group["soc_arrival_percent"]).abs()
+        rows.append(
+            row
+            | {
+                "trips": float(len(group)),
+                "below midway (%)": 100 * float(group["below_reserve_midway"].mean()),
+                "below on arrival (%)": 100 * float(group["below_reserve_on_arrival"].mean()),
+                "never below (%)": 100 * float(group["kept"].mean()),
+                "announced (%)": 100 * float(group["p_reserve"].mean()),
+                "widened (%)": 100 * float(group["p_reserve_widened"].mean()),
+                "Brier": float(((group["p_reserve"] - group["kept"]) ** 2).mean()),
+                "Brier, widened": float(((group["p_reserve_widened"] - group["kept"]) ** 2).mean()),
+                "arrival charge, |error| (points)": float(error.mean()),
+            }
+        )
+    return pd.DataFrame(rows).astype({"method": str})
+
+
+def reserve_bins(told: "pd.DataFrame") -> "pd.DataFrame":
+    """Return what came true of announcements, by tenths of the probability announced.
+
+    Columns method, routes, announced (its mean in the tenth), kept (share of trips), trips.
+
+    Parameters
+    ----------
+    told
+        From `charges`.
+    """
+    told = told[told["p_reserve_widened"].notna()]
+    tenth = np.minimum((told["p_reserve_widened"] * N_BINS).astype(int), N_BINS - 1)
+    grouped = told.assign(tenth=tenth).groupby(["method", "routes", "tenth"], observed=True)
+    bins = grouped.agg(announced=("p_reserve_widened", "mean"), kept=("kept", "mean"), trips=("kept", "size"))
+    return bins.reset_index()
+
+
+def reserve_reliability(told: "pd.DataFrame") -> "alt.ConcatChart":
+    """Draw the share of trips that never fell below the reserve against the probability announced of that.
+
+    A point for every tenth of the probability, as large as it has trips; on the diagonal if announcements are right.
+
+    Parameters
+    ----------
+    told
+        From `charges`.
+    """
+    require("altair")
+    import altair as alt
+
+    rows = reserve_bins(told).round(6).to_dict("records")
+    scale = alt.Scale(domain=[0, 1])
+    points = (
+        alt.Chart()
+        .mark_point(filled=True, opacity=0.8)
+        .encode(
+            x=alt.X("announced:Q", title="announced", axis=alt.Axis(format="%"), scale=scale),
+            y=alt.Y("kept:Q", title=None, axis=alt.Axis(format="%"), scale=scale),
+            size=alt.Size(
+                "trips:Q", scale=alt.Scale(range=[20, 300]), legend=alt.Legend(title="trips", orient="top")
+            ),
+            color=routes_colour(),
+        )
+    )
+    diagonal = (
+        alt.Chart(alt.Data(values=[{"announced": 0, "kept": 0}, {"announced": 1, "kept": 1}]))
+        .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
+        .encode(x="announced:Q", y="kept:Q")
+    )
+    panels = []
+    for method in dict.fromkeys(str(row["method"]) for row in rows):
+        own = points.properties(data=alt.Data(values=[row for row in rows if str(row["method"]) == method]))
+        panels.append(alt.layer(diagonal, own).properties(width=260, height=180, title=method))
+    chart: alt.ConcatChart = alt.concat(*panels, columns=3).properties(
+        title=alt.Title(TITLE, anchor="start", fontSize=14)
+    )
+    return chart
