@@ -20,7 +20,9 @@ from evroute.simulation.methods import Method, make_model, make_space
 from evroute.simulation.setting import Setting, load_setting
 from evroute.simulation.worlds import trace_energy
 
-MODELS, ARMS = ("exact", "physics+gp"), ("turns", "turns-braked")
+MODELS = ({"model": "exact"}, {"model": "exact", "noise": "learned"}, {"model": "physics+gp"})
+ARMS = ("turns", "turns-braked")
+AT_ONCE = 10
 
 
 def drive(city: City) -> list[Feedback]:
@@ -70,19 +72,26 @@ def report(name: str) -> None:
     print(
         "\n| method | unseen turns | RMSE of these, Wh | of all turns | of routes |\n| --- | --- | --- | --- | --- |"
     )
-    for model_name in MODELS:
+    for arms in ARMS:
+        method = Method(model="exact", index="greedy", arms=arms)
+        print(f"| prior, {arms} |", foretold(method, setting, learned, asked, learns=False))
+    for model in MODELS:
         for arms in ARMS:
             for controls in (None, True):
-                method = Method(model=model_name, index="greedy", arms=arms, controls=controls)
+                method = Method.model_validate({**model, "index": "greedy", "arms": arms, "controls": controls})
                 print(f"| {method.label} |", foretold(method, setting, learned, asked))
 
 
-def foretold(method: Method, setting: Setting, learned: list[Feedback], asked: list[Feedback]) -> str:
+def foretold(
+    method: Method, setting: Setting, learned: list[Feedback], asked: list[Feedback], *, learns: bool = True
+) -> str:
     """Return number of passages of turns that were not learned, and errors of what is foretold, Wh."""
     space = make_space(method, setting)
     model = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
     fleet = together([space.feedback(trip) for trip in learned])
-    model.update(fleet)
+    if learns:
+        for at in range(0, len(learned), AT_ONCE):
+            model.update(together([space.feedback(trip) for trip in learned[at : at + AT_ONCE]]))
     told = [space.feedback(trip) for trip in asked]
     all_asked = together(told)
     rows, first, place = np.unique(all_asked.edge, return_index=True, return_inverse=True)
