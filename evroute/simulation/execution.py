@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from inspect import signature
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.sharedctypes import Synchronized
@@ -19,6 +20,7 @@ from threading import Thread
 from threadpoolctl import threadpool_limits
 
 from evroute.errors import EvrouteError
+from evroute.simulation.parts import MODELS, named
 from evroute.simulation.play import play
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
@@ -46,8 +48,8 @@ def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: C
             attempt(run, folder, done.add)
         return
     with threadpool_limits(1):
-        for key in dict.fromkeys((run.network, run.vehicle, run.prior, run.lengthscale) for run in runs):
-            _ = load_setting(*key).prior_factor  # made once, then mapped by every process
+        for run in runs:
+            _make_shared(run)
     context = get_context("spawn")
     rounds, stop = context.Value("q", 0), context.Event()
     with ProcessPoolExecutor(min(jobs, len(runs)), context, _start_worker, (rounds, stop)) as pool:
@@ -83,6 +85,16 @@ def attempt(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> Non
         folder.write_failure(run.name, str(error))
     except Exception:  # whatever is wrong with one run is no reason to lose the others
         folder.write_failure(run.name, traceback.format_exc())
+
+
+def _make_shared(run: Run) -> None:
+    """Make once what every process then maps: of networks too large for it no factor of the prior is asked for."""
+    setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
+    asked = signature(named(MODELS, "model", run.method.model)).parameters
+    if "sparse_kernel" in asked:
+        _ = setting.sparse_kernel
+    if "prior_factor" in asked or run.world.kind == "sampled-gp":
+        _ = setting.prior_factor
 
 
 class _Counter:
