@@ -43,7 +43,10 @@ def choose_network() -> RoadNetwork:
     names = list(network_names())
     if uploaded := st.session_state.get(UPLOADED):
         names.append(uploaded.name)
-    starting("network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
+    wanted = st.session_state.get(key("network"))
+    shown = starting("network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
+    if wanted not in (None, shown):
+        st.warning(f"There is no network '{wanted}', or not any more. This is {shown}.")
     name = st.selectbox("Network", names, key=key("network"))
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)

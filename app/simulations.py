@@ -3,15 +3,21 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from tempfile import mkdtemp
 from zlib import crc32
 
 import streamlit as st
 
+from evroute.errors import EvrouteError
 from evroute.resources import app_path
 from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import RunFolder
+from evroute.simulation.worlds.world import World, load_world
+
+WITHOUT_A_FILE = ("physics", "sampled-gp")
+"""Kinds of worlds that read no other files."""
 
 
 def folder_name(experiment: Experiment) -> str:
@@ -20,6 +26,23 @@ def folder_name(experiment: Experiment) -> str:
     name = f"{network_name}-{'-'.join(trips)}"
     safe = "".join(sign if sign.isalnum() or sign == "-" else "_" for sign in name)[:60]
     return f"{safe}-{crc32(experiment.model_dump_json().encode()):08x}"
+
+
+def own_world(content: bytes) -> World:
+    """Return the world that a world file describes; only of kinds that read no other files.
+
+    Raises
+    ------
+    EvrouteError
+        If it is none.
+    """
+    try:
+        table = tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvrouteError(f"the world file is not TOML: {error}") from None
+    if table.get("kind") not in WITHOUT_A_FILE:
+        raise EvrouteError(f"the kind of a world given here is {' or '.join(WITHOUT_A_FILE)}")
+    return load_world(table)
 
 
 def start(experiment: Experiment, folder: RunFolder) -> None:

@@ -6,8 +6,14 @@ Pages have no icons: Streamlit fetches them, as the tab's picture, from the inte
 import streamlit as st
 from state import keep_inputs
 
+# charts in panels have a width of their own; a phone and half a page are narrower
+STYLE = """<style>
+[data-testid=stMainBlockContainer] { padding-top: 3.5rem; }
+[data-testid=stVegaLiteChart] { max-width: 100%; }
+[data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
+</style>"""
 st.set_page_config(page_title="evroute", layout="wide")
-st.html("<style>[data-testid=stVegaLiteChart] canvas {max-width: 100% !important; height: auto !important}</style>")
+st.html(STYLE)
 keep_inputs()
 st.navigation(
     [

@@ -1,13 +1,12 @@
 """Learn: let methods drive a trip over and over in simulated worlds, and watch their regret."""
 
-import tomllib
 from typing import Any
 
 import streamlit as st
 from cache import RUNS, choose_known_network, methods, network, price_s, telling_trip
 from maps import show_map
 from pydantic import ValidationError
-from simulations import folder_name, is_running, progress, start, stop
+from simulations import WITHOUT_A_FILE, folder_name, is_running, own_world, progress, start, stop
 from state import key, starting
 
 from evroute.energy.vehicle import vehicle_names
@@ -22,11 +21,9 @@ from evroute.report.words import learned
 from evroute.simulation.demand.demand import is_file
 from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds.world import WORLDS, load_world, shipped_worlds
+from evroute.simulation.worlds.world import shipped_worlds
 
 DEFAULT_METHODS = ["GP-TS", "BI-TS", "BI-UCB"]
-WITHOUT_A_FILE = {"sampled-gp", "physics"}
-LONGEST_WORLD = 20_000
 REDRAW_S = 2.0
 MAP_HEIGHT = 480
 
@@ -99,7 +96,7 @@ def ask_world() -> Any:
     EvrouteError
         If the file given is no world, or one of a kind that reads other files.
     """
-    worlds = [*sorted(WORLDS.keys() & WITHOUT_A_FILE), *shipped_worlds()]
+    worlds = [*WITHOUT_A_FILE, *shipped_worlds()]
     starting("world", "sampled-gp", worlds)
     world = st.selectbox(
         "World",
@@ -110,15 +107,7 @@ def ask_world() -> Any:
     )
     with st.expander("A world of your own"):
         file = st.file_uploader("World file", "toml", max_upload_size=1)
-    if file is None:
-        return world
-    try:
-        table = tomllib.loads(file.getvalue()[:LONGEST_WORLD].decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvrouteError(f"the world file is not TOML: {error}") from None
-    if table.get("kind") not in WITHOUT_A_FILE:
-        raise EvrouteError(f"worlds of a page are of kind {' or '.join(sorted(WITHOUT_A_FILE))}, not others")
-    return load_world(table)
+    return world if file is None else own_world(file.getvalue())
 
 
 def watch(experiment: Experiment, folder: RunFolder) -> None:
@@ -131,7 +120,7 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
         f"start. {done}They are kept in `{folder.path}`."
     )
     go, halt, _ = st.columns([1, 1, 3])
-    verb = "Continue" if len(left) < len(runs) else "Run"
+    verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Run"
     if go.button(verb, type="primary", disabled=running or not left, key="go", width="stretch"):
         start(experiment, folder)
         st.rerun()
@@ -178,7 +167,9 @@ def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
     left, middle, right = st.columns(3)
     method = left.selectbox("Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver"))
     trip = middle.selectbox("on trip", list(dict.fromkeys(rounds["trip"])), key=key("driven_trip"))
-    until = right.slider("up to trip number", 1, experiment.horizon, experiment.horizon, key=key("driven_until"))
+    last = experiment.horizon
+    starting(f"driven_until:{last}", last, (1, last))
+    until = right.slider("up to trip number", 1, last, key=key(f"driven_until:{last}"))
     (network_name,) = experiment.trips
     roads = network(network_name)
     chosen = rounds[(rounds["method"] == method) & (rounds["trip"] == trip)]["run"].unique()

@@ -26,6 +26,7 @@ MAP_HEIGHT = 560
 PROFILE_HEIGHT = 240
 WASTED_WH = 5.0
 NOTABLE = 0.02
+INKS = {"light": "#222222", "dark": "#f2f2f2"}
 
 
 def main() -> None:
@@ -38,8 +39,7 @@ def main() -> None:
         return
     plan, trouble = make_plan(request)
     if trouble:
-        waiting = request.by_click and len(request.places) < 2
-        (st.info if waiting else st.error)(sentence(trouble))
+        (st.info if is_waiting(request) else st.error)(sentence(trouble))
     if plan:
         st.success(sentence(plan.verdict))
         if reason := why(plan):
@@ -49,9 +49,16 @@ def main() -> None:
         show(request, plan)
 
 
+def is_waiting(request: Request) -> bool:
+    """Tell whether there are still places to come."""
+    return request.trip is None and len(request.places) < 2
+
+
 def make_plan(request: Request) -> tuple[Plan | None, str]:
     """Return the plan, or a sentence that tells why there is none."""
-    if request.by_click and len(request.places) < 2:
+    if is_waiting(request):
+        if not request.by_click:
+            return None, "write where from and where to, each an edge id or LAT,LON"
         return None, "now click where to go" if request.places else "click on the map where to start"
     try:
         origin, *via, destination = stops(request.network, request.trip, request.places)
@@ -111,9 +118,10 @@ def show(request: Request, plan: Plan) -> None:
     tell_belief(plan, planner_of(request).inflation)
     tell_prices(request, plan)
     left, right = st.columns(2)
-    charts = [energy_bars(plan), *profiles(roads, plan).values()]
+    ink = INKS.get(st.context.theme.type or "", INKS["light"])
+    charts = [energy_bars(plan), *profiles(roads, plan, ink=ink).values()]
     for column, chart in zip((left, right, left), charts, strict=False):
-        column.altair_chart(chart, height=PROFILE_HEIGHT, width="stretch", theme=None)  # dark lines, white ground
+        column.altair_chart(chart, height=PROFILE_HEIGHT, width="stretch", theme=None)
     after_trip(request, plan)
     with st.expander("In numbers"):
         st.table(parts_table(plan).style.format(precision=3))

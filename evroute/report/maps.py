@@ -32,6 +32,10 @@ _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
 .leaflet-bottom.leaflet-left { margin-bottom: 32px; }
+@media (max-width: 480px) {
+  .leaflet-top.leaflet-left { top: auto; bottom: 76px; }
+  div.leaflet-container .leaflet-control-layers { font-size: 11px; }
+}
 .evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px; border-radius: 4px; line-height: 1.5;
   box-shadow: 0 1px 4px rgba(0, 0, 0, .3); font: 12px sans-serif; color: #222; max-width: 13em; }
 </style>"""

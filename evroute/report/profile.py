@@ -19,11 +19,13 @@ _WIDTH = 400
 _HEIGHT = 110
 
 
-def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.LayerChart"]:
+def profiles(
+    network: RoadNetwork, plan: Plan, *, ink: str = ROUTE_COLOURS["energy"]
+) -> dict[str, "alt.Chart | alt.LayerChart"]:
     """Draw what changes along the distance (km) of each route: ``height`` (m) and, with a battery, ``charge`` (%).
 
     A dotted line marks the reserve where the charge comes near it; with a belief, a band holds the charge of the
-    least-energy route in 90 % of the trips.
+    least-energy route in 90 % of the trips.  ink: the colour of that route, for pages of any ground.
     """
     require("altair")
     import altair as alt
@@ -37,14 +39,14 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
         heights += _points(network, planned, label, network.elevation_m[junctions])
         if battery is not None and planned.charge is not None:
             charges += _points(network, planned, label, planned.charge.charge_wh / battery.capacity_wh * 100)
-    charts = {"height": _curves(plan, heights, "height (m)")}
+    charts = {"height": _curves(plan, heights, "height (m)", ink)}
     if battery is not None:
-        charts["charge"] = _curves(plan, charges, "charge (%)")
+        charts["charge"] = _curves(plan, charges, "charge (%)", ink)
         if forecast := plan.routes["energy"].charge_forecast:
             low, high = forecast.band_percent.T
             points = _points(network, plan.routes["energy"], "", low)
             band = [point | {"high": top} for point, top in zip(points, high.round(3).tolist(), strict=True)]
-            area = alt.Chart(alt.Data(values=band)).mark_area(color=ROUTE_COLOURS["energy"], opacity=0.15)
+            area = alt.Chart(alt.Data(values=band)).mark_area(color=ink, opacity=0.15)
             charts["charge"] = area.encode(x="km:Q", y="value:Q", y2="high:Q") + charts["charge"]
         reserve, values = battery.percent(battery.reserve_wh), [point["value"] for point in charges]
         if reserve >= 2 * min(values) - max(values):
@@ -98,12 +100,12 @@ def _points(network: RoadNetwork, planned: PlannedRoute, label: str, values: Flo
     return [{"route": label, "km": at, "value": value} for at, value in pairs]
 
 
-def _curves(plan: Plan, points: list[dict[str, Any]], title: str) -> Any:
+def _curves(plan: Plan, points: list[dict[str, Any]], title: str, ink: str) -> Any:
     import altair as alt
 
     names = distinct_routes(plan)
     labels = list(names.values())
-    colours = alt.Scale(domain=labels, range=[ROUTE_COLOURS[name] for name in names])
+    colours = alt.Scale(domain=labels, range=[ink if name == "energy" else ROUTE_COLOURS[name] for name in names])
     dashes = alt.Scale(domain=labels, range=[list(ROUTE_DASHES[name]) for name in names])
     legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolSize=400, labelLimit=300)
     return (

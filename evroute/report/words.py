@@ -98,13 +98,13 @@ def learned(rounds: "pd.DataFrame") -> list[str]:
         of_run = group.groupby(["method", "run"])["regret_wh"].sum()
         regret_wh = of_run.groupby(level="method").mean().sort_values()
         best, *others = regret_wh.index
-        against = ", ".join(f"{energy_text(regret_wh[method])} ({method})" for method in others)
+        against = ", ".join(f"{regret_wh[method]:,.0f} Wh ({method})" for method in others)
         late = group[(group["method"] == best) & (group["t"] > trips - LAST_TRIPS)]
         saved = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean()
         share = abs(saved.mean()) / abs(late["eq8_wh"].mean())
         margin = f" ± {saved.sem():.0f}" if len(saved) > 1 else ""
         sentences.append(
-            f"{panel}: {best} has the least regret, {energy_text(regret_wh[best])} in {trips} trips"
+            f"{panel}: {best} has the least regret, {regret_wh[best]:,.0f} Wh in {trips} trips"
             f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of them it takes "
             f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per trip ({share:.1%}) "
             f"than the route that physics alone would choose."

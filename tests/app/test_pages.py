@@ -2,15 +2,19 @@
 
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.errors import EvrouteError
-from evroute.network.catalog import load_network
+from evroute.network.catalog import keep, load_network
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
+from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import RunFolder
 
 PATIENCE_S = 200
@@ -89,7 +93,7 @@ def test_places_may_be_written_with_others_between() -> None:
     network = load_network("denver")
     page = opened("views/plan.py")
     page.selectbox(key="kept_by").set_value("names or coordinates").run()
-    assert "got 0 places" in page.error[0].value or "either a named trip" in page.error[0].value
+    assert "where from and where to" in page.info[0].value
     ids = [network.edge_id[row] for row in (3, 500, 900)]
     for field, place in zip(("from", "via", "to"), ids, strict=True):
         page.text_input(key=f"kept_{field}").set_value(place)
@@ -161,15 +165,30 @@ def test_a_link_of_nonsense_opens_the_default_plan() -> None:
     assert page.success
 
 
-def test_a_network_that_is_gone_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("views/plan.py")
-
-    def gone(name: str) -> None:
-        raise EvrouteError(f"there is no network '{name}' any more")
-
-    monkeypatch.setattr("cache.network", gone)
+def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
+    path = keep(replace(load_network("denver"), name="mine"))
+    page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+    page.query_params["network"] = "mine"
     page.run()
-    assert "no network 'denver' any more" in page.error[0].value
+    assert page.selectbox(key="kept_network").value == "mine"
+    path.unlink()
+    page.run()
+    assert "There is no network 'mine', or not any more. This is denver." in page.warning[0].value
+    assert not page.error
+    assert not page.exception
+
+
+def test_a_goal_that_cannot_be_reached_is_a_sentence(make_network: Callable[..., RoadNetwork]) -> None:
+    page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+    page.session_state["uploaded"] = make_network(
+        [("there", 0, 1), ("on", 1, 2)], [(0, 0, 0), (900, 0, 0), (900, 900, 0)]
+    )
+    page.session_state["kept_network"] = "toy"
+    page.session_state["kept_by"] = "names or coordinates"
+    page.run()
+    page.text_input(key="kept_from").set_value("on")
+    page.text_input(key="kept_to").set_value("there").run()
+    assert page.error[0].value == "No legal way leads from edge 'on' to 'there' on network 'toy'."
     assert not page.exception
 
 
@@ -251,6 +270,29 @@ def test_an_upload_is_read_by_its_ending_and_never_by_its_path(tmp_path: Path) -
         read_upload("roads.exe", stored)
     with pytest.raises(EvrouteError):
         read_upload("roads.osm", b"<osm")
+
+
+def test_no_page_reads_or_writes_files_outside_its_folders(tmp_path: Path) -> None:
+    from simulations import folder_name, own_world
+
+    page = opened("views/learn.py")
+    page.text_input(key="kept_own_trip").set_value("/etc/trips.csv").run()
+    assert "is a file" in page.error[0].value
+    with pytest.raises(EvrouteError, match="physics or sampled-gp"):
+        own_world(b'kind = "replay"\nfolder = "/etc"')
+    with pytest.raises(EvrouteError, match="not TOML"):
+        own_world(b"kind")
+    assert own_world(b'kind = "physics"\nwind_mps = 8').label == "physics-windmps8"
+    trips = {"denver": ("../../../etc to ..",)}
+    experiment = Experiment(trips=trips, methods=("bi-ts",))
+    assert (tmp_path / folder_name(experiment)).resolve().parent == tmp_path.resolve()
+    link = AppTest.from_file(str(app_path("views/network.py")), default_timeout=PATIENCE_S)
+    for name, value in {"kept_network": "../../../etc/passwd", "kept_folder": "../../..", "kept_run": "../x"}.items():
+        link.session_state[name] = value
+    link.run()
+    assert link.selectbox(key="kept_network").value == "denver"
+    assert link.selectbox(key="kept_folder").value == "physics alone"
+    assert not link.exception
 
 
 def test_nothing_chosen_is_asked_for() -> None:

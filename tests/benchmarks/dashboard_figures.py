@@ -2,7 +2,7 @@
 
 Prints a row for each visit: seconds from the request to the roads drawn, from the second click to the verdict and to
 the route on the map, and megabytes of the messages of each rerun; those of the first beside the files (the page's
-own code among them). The first visit of a network finds the server without it; later ones are what a second tab meets.
+own code among them). The first visit of a network finds the server without it; later ones have it.
 """
 
 import sys
