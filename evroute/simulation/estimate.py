@@ -22,7 +22,7 @@ from evroute.simulation.experiment import Experiment
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
 
-FEW_ROUNDS, SOME_ROUNDS = 4, 20
+FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
 
 @dataclass(frozen=True, slots=True)

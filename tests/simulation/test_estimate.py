@@ -12,7 +12,7 @@ from evroute.simulation.estimate import estimate, kept
 from evroute.simulation.experiment import grid, simulate
 
 RUNNER = CliRunner()
-HORIZON = 40
+HORIZON = 80
 
 
 @pytest.fixture(autouse=True)
