@@ -134,6 +134,11 @@ class HasSpectrum(Protocol):
         """Return the number of measurements."""
 
 
+def mean_of(model: EnergyModel, arms: Arms) -> FloatArray:
+    """Return the posterior mean of each arm, (a,) Wh, without deviations where the model can leave them out."""
+    return model.mean(arms) if isinstance(model, DrawsAround) else model.posterior(arms).mean_wh
+
+
 class CovarianceError(EvrouteError):
     """A covariance that is not positive definite, even with jitter."""
 

@@ -17,7 +17,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS, all_arms, fit
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
-from evroute.model.base import EnergyModel
+from evroute.model.base import EnergyModel, mean_of
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies, cheapest, summed
@@ -65,7 +65,7 @@ class Planner:
         self.prior = fit(network, vehicle, conditions=conditions)
         self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms: Arms = all_arms(network, self.prior)
-        self.mean_wh = self.prior.mean_wh if model is None else model.posterior(self.arms).mean_wh
+        self.mean_wh = self.prior.mean_wh if model is None else mean_of(model, self.arms)
         self._steps: Steps
         if isinstance(model, TurnBelief):
             self._steps = TurnSteps(network, vehicle, model, conditions)

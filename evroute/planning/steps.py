@@ -18,7 +18,7 @@ from evroute.energy.longitudinal import J_PER_WH, potential_wh
 from evroute.energy.prior import EnergyPrior
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
-from evroute.model.base import EnergyModel
+from evroute.model.base import EnergyModel, mean_of
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecast import RouteForecast, forecast, forecast_passed
@@ -80,7 +80,7 @@ class EdgeSteps:
         self._model, self._arms = model, arms
         self.nodes = Nodes(
             edge=arms.edge,
-            mean_wh=prior.mean_wh if model is None else model.posterior(arms).mean_wh,
+            mean_wh=prior.mean_wh if model is None else mean_of(model, arms),
             noise_std_wh=prior.noise_std_wh,
             tail_wh=height_wh[network.tail],
             head_wh=height_wh[network.head],
