@@ -12,7 +12,7 @@ from evroute.simulation.estimate import estimate, kept
 from evroute.simulation.experiment import grid, simulate
 
 RUNNER = CliRunner()
-HORIZON = 80
+HORIZON = 50
 
 
 @pytest.fixture(autouse=True)
