@@ -33,7 +33,8 @@ div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
 .leaflet-bottom.leaflet-left { margin-bottom: 32px; }
 @media (max-width: 480px) {
-  .leaflet-top.leaflet-left { top: auto; bottom: 76px; }
+  .leaflet-top.leaflet-left { top: auto; bottom: 96px; }
+  .leaflet-bottom.leaflet-left { margin-bottom: 52px !important; }
   div.leaflet-container .leaflet-control-layers { font-size: 11px; }
 }
 .evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px; border-radius: 4px; line-height: 1.5;
