@@ -59,8 +59,15 @@ def along(nodes: Sequence[int], tags: Mapping[int, Mapping[str, str]], *, revers
     return found
 
 
+def known(control: IntArray) -> IntArray | None:
+    """Return what a source tells of turns (m,); None where it tells nothing of any."""
+    return control if np.any(control != NOT_TOLD) else None
+
+
 def note(control: IntArray) -> str:
     """Say how many turns (m,) have what, and of how many the source says nothing."""
+    if known(control) is None:
+        return "the source tells nothing of lights, stop signs or right of way"
     counts = np.bincount(control, minlength=len(NAMES))
     told = ", ".join(f"{NAMES[i]} {counts[i]}" for i in (LIGHT, STOP, GIVES_WAY, RIGHT_OF_WAY))
     return f"turns: {told}; the source tells nothing of {counts[NOT_TOLD]}"

@@ -121,7 +121,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         street=tuple(t.get("name", t.get("ref", "")) for t in tags),
         road_class=tuple(t["highway"] for t in tags),
         turns=turns,
-        control=control,
+        control=controls.known(control),
         junction_id=tuple(str(node) for node in junction),
         x_m=x,
         y_m=y,

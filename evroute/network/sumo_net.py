@@ -221,7 +221,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
         street=tuple(e.street for e in edges.values()),
         road_class=tuple(e.road_class for e in edges.values()),
         turns=turns,
-        control=control,
+        control=controls.known(control),
         junction_id=junction_id,
         x_m=x - offset_x,
         y_m=y - offset_y,
