@@ -223,7 +223,9 @@ def _validated(table: Mapping[str, Any], what: str) -> Experiment:
     except ValidationError as error:
         problem = error.errors()[0]
         field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(f"{what}: {field + ': ' if field else ''}{problem['msg']}") from None
+        raise EvrouteError(
+            f"{what}: {field + ': ' if field else ''}{problem['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def simulate(

@@ -205,7 +205,7 @@ def checked_method(table: Mapping[str, Any]) -> Method:
     except ValidationError as error:
         problem = error.errors()[0]
         where = "".join(f"{part}: " for part in problem["loc"][:1])
-        raise EvrouteError(f"method {where}{problem['msg']}") from None
+        raise EvrouteError(f"method {where}{problem['msg'].removeprefix('Value error, ')}") from None
 
 
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:

@@ -201,6 +201,8 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         try:
             if not departure >= 0:
                 raise EvrouteError(f"a departure at {departure:g} s")
+            if not all(pair):
+                raise EvrouteError(f"without {'a destination' if pair[0] else 'an origin'}")
             if pair not in ends:
                 ends[pair] = endpoints(setting.network, None, pair)
             if ends[pair][0] == ends[pair][1]:

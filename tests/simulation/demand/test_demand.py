@@ -60,12 +60,19 @@ def test_what_cannot_be_driven_is_counted_and_the_others_go_on(tmp_path, on_the_
         tmp_path,
         on_the_hill,
         "origin,destination,departure,vehicle,count\n"
-        'in,out,0,,\nnowhere,out,0,,3\nin,in,0,,\nin,out,-5,,\n"89,0",out,0,,\n',
+        'in,out,0,,\nnowhere,out,0,,3\n,out,0,,\nin,,0,,\nin,in,0,,\nin,out,-5,,\n"89,0",out,0,,\n',
     )
     assert len(trips) == 1
-    assert sorted(trips.skipped.values()) == [1, 1, 1, 3]
+    assert sorted(trips.skipped.values()) == [1, 1, 1, 1, 1, 3]
     told = " ".join(trips.skipped)
-    for reason in ("no edge 'nowhere'", "the same edge", "departure at -5 s", "89.0,0.0"):
+    for reason in (
+        "no edge 'nowhere'",
+        "the same edge",
+        "without an origin",
+        "without a destination",
+        "departure at -5 s",
+        "89.0,0.0",
+    ):
         assert reason in told
 
 
