@@ -51,7 +51,6 @@ INDICES = {
 
 METHODS: dict[str, dict[str, Any]] = {
     "recommended": {"model": "exact", "index": "ts", "arms": "turns", "learn_speeds": True, "guard": True},
-    "region": {"model": "regional", "index": "ts-joint", "corridor": 1.2},
     "gp-ucb": {"model": "exact", "index": "ucb"},
     "gp-bayes-ucb": {"model": "exact", "index": "bayes-ucb"},
     "gp-ts": {"model": "exact", "index": "ts"},
@@ -67,6 +66,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "cbkb": {"model": "cbkb", "index": "radius"},
     "cbbkb": {"model": "cbbkb", "index": "radius"},
     "epsilon-greedy": {"model": "exact", "index": "epsilon-greedy"},
+    "region": {"model": "regional", "index": "ts-joint", "corridor": 1.2},
     "cmm-ucb": {"model": "exact", "index": "cmm-ucb"},
     "dmm-ucb": {"model": "exact", "index": "dmm-ucb"},
     "amm-ucb": {"model": "exact", "index": "amm-ucb"},

@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from pydantic import ValidationError
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
@@ -189,3 +190,11 @@ def test_noise_is_learned_by_the_model_or_fitted_with_its_kernel_not_both() -> N
     assert Method(**learned).options == {"trip_effect": "learned", "noise": "learned"}
     with pytest.raises(EvrouteError, match="fits the noise too; leave it or noise out"):
         Method(**learned, fit_hyperparameters=True)
+
+
+def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:
+    assert Method.model_validate("region").name == "regional-ts-joint-corridor1.2"
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        Method(model="regional", index="ts-joint", corridor=0.9)
+    with pytest.raises(EvrouteError, match="a corridor is one of edges"):
+        Method(model="exact", index="ts", arms="turns", corridor=1.2)
