@@ -20,10 +20,10 @@ CLICKS = ((0.47, 0.45), (0.55, 0.55))
 
 
 def main(*networks: str) -> None:
-    print(
-        "| network | visit | page to map (s) | MB | first click (MB) | verdict (s) | route drawn (s) | second (MB) |"
-    )
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    columns = ["network", "visit", "page to map (s)", "files (MB)", "messages (MB)", "first click (MB)"]
+    columns += ["verdict (s)", "route drawn (s)", "second click (MB)"]
+    print(f"| {' | '.join(columns)} |")
+    print(f"|{' --- |' * len(columns)}")
     with TemporaryDirectory() as folder, sync_playwright() as playwright, served(Path(folder)) as address:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
         for network in networks or ("denver", "monaco", "luxembourg"):
