@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint bench app screenshots figures docs clean
+.PHONY: help setup demo test lint bench app screenshots figures notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -49,6 +49,9 @@ figures: setup ## the paper's figures and ours at full length, in runs/ (hours);
 screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)
 	$(BIN)/python tests/app/screenshots.py
 
+notebooks: setup ## the notebooks at full length, as pages in notebooks/executed/ (some minutes)
+	cd notebooks && ../$(BIN)/jupyter nbconvert --to html --execute --output-dir executed *.ipynb
+
 docs: setup ## the documentation as pages that need no internet, in site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -56,4 +59,4 @@ app: setup ## open the dashboard
 	$(BIN)/evroute app
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) demo screenshots site .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	rm -rf $(VENV) demo screenshots site notebooks/executed .pytest_cache .mypy_cache .ruff_cache .benchmarks

@@ -52,6 +52,18 @@ def load_network(name: str | Path) -> RoadNetwork:
     )
 
 
+def first_network(*names: str) -> RoadNetwork:
+    """Load the first network of several that is there.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of them; the message lists what there is.
+    """
+    there = network_names()
+    return load_network(next((name for name in names if name in there), names[0]))
+
+
 def network_names() -> dict[str, str]:
     """Return every name that ``load_network`` knows, sorted, and where it would find it."""
     found = {path.parent.name: "embedded" for path in data_path().glob("*/network.npz")}

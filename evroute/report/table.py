@@ -1,10 +1,13 @@
 """Tables as data frames: the routes of a plan side by side, and the final values of simulations."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evroute.planning.plan import Plan
+from evroute.planning.planner import DEFAULT_SEARCH, Planner
+from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LAST_TRIPS = 50
+ROUNDING_WH = 1e-6
 _TIMES = ["posterior_s", "index_s", "search_s", "update_s"]
 
 
@@ -46,6 +50,34 @@ def parts_table(plan: Plan) -> "pd.DataFrame":
     labels = distinct_routes(plan)
     parts = {label: plan.routes[name].parts_wh for name, label in labels.items()}
     return (pd.DataFrame(parts).T / 1000).rename_axis("route").add_suffix(" (kWh)")
+
+
+def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataFrame":
+    """Return what each weight rule loses against the exact search, over pairs of edges; losses beyond rounding.
+
+    pairs: origin and destination rows.
+
+    Raises
+    ------
+    NoRouteError
+        If a destination cannot be reached.
+    """
+    import pandas as pd
+
+    took = pd.DataFrame(
+        [
+            {rule: planner.plan(a, b, search=rule).routes["energy"].energy_wh for rule in WEIGHT_RULES}
+            for a, b in pairs
+        ]
+    )
+    lost_wh = took.sub(took[DEFAULT_SEARCH], axis=0)
+    return pd.DataFrame(
+        {
+            "pairs that lose (%)": 100 * (lost_wh > ROUNDING_WH).mean(),
+            "mean loss (Wh)": lost_wh.mean(),
+            "worst (Wh)": lost_wh.max(),
+        }
+    ).rename_axis("rule")
 
 
 def label_columns(rounds: "pd.DataFrame") -> list[str]:
