@@ -112,7 +112,7 @@ def show(request: Request, plan: Plan) -> None:
     st.html(route_classes(roads, plan).legend_html())
     warn(plan)
     table = plan_table(plan)
-    st.table(table.style.format({name: "{:.2f}" if "kWh" in name else "{:.1f}" for name in table}))
+    st.table(table.style.format({name: "{:.3f}" if "kWh" in name else "{:.1f}" for name in table}))
     if lowest := lowest_charge(roads, plan):
         st.write(sentence(lowest))
     tell_belief(plan, planner_of(request).inflation)
