@@ -16,7 +16,8 @@ the mean of ``1 / A_ii²``.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_array, identity
+from scipy.sparse import csc_matrix, csr_array, csr_matrix, identity
+from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
 from evroute.arrays import FloatArray, IntArray
@@ -26,9 +27,8 @@ NU = 2
 TOLERANCE = 4e-7
 """Bound on the error of k_G, in mean diagonals, before rounding to single precision."""
 TILE_EDGES = 512
-FIRST_ARCS = 16
-MORE_ARCS = 4
-"""A patch reaches so many turns beyond its tile at first, and so many more each time that is not enough."""
+MORE = float(np.log(10.0))
+"""A patch grows by what a tenth of the influence reaches, each time that it is not enough."""
 _SOLVE_BLOCK = 16
 
 
@@ -129,9 +129,9 @@ def sparse_root(laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: Float
     escape = TOLERANCE * least_diagonal * shift**2 / 4
     row, counts, diagonal = np.empty(n, dtype=np.int64), [], np.empty(n)
     columns, values = [], []
-    done = 0
+    done, steps = 0, _steps(system)
     for tile in tiles(x_m, y_m):
-        patch, inner, rows = _solved(system, shift, tile, escape)
+        patch, inner, rows = _solved(system, steps, shift, tile, escape)
         keep = rows > drop_below
         keep[np.arange(len(tile)), inner] = True
         row[tile] = done + np.arange(len(tile))
@@ -164,17 +164,20 @@ def tiles(x_m: FloatArray, y_m: FloatArray) -> list[IntArray]:
     return small
 
 
-def _solved(system: csc_matrix, shift: float, tile: IntArray, escape: float) -> tuple[IntArray, IntArray, FloatArray]:
+def _solved(
+    system: csc_matrix, steps: csr_matrix, shift: float, tile: IntArray, escape: float
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Return a patch (p,), the places in it of a tile's edges (t,) and their rows of ``A_PP^-1``, (t, p)."""
-    patch = _around(system, tile, FIRST_ARCS)
+    reach = -float(np.log(escape))
     while True:
+        patch = _around(steps, tile, reach)
         local = csc_matrix(system[:, patch][patch, :])
         factor = splu(local, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         inner = np.searchsorted(patch, tile)
         leaving = np.maximum(local.sum(axis=1).A1 - shift, 0.0)
         if factor.solve(leaving)[inner].max() <= escape:
             break
-        patch = _around(system, patch, MORE_ARCS)
+        reach += MORE
     rows = np.empty((len(tile), len(patch)))
     for begin in range(0, len(tile), _SOLVE_BLOCK):
         some = inner[begin : begin + _SOLVE_BLOCK]
@@ -184,16 +187,18 @@ def _solved(system: csc_matrix, shift: float, tile: IntArray, escape: float) -> 
     return patch, inner, rows
 
 
-def _around(system: csc_matrix, edges: IntArray, arcs: int) -> IntArray:
-    """Return the edges within so many turns of some, in increasing order."""
-    reached = np.zeros(system.shape[0], dtype=np.bool_)
-    reached[edges] = True
-    front = edges
-    for _ in range(arcs):
-        near = np.unique(system[:, front].indices)
-        front = near[~reached[near]]
-        reached[front] = True
-    return np.flatnonzero(reached)
+def _steps(system: csc_matrix) -> csr_matrix:
+    """Return minus the logarithm of ``-A_ij / A_ii``, by which influence fades with each turn, (n, n)."""
+    turns = system.tocoo()
+    apart = turns.row != turns.col
+    row, column = turns.row[apart], turns.col[apart]
+    faded = np.log(system.diagonal()[row]) - np.log(-turns.data[apart])
+    return csr_matrix((faded, (row, column)), shape=system.shape)
+
+
+def _around(steps: csr_matrix, edges: IntArray, reach: float) -> IntArray:
+    """Return the edges that some influence, by the best single way as far as ``exp(-reach)``, in increasing order."""
+    return np.flatnonzero(np.isfinite(dijkstra(steps, indices=edges, min_only=True, limit=reach)))
 
 
 def _compressed(rows: csr_array) -> tuple[csr_array, IntArray]:
