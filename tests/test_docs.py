@@ -1,0 +1,155 @@
+"""What the pages print works: commands and snippets run, options exist, links lead somewhere.
+
+Blocks of ``sh`` and ``python`` on the pages of `RUN` are carried out in their order, in one folder for each page;
+``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment ``<!-- not run: why -->`` before a block
+means that its commands are only parsed, as every other command of ``evroute`` on any page is.
+"""
+
+import os
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from inspect import signature
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RUN = sorted([ROOT / "docs/tutorial.md", *(ROOT / "docs/how-to").glob("*.md")])
+_BLOCK = re.compile(
+    r"(?P<skip><!-- not run: [^\n]+-->\n)?^```(?P<kind>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
+_LINK = re.compile(r"\]\((?P<target>[^()\s#:]*)(?:#(?P<anchor>[^()\s]+))?\)")
+_OWN = {"make", "export", "python", "pip", "pytest"}
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path) -> Iterator[re.Match[str]]:
+    return _BLOCK.finditer(page.read_text(encoding="utf-8"))
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    for line in text.replace("\\\n", " ").splitlines():
+        if words := shlex.split(line, comments=True):
+            yield words
+
+
+def check_command(words: list[str]) -> None:
+    """Fail if a command of evroute does not exist or has no such option."""
+    from evroute.cli import app
+
+    at: Any = app
+    rest = words[1:]
+    while groups := {group.name: group.typer_instance for group in at.registered_groups}:
+        if rest[0] not in groups:
+            break
+        at, rest = groups[rest[0]], rest[1:]
+    known = {each.name or each.callback.__name__.replace("_", "-"): each.callback for each in at.registered_commands}
+    assert rest[0] in known, f"there is no command '{' '.join(words)}'"
+    options = {"--help"}
+    for parameter in signature(known[rest[0]], eval_str=True).parameters.values():
+        info = get_args(parameter.annotation)[1]
+        declared = (info.default, *(info.param_decls or ())) if isinstance(info.default, str) else info.param_decls
+        options |= {each for one in declared or (f"--{parameter.name.replace('_', '-')}",) for each in one.split("/")}
+    unknown = [word for word in rest[1:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options]
+    assert not unknown, f"'{' '.join(words)}' has no {unknown[0]}"
+
+
+def slugs(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub and the site make them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.+)$", text, re.M)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "") for title in titles)
+    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_commands_have_the_options_that_pages_give_them(page):
+    for block in blocks(page):
+        if block["kind"] in {"sh", "console"}:
+            for words in commands(block["text"]):
+                if words[0] == "evroute":
+                    check_command(words)
+                elif words[0] == "make":
+                    assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+                else:
+                    assert words[0] in _OWN, f"nobody checks '{' '.join(words)}'"
+        elif block["kind"] == "toml":
+            tomllib.loads(block["text"])
+        elif block["kind"] == "python":
+            compile(block["text"], name(page), "exec")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    written = {"docs/reference/command-line.md", "docs/reference/toml.md", "docs/reference/methods.md"}
+    for link in _LINK.finditer(page.read_text(encoding="utf-8")):
+        target = (page.parent / link["target"]).resolve() if link["target"] else page
+        if target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in written:
+            continue
+        assert target.exists(), f"{link[0]} leads nowhere"
+        if link["anchor"] and target.suffix == ".md":
+            assert link["anchor"] in slugs(target), f"{link[0]} has no such anchor"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN, ids=name)
+def test_pages_run(page, tmp_path, monkeypatch):
+    from evroute.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    scope: dict[str, Any] = {"__name__": "page"}
+    monkeypatch.setitem(sys.modules, "page", type(sys)("page"))
+    found = list(blocks(page))
+    for block in found:
+        if block["title"]:
+            Path(block["title"]).write_text(block["text"], encoding="utf-8")
+    for block in found:
+        if block["skip"]:
+            continue
+        if block["kind"] == "python":
+            exec(compile(block["text"], name(page), "exec"), scope)
+        elif block["kind"] == "sh":
+            for words in commands(block["text"]):
+                if words[0] != "evroute":
+                    continue
+                monkeypatch.setattr(sys, "argv", words)
+                with pytest.raises(SystemExit) as end:
+                    main()
+                assert not end.value.code, " ".join(words)
+
+
+def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):
+    pytest.importorskip("mkdocs")
+    import runpy
+
+    from evroute.cli import main
+
+    page = runpy.run_path(str(ROOT / "docs/hooks/reference.py"))["command_line"]()
+    sections = re.split(r"^## `(evroute [a-z ]+)`$", page, flags=re.M)
+    assert len(sections) > 20
+    for words, text in zip(sections[1::2], sections[2::2], strict=True):
+        monkeypatch.setattr(sys, "argv", [*words.split(), "--help"])
+        with pytest.raises(SystemExit):
+            main()
+        told = set(re.findall(r"^\s+(?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.M)) - {"--help"}
+        assert told <= set(re.findall(r"--[a-z-]+", text)), words
+
+
+def test_the_site_builds_without_a_warning(tmp_path, monkeypatch):
+    pytest.importorskip("material")
+    import subprocess
+
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
