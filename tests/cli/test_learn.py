@@ -1,10 +1,13 @@
 """``evroute learn``: a table in, a belief to plan with out; bad input is one line."""
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
 from evroute.errors import EvrouteError
+from evroute.simulation.belief import inflation
 from evroute.simulation.setting import load_setting
 
 RUNNER = CliRunner()
@@ -43,6 +46,9 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
     assert "as the last 2 trips called for" in planned.stdout
+    document = json.loads(RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout)
+    forecast = document["routes"]["energy"]["forecast"]
+    assert forecast["inflation"] == pytest.approx(inflation(out, None))
 
 
 @pytest.mark.parametrize(
