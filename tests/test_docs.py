@@ -1,8 +1,9 @@
 """What the pages print works: commands and snippets run, options exist, links lead somewhere.
 
 Blocks of ``sh`` and ``python`` on the pages of `RUN` are carried out in their order, in one folder for each page;
-``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment ``<!-- not run: why -->`` before a block
-means that its commands are only parsed, as every other command of ``evroute`` on any page is.
+``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment ``<!-- not run: why -->`` before a
+block means that its commands are only parsed, as every other command of ``evroute`` on any page is. Of the README,
+plans and reports are carried out, and simulations at a short horizon.
 """
 
 import os
