@@ -154,28 +154,3 @@ def test_the_site_builds_without_a_warning(tmp_path, monkeypatch):
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_the_readme_runs(tmp_path, monkeypatch):
-    from evroute.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").symlink_to(ROOT / "data")
-    Path("requests.csv").write_text("id,trip\n1,A\n", encoding="utf-8")
-    scope: dict[str, Any] = {}
-    ran = 0
-    for block in blocks(ROOT / "README.md"):
-        if block["kind"] == "python" and '"RUN"' not in block["text"]:
-            exec(compile(block["text"], "README.md", "exec"), scope)
-        for words in commands(block["text"]) if block["kind"] == "console" else ():
-            simulates = words[:2] == ["evroute", "simulate"] and words[2].startswith("--")
-            if not simulates and words[:2] not in (["evroute", "route"], ["evroute", "report"]):
-                continue
-            short = ["--horizon", "3", "--seeds", "1", "--jobs", "1", "--quiet"] if simulates else []
-            monkeypatch.setattr(sys, "argv", words + short)
-            with pytest.raises(SystemExit) as end:
-                main()
-            assert not end.value.code, " ".join(words)
-            ran += 1
-    assert ran >= 8
