@@ -15,6 +15,7 @@ from evroute.report.charts import beta, cumulative_regret, has_beta, method_styl
 from evroute.report.exploration import visits_chart
 from evroute.report.page import build_page, png
 from evroute.report.profile import svg
+from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.report.words import learned
@@ -73,6 +74,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     table = final_table(together, pd.concat(timings, ignore_index=True))
     st.dataframe(table.style.format(precision=1), hide_index=True)
     show_calibration(together)
+    show_reserve(together)
     left, right = st.columns(2)
     left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore")
     rows = partial(together.to_csv, index=False)
@@ -98,6 +100,17 @@ def show_calibration(rounds: pd.DataFrame) -> None:
         st.dataframe(calibration_table(rounds).style.format(precision=1), hide_index=True)
         figure(pit_histogram(told), "forecasts")
         figure(reliability(told), "intervals")
+
+
+def show_reserve(rounds: pd.DataFrame) -> None:
+    """Show whether the reserve was kept as often as announced, where the runs have a battery."""
+    told = charges(rounds)
+    if told.empty:
+        return
+    with st.expander("How often the charge fell below the reserve"):
+        st.dataframe(reserve_table(rounds).style.format(precision=1), hide_index=True)
+        if told["p_reserve_widened"].notna().any():
+            figure(reserve_reliability(told), "reserve")
 
 
 def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -> None:

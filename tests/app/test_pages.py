@@ -14,7 +14,7 @@ from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
-from evroute.simulation.experiment import Experiment
+from evroute.simulation.experiment import Experiment, simulate
 from evroute.simulation.runs import RunFolder
 
 PATIENCE_S = 200
@@ -247,6 +247,15 @@ def test_a_broken_folder_of_runs_is_a_sentence(tmp_path: Path) -> None:
     page = opened("views/runs.py")
     assert not page.exception
     assert "is unreadable" in page.error[0].value
+
+
+def test_runs_with_a_battery_show_whether_the_reserve_was_kept(tmp_path: Path) -> None:
+    table = {"trips": {"denver": ["A"]}, "methods": ["gp-ts"], "horizon": 60, "seeds": 1, "soc": 20, "reserve": 10}
+    simulate(Experiment.model_validate(table | {"world": "physics"}), tmp_path / "runs" / "charged")
+    page = opened("views/runs.py")
+    assert not page.exception
+    shown = [each.value for each in page.dataframe if "never below (%)" in each.value]
+    assert shown[0]["never below (%)"].tolist() == [100.0], "trips of 0.1 kWh from 7 kWh with a reserve of 3.5"
 
 
 def test_without_runs_the_page_says_how_to_get_some() -> None:
