@@ -102,6 +102,15 @@ class Anticipates(Protocol):
 
 
 @runtime_checkable
+class Waits(Protocol):
+    """A model that plans in batches, and at times nothing before all of a batch was measured."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it would refuse to plan now."""
+
+
+@runtime_checkable
 class HasRadius(Protocol):
     """A model with a theorem that says how wide its confidence bounds are."""
 

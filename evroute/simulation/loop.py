@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray
-from evroute.model.base import Diagnoses
+from evroute.model.base import Diagnoses, Waits
 from evroute.policy.agent import Agent
 from evroute.policy.base import least_norm, multiplier
 from evroute.policy.conformal import LEVELS, AdaptiveConformal
@@ -67,8 +67,8 @@ def run(
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
     in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its update is what came
-    in between it and the next.  conformal: what is to hear of every trip that has told, or
-    of those of each vehicle; new if none is given.
+    in between it and the next. A model that waits for its batch (``model.base.Waits``) hears of all under
+    way.  conformal: what is to hear of every trip that has told, or of those of each vehicle; new if none is given.
 
     Raises
     ------
@@ -93,6 +93,10 @@ def run(
         for ended in flight.before(request):
             agent.tell(ended)
             intervals.tell(ended)
+        if isinstance(agent.model, Waits) and agent.model.waits:
+            for ended in flight.rest():
+                agent.tell(ended)
+                intervals.tell(ended)
         stopwatch.lap()
         started = perf_counter()
         route = agent.ask(request)

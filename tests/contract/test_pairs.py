@@ -71,7 +71,7 @@ def test_three_rounds_are_driven_and_repeat_under_a_seed(setting, model, index, 
     for name, column in log.rounds.items():
         np.testing.assert_array_equal(column, again.rounds[name])
         assert (
-            name in {"beta", "multiplier", "b_min", "predicted_sd_wh"}
+            name in {"vehicle", "beta", "multiplier", "b_min", "predicted_sd_wh"}
             or name.startswith("half")
             or np.all(np.isfinite(column))
         )

@@ -92,7 +92,7 @@ class Batches:
         """
         if self._closed:
             waiting = sum(trip.waiting for trip in self._trips)
-            if self._mode == "strict":
+            if self.waits:
                 raise EvrouteError(
                     f"the batch is closed and {waiting} planned trips were not measured yet; give their feedback "
                     "first, or take mode = 'soft'"
@@ -122,6 +122,11 @@ class Batches:
         complete = not any(trip.waiting for trip in self._trips)
         if self._closed and (complete or self._mode == "soft" or not mine):
             self._settle(posterior, rng)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the batch is closed, in strict mode, and part of it not measured."""
+        return self._closed and self._mode == "strict" and any(trip.waiting for trip in self._trips)
 
     def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
         """Return the radius of BBKB."""

@@ -47,6 +47,11 @@ class Redrawn:
             self._redraw(posterior, measured, variance, rng)
             self._sum = 1.0
 
+    @property
+    def waits(self) -> bool:
+        """Never."""
+        return False
+
     def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
         """Return the radius of BKB."""
         return radius.bkb(

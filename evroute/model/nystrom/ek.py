@@ -52,6 +52,11 @@ class Growing:
             self._offer(posterior, slot, uniform)
         posterior.absorb(slots, whitened)
 
+    @property
+    def waits(self) -> bool:
+        """Never."""
+        return False
+
     def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
         """Return the radius of EK-UCB."""
         return radius.ek(

@@ -27,6 +27,10 @@ class Rule(Protocol):
     def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
         """Take in what was measured."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether nothing may be planned before all that is planned was measured."""
+
     def radius(self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float) -> float:
         """Return the multiplier of the scaled deviation that one of ``radius.FORMS`` gives."""
 
@@ -106,6 +110,11 @@ class NystromGP:
         """Hear which arms are about to be measured."""
         if self.rule.planned(self.sparse, arms, self._everywhere, self._rng):
             self._known = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing may be planned before all that is planned was measured."""
+        return self.rule.waits
 
     def update(self, feedback: Feedback) -> None:
         """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""

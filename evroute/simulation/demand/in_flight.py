@@ -36,7 +36,7 @@ class InFlight:
         return [self._under_way.pop(0)[1]]
 
     def rest(self) -> list[Feedback]:
-        """Return what comes in after the last request."""
+        """Return all that is still under way: after the last request, or where a planner waits for it."""
         return self._until(float("inf"))
 
     def _until(self, now_s: float) -> list[Feedback]:

@@ -5,6 +5,7 @@ import pytest
 
 from evroute.arms import Arms, Feedback, Round
 from evroute.errors import EvrouteError
+from evroute.report.results import read_diagnostics
 from evroute.simulation.demand.in_flight import InFlight
 from evroute.simulation.experiment import Experiment, simulate
 
@@ -77,3 +78,18 @@ def test_runs_with_trips_in_flight_learn_later_but_all(tmp_path) -> None:
 def test_a_flight_that_is_none_is_refused(flight) -> None:
     with pytest.raises((EvrouteError, ValueError), match="in_flight"):
         wanted(in_flight=flight)
+
+
+@pytest.mark.parametrize(("model", "threshold"), [("bbkb", 1.5), ("batch-ucb", 1e6)])
+def test_fleets_plan_whole_batches_and_strict_ones_wait_for_them(tmp_path, model, threshold) -> None:
+    modes = {
+        mode: {"model": model, "index": "ts", "mode": mode, "threshold": threshold} for mode in ("strict", "soft")
+    }
+    told = {}
+    for mode, method in modes.items():
+        folder = simulate(wanted(in_flight=12, methods=[method], horizon=60), tmp_path / mode)
+        assert not folder.failures()
+        told[mode] = read_diagnostics(folder)
+        assert told[mode]["last_batch_trips"].max() > 1
+        assert len(told[mode]) == 60
+    assert told["strict"]["planned_beyond"].max() == 0
