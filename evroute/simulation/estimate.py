@@ -19,6 +19,7 @@ from evroute.network.catalog import cache_dir
 from evroute.simulation.demand.demand import provenance
 from evroute.simulation.execution import attempt
 from evroute.simulation.experiment import Experiment
+from evroute.simulation.methods import check_ranges
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import load_setting
 
@@ -69,13 +70,16 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     ValueError
         If ``jobs`` is not positive.
     EvrouteError
-        If a network, trip or vehicle is unknown.
+        If a network, trip or vehicle is unknown, or an option of a method out of its range.
     """
     if jobs < 1:
         raise ValueError(f"jobs is {jobs}; it must be at least 1")
     for network, trips in experiment.trips.items():
+        setting = load_setting(network, experiment.vehicle)
         for trip in trips:
-            provenance(trip, load_setting(network, experiment.vehicle))
+            provenance(trip, setting)
+        for method in experiment.methods:
+            check_ranges(method, setting)
     folder, runs = RunFolder(out), list(experiment.runs())
     left = [run for run in runs if not folder.is_finished(run)]
     kinds: dict[tuple[object, ...], list[Run]] = {}

@@ -312,7 +312,7 @@ def lazy_pick(model, arms, stale, width):
     heapq.heapify(heap)
     refreshed = 0
     while True:
-        value, arm = heapq.heappop(heap)
+        _, arm = heapq.heappop(heap)
         belief = model.posterior(arms.take(np.array([arm])))
         stale[arm] = belief.mean_wh[0] - width * belief.std_wh[0]
         refreshed += 1

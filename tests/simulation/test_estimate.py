@@ -65,6 +65,11 @@ def test_an_unknown_trip_is_refused(tmp_path) -> None:
         estimate(denver(trips=["Z"]), tmp_path / "runs")
 
 
+def test_an_option_out_of_its_range_is_refused(tmp_path) -> None:
+    with pytest.raises(EvrouteError, match="q_bar is 0; it must be positive"):
+        estimate(denver(models=["bkb"], indices=["ts"], options={"q_bar": 0.0}), tmp_path / "runs")
+
+
 def test_the_command_foretells_and_after_the_run_tells_how_good_that_was(tmp_path) -> None:
     out = tmp_path / "runs"
     wanted = ["simulate", "--network", "denver", "--index", "random", "--horizon", "5", "--seeds", "2"]

@@ -45,6 +45,7 @@ def test_names_of_worlds(world, label) -> None:
 
 def test_every_shipped_world_is_physics_with_noise() -> None:
     assert shipped_worlds() == [
+        "changing",
         "cold",
         "congestion",
         "congestion-known",
