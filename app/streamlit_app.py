@@ -4,6 +4,7 @@ Pages have no icons: Streamlit fetches them, as the tab's picture, from the inte
 """
 
 import streamlit as st
+from altair.utils.schemapi import disable_debug_mode
 from state import keep_inputs
 
 # charts in panels have a width of their own; a phone and half a page are narrower
@@ -12,6 +13,7 @@ STYLE = """<style>
 [data-testid=stVegaLiteChart] { max-width: 100%; }
 [data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
 </style>"""
+disable_debug_mode()  # tests check the charts; a plan is shown a tenth of a second sooner
 st.set_page_config(page_title="evroute", layout="wide")
 st.html(STYLE)
 keep_inputs()
