@@ -160,6 +160,9 @@ def route(
                     f"intervals {changed} by a factor of {heard.inflation:.2f}, "
                     f"as the last {heard.trips_heard} trips called for"
                 )
+        for written in (geojson, gpx, map_):
+            if written:
+                typer.echo(written)
 
 
 def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":

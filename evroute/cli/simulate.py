@@ -235,12 +235,13 @@ def simulate(
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
         table = Table(
             title=f"{title}, {worlds} world{'s' * (worlds > 1)}",
+            caption="regret: Wh above the best routes, summed over a run; vs eq. 8, best: Wh per trip, below 0 is saved",
             box=SIMPLE_HEAD,
             pad_edge=False,
             collapse_padding=True,
         )
         table.add_column("trip", overflow="fold")
-        table.add_column("method", no_wrap=True)
+        table.add_column("method")
         for column in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip", "best"):
             table.add_column(column, justify="right", no_wrap=True)
         told = list(rows)
