@@ -235,7 +235,7 @@ def simulate(
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
         table = Table(
             title=f"{title}, {worlds} world{'s' * (worlds > 1)}",
-            caption="regret: Wh above the best routes, summed over a run; vs eq. 8, best: Wh per trip, below 0 is saved",
+            caption="regret: Wh above the best routes, summed over a run; vs eq. 8, best: below 0 is saved",
             box=SIMPLE_HEAD,
             pad_edge=False,
             collapse_padding=True,
