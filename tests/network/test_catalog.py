@@ -158,3 +158,9 @@ def test_the_cities_name_their_source_by_its_hash(data_dir: Path, monkeypatch: p
     city = catalog.load_network("luxembourg")
     assert city.source.sha256 == "bcf0d9f57849091d9ab34b751ae86cbb7b6ba660a3a1da5f6bf536a79b64db0a"
     assert city.source.elevation == "bilinear from dem_luxembourg_30arcsec.tif"
+
+
+def test_the_first_network_that_is_there_is_loaded() -> None:
+    assert catalog.first_network("nowhere", "denver").name == "denver"
+    with pytest.raises(UnknownNameError, match="there is no network 'nowhere'"):
+        catalog.first_network("nowhere", "elsewhere")
