@@ -44,17 +44,17 @@ class Totals:
         self.squares_wh2 += energy_wh**2
 
 
-def differing(route: Section, baseline: Section, margin: int = MARGIN) -> list[tuple[Section, Section]]:
+def differing(route: Section, baseline: Section) -> list[tuple[Section, Section]]:
     """Return the sections in which two routes between the same edges differ, with their common surroundings.
 
-    Each pair starts and ends with the same edges, `margin` of them where there are so many; sections that would
+    Each pair starts and ends with the same edges, `MARGIN` of them where there are so many; sections that would
     overlap are one. No pair if the routes are the same.
     """
     pieces: list[list[int]] = []
     for kind, i, i_end, j, j_end in SequenceMatcher(None, route, baseline, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
-        before, after = min(margin, i, j), min(margin, len(route) - i_end, len(baseline) - j_end)
+        before, after = min(MARGIN, i, j), min(MARGIN, len(route) - i_end, len(baseline) - j_end)
         if pieces and i - before <= pieces[-1][1]:
             pieces[-1][1], pieces[-1][3] = i_end + after, j_end + after
         else:

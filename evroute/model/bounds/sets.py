@@ -173,7 +173,7 @@ class ConfidenceSet:
         at_low, at_high = lows.argmax(axis=1), highs.argmin(axis=1)
         return Interval(lows[rows, at_low], highs[rows, at_high], grid[at_low], grid[at_high])
 
-    def exact(self, points: Points, *, golden_steps: int = GOLDEN_STEPS) -> Interval:
+    def exact(self, points: Points) -> Interval:
         """Return CMM: the least and the largest value of each point over F.
 
         Every alpha bounds, so few golden steps only loosen the bounds a little.
@@ -182,10 +182,7 @@ class ConfidenceSet:
         scales, sigma2 = self.assumptions.mixture.scales, self.assumptions.sigma**2
         grid = np.geomspace(sigma2 / float(scales.max()) * SPAN[0], sigma2 / float(scales.min()) * SPAN[1], GRID_SIZE)
         mean, half = self._grid(points, grid)
-        ends = [
-            self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign, golden_steps)
-            for sign in (1.0, -1.0)
-        ]
+        ends = [self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign) for sign in (1.0, -1.0)]
         ceiling = self.assumptions.norm * np.sqrt(points.prior_variance)
         (high, alpha_high), (low, alpha_low) = ends
         return Interval(
@@ -200,9 +197,7 @@ class ConfidenceSet:
         # an empty set was told before; what is below 0 here is rounding
         return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)
 
-    def _refined(
-        self, points: Points, grid: FloatArray, at: IntArray, sign: float, steps: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _refined(self, points: Points, grid: FloatArray, at: IntArray, sign: float) -> tuple[FloatArray, FloatArray]:
         """Minimise ``sign mu + sqrt(Rt² / alpha) rho`` of each point near grid place ``at``; return it and alpha."""
         last = len(grid) - 1
         value, alpha = np.empty(len(points)), np.empty(len(points))
@@ -210,11 +205,11 @@ class ConfidenceSet:
             rows = slice(start, start + _BLOCK)
             some = Points(points.coordinates[rows], points.prior_variance[rows])
             low, high = np.log(grid[np.maximum(at[rows] - 1, 0)]), np.log(grid[np.minimum(at[rows] + 1, last)])
-            value[rows], alpha[rows] = self._golden(some, low, high, sign, steps)
+            value[rows], alpha[rows] = self._golden(some, low, high, sign)
         return value, alpha
 
     def _golden(
-        self, points: Points, low: FloatArray, high: FloatArray, sign: float, steps: int
+        self, points: Points, low: FloatArray, high: FloatArray, sign: float
     ) -> tuple[FloatArray, FloatArray]:
         def value_at(log_alpha: FloatArray) -> FloatArray:
             alpha = np.exp(log_alpha)
@@ -223,7 +218,7 @@ class ConfidenceSet:
 
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_left, at_right = value_at(left), value_at(right)
-        for _ in range(steps):
+        for _ in range(GOLDEN_STEPS):
             to_left = at_left < at_right
             high, low = np.where(to_left, right, high), np.where(to_left, low, left)
             fresh = np.where(to_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
