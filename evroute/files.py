@@ -1,11 +1,15 @@
-"""Writing files so that nothing is lost: to a temporary name beside the target, then renamed."""
+"""Files: written so that nothing is lost, to a temporary name and renamed; TOML read, with one line on errors."""
 
 import errno
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
+
+from evroute.errors import EvrouteError
 
 
 @contextmanager
@@ -36,3 +40,19 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Read a TOML file; ``what`` names its kind in messages, such as ``vehicle file``.
+
+    Raises
+    ------
+    EvrouteError
+        If it does not exist or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise EvrouteError(f"{what} {path} does not exist") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvrouteError(f"{what} {path} is not TOML: {error}") from None

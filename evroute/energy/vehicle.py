@@ -7,7 +7,6 @@ A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` tab
     ...
 """
 
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.files import read_toml
 from evroute.resources import data_path
 
 DEFAULT = "reference"
@@ -80,12 +80,7 @@ def _catalogue() -> dict[str, Vehicle]:
 
 
 def _read(path: Path) -> Vehicle:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise EvrouteError(f"vehicle file {path} does not exist") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvrouteError(f"vehicle file {path} is not TOML: {error}") from None
+    table = read_toml(path, "vehicle file")
     try:
         vehicle = _VEHICLE.validate_python({"name": path.stem} | table)
     except ValidationError as error:

@@ -12,7 +12,6 @@ monaco = ["A", "B"]
 """
 
 import platform
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from inspect import signature
@@ -36,6 +35,7 @@ from evroute import __version__
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
+from evroute.files import read_toml
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.planning.weights import check_search
 from evroute.simulation.agents import check_shared, check_vehicles
@@ -167,12 +167,7 @@ def load_experiment(path: Path, **changes: Any) -> Experiment:
     EvrouteError
         If the file is missing or not TOML, or a field is missing, unknown or out of its range.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise EvrouteError(f"experiment file {path} does not exist") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvrouteError(f"experiment file {path} is not TOML: {error}") from None
+    table = read_toml(path, "experiment file")
     return _validated(table | changes, f"experiment file {path}")
 
 

@@ -4,7 +4,7 @@ Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinat
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -88,15 +88,17 @@ def run(
         stopwatch.attach(space, "route", "search_s")
     flight = InFlight(in_flight)
     intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
-    for t in range(1, horizon + 1):
-        request = environment.observe(t)
-        for ended in flight.before(request):
+
+    def hear(trips: Iterable[Feedback]) -> None:
+        for ended in trips:
             agent.tell(ended)
             intervals.tell(ended)
+
+    for t in range(1, horizon + 1):
+        request = environment.observe(t)
+        hear(flight.before(request))
         if isinstance(agent.model, Waits) and agent.model.waits:
-            for ended in flight.rest():
-                agent.tell(ended)
-                intervals.tell(ended)
+            hear(flight.rest())
         stopwatch.lap()
         started = perf_counter()
         route = agent.ask(request)
@@ -111,9 +113,7 @@ def run(
         if charge:
             charged = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
         drove = perf_counter()
-        for ended in flight.after(feedback):
-            agent.tell(ended)
-            intervals.tell(ended)
+        hear(flight.after(feedback))
         update_s = perf_counter() - drove
         for teller in (agent.model, agent):
             if isinstance(teller, Diagnoses):
@@ -152,9 +152,7 @@ def run(
         for name, seconds in laps.items():
             timings[name].append(seconds)
         on_round(t)
-    for ended in flight.rest():
-        agent.tell(ended)
-        intervals.tell(ended)
+    hear(flight.rest())
     t_column = np.arange(1, horizon + 1)
     columns = {name: np.array(values) for name, values in rounds.items()}
     columns["cumulative_regret_wh"] = np.cumsum(columns["regret_wh"])

@@ -10,7 +10,6 @@ A world file looks like this::
 """
 
 import re
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
@@ -21,6 +20,7 @@ from numpy.random import SeedSequence
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
+from evroute.files import read_toml
 from evroute.resources import data_path
 from evroute.simulation.demand.trips import Trips
 from evroute.simulation.setting import Setting
@@ -119,12 +119,7 @@ def shipped_worlds() -> list[str]:
 
 
 def _read(path: Path) -> World:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise EvrouteError(f"world file {path} does not exist") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvrouteError(f"world file {path} is not TOML: {error}") from None
+    table = read_toml(path, "world file")
     return _validated({"name": re.sub(r"[^\w.-]+", "_", path.stem)} | table, f"world file {path}")
 
 
