@@ -149,7 +149,7 @@ class NystromGP:
         rest = np.sqrt(sparse.unexplained(z, sparse.prior_of(arms.edge, arms.features)))
         weights = np.sqrt(sparse.ridge) * sparse.weight_draws(rng.standard_normal((size, len(z))))
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
-        return self.posterior(arms).mean_wh + noise * draws
+        return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)
 
     def inducing_arms(self) -> tuple[IntArray, FloatArray]:
         """Return edges (m,) and contexts (m, d) of the dictionary."""

@@ -42,6 +42,7 @@ class SparsePosterior:
 
     Arms that were named have a *slot*. ``basis`` (r,) are the slots of the dictionary that are linearly independent,
     ``dictionary`` (m,) all of it. ``count``, ``total`` (U,) are the measurements of each slot and their whitened sum;
+    ``prior``, ``rest`` (U,) its prior variance and what the dictionary leaves of it;
     ``pending`` (U,) are pulls not answered yet, which count in variances alone (hallucination).
     ``factor`` (r, r) is L; ``epoch`` counts the dictionaries that did not just grow out of the last.
 
@@ -57,6 +58,7 @@ class SparsePosterior:
         self.edge = np.empty(0, dtype=np.int64)
         self.features = np.empty((0, n_features))
         self.prior = np.empty(0)
+        self.rest = np.empty(0)
         self.count = np.empty(0)
         self.total = np.empty(0)
         self.pending = np.empty(0)
@@ -107,6 +109,7 @@ class SparsePosterior:
             self.factor = np.tril(factor[:rank, :rank])
         cross = self.prior_between(self.basis, np.arange(len(self)))
         self._embedding = self._solve_factor(cross)
+        self.rest = self.unexplained(self._embedding, self.prior)
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -130,6 +133,7 @@ class SparsePosterior:
         row = (self.prior_between(np.array([slot]), np.arange(u))[0] - z @ self.embedding) / pivot
         self._reserve(r + 1, u)
         self._embedding[r, :u] = row
+        self.rest = np.maximum(self.rest - row**2, 0.0)
         factor = np.zeros((r + 1, r + 1))
         factor[:r, :r], factor[r, :r], factor[r, r] = self.factor, z, pivot
         self.factor = factor
@@ -239,7 +243,7 @@ class SparsePosterior:
 
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled variance of slots, (k,)."""
-        return self.variance(self.embedding[:, slots], self.prior[slots], pending=pending)
+        return self.rest[slots] / self.ridge + self.explained_variance(self.embedding[:, slots], pending=pending)
 
     def slot_covariance(self, a: IntArray, b: IntArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled posterior covariance of slots, (a, b)."""
@@ -252,8 +256,9 @@ class SparsePosterior:
 
     def effective_dimension(self) -> float:
         """Return the sum of n(a) times the variance of a, an estimate of ``Tr(K (K + lambda I)^-1)``."""
-        observed = self.observed
-        return float(self.count[observed] @ self.slot_variance(observed, pending=False))
+        self._fresh()
+        inverse = cho_solve((self._answered_factor, True), np.eye(len(self.basis)))
+        return float(self.trace() / self.ridge + len(inverse) - self.ridge * inverse.trace())
 
     def log_det(self, *, pending: bool = False) -> float:
         """Return ``log det(I + Psi'Psi / lambda)``, at most the log det of the whole kernel matrix."""
@@ -263,8 +268,7 @@ class SparsePosterior:
 
     def trace(self) -> float:
         """Return the sum of n(a) times the prior variance of a that the dictionary does not explain."""
-        observed = self.observed
-        return float(self.count[observed] @ self.unexplained(self.embedding[:, observed], self.prior[observed]))
+        return float(self.count @ self.rest)
 
     def projection_error(self) -> float:
         """Return ``mu_t``, the largest eigenvalue of the kernel matrix of all measurements less its projection."""
@@ -281,6 +285,7 @@ class SparsePosterior:
             "features": self.features.copy(),
             "count": self.count.copy(),
             "total": self.total.copy(),
+            "rest": self.rest.copy(),
             "pending": self.pending.copy(),
             "dictionary": self.dictionary.copy(),
             "basis": self.basis.copy(),
@@ -298,6 +303,7 @@ class SparsePosterior:
             "features": (u, self.features.shape[1]),
             "count": (u,),
             "total": (u,),
+            "rest": (u,),
             "pending": (u,),
             "dictionary": (m,),
             "basis": (r,),
@@ -315,7 +321,9 @@ class SparsePosterior:
         }
         self.prior = self.prior_of(self.edge, self.features)
         self.epoch += 1
-        self.count, self.total, self.pending = (state[name].copy() for name in ("count", "total", "pending"))
+        self.count, self.total, self.pending, self.rest = (
+            state[name].copy() for name in ("count", "total", "pending", "rest")
+        )
         self.dictionary, self.basis = state["dictionary"].copy(), state["basis"].copy()
         self.factor, self._embedding = state["factor"].copy(), state["embedding"].copy()
         self._gram, self._information = state["precision"].copy(), state["information"].copy()
@@ -331,6 +339,7 @@ class SparsePosterior:
         if not np.all((prior > 0) & (prior < np.inf)):
             raise CovarianceError("the kernel's prior variances are not positive numbers; check its deviations")
         z = self.embed(edge, features)
+        self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])
         self._reserve(len(self.basis), before + new)
         self._embedding[: len(z), before : before + new] = z
         self.edge = np.concatenate([self.edge, edge])
