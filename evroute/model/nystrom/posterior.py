@@ -13,8 +13,8 @@ import logging
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import CovarianceError, State, lower_factor
@@ -107,16 +107,21 @@ class SparsePosterior:
             factor, pivots, rank, _ = dpstrf(prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1)
             self.basis = self.dictionary[pivots[:rank] - 1]
             self.factor = np.tril(factor[:rank, :rank])
-        cross = self.prior_between(self.basis, np.arange(len(self)))
-        self._embedding = self._solve_factor(cross)
-        self.rest = self.unexplained(self._embedding, self.prior)
+        self._embedding = np.empty((len(self.basis), len(self)))
+        for some in _parts(len(self)):
+            z = self._embedding[:, some] = self._solve_factor(
+                self.prior_between(self.basis, np.arange(len(self))[some])
+            )
+            self.rest[some] = self.unexplained(z, self.prior[some])
         self.rebuild()
 
     def rebuild(self) -> None:
         """Form V and b from counts and sums."""
-        z = self.embedding
-        self._gram = (z * self.count) @ z.T
-        self._information = z @ self.total
+        r = len(self.basis)
+        self._gram, self._information = np.zeros((r, r)), self.embedding @ self.total
+        for some in _parts(len(self)):
+            z = self.embedding[:, some] * np.sqrt(self.count[some])
+            self._gram += z @ z.T
         self.refactor()
 
     def grow(self, slot: int) -> bool:
@@ -170,13 +175,13 @@ class SparsePosterior:
         """Factorise V, with and without what is pending."""
         r = len(self.basis)
         gram = self._gram + self.ridge * np.eye(r)
-        self._answered_factor = lower_factor(gram, "the dictionary's regularised Gram matrix")
-        self._weights = cho_solve((self._answered_factor, True), self._information)
-        self._pulled_factor = self._answered_factor
+        self._answered_root = _inverse_root(gram)
+        self._weights = self._answered_root.T @ (self._answered_root @ self._information)
+        self._pulled_root = self._answered_root
         if self.pending.any():
-            z = self.embedding
-            pulled = gram + (z * self.pending) @ z.T
-            self._pulled_factor = lower_factor(pulled, "the dictionary's regularised Gram matrix")
+            pulled = np.flatnonzero(self.pending)
+            z = self.embedding[:, pulled]
+            self._pulled_root = _inverse_root(gram + (z * self.pending[pulled]) @ z.T)
         self._stale = False
 
     def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
@@ -209,8 +214,7 @@ class SparsePosterior:
 
     def explained_variance(self, z: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return ``z' V^-1 z``, (a,): all that a subset of regressors knows of."""
-        self._fresh()
-        spread = solve_triangular(self._pulled_factor if pending else self._answered_factor, z, lower=True)
+        spread = self._root(pending) @ z
         variance: FloatArray = np.einsum("ij,ij->j", spread, spread)
         return variance
 
@@ -230,20 +234,21 @@ class SparsePosterior:
 
     def explained_covariance(self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return ``z_a' V^-1 z_b``, (a, b)."""
-        self._fresh()
-        factor = self._pulled_factor if pending else self._answered_factor
-        covariance: FloatArray = z_a.T @ cho_solve((factor, True), z_b)
+        root = self._root(pending)
+        covariance: FloatArray = (root @ z_a).T @ (root @ z_b)
         return covariance
 
     def weight_draws(self, normal: FloatArray) -> FloatArray:
         """Turn standard normal numbers (size, r) into draws of N(0, V^-1), pulls pending counted, (size, r)."""
-        self._fresh()
-        draws: FloatArray = solve_triangular(self._pulled_factor, normal.T, lower=True, trans=1).T
+        draws: FloatArray = normal @ self._root(pending=True)
         return draws
 
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled variance of slots, (k,)."""
-        return self.rest[slots] / self.ridge + self.explained_variance(self.embedding[:, slots], pending=pending)
+        variance: FloatArray = self.rest[slots] / self.ridge
+        for some in _parts(len(slots)):
+            variance[some] += self.explained_variance(self.embedding[:, slots[some]], pending=pending)
+        return variance
 
     def slot_covariance(self, a: IntArray, b: IntArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled posterior covariance of slots, (a, b)."""
@@ -256,15 +261,13 @@ class SparsePosterior:
 
     def effective_dimension(self) -> float:
         """Return the sum of n(a) times the variance of a, an estimate of ``Tr(K (K + lambda I)^-1)``."""
-        self._fresh()
-        inverse = cho_solve((self._answered_factor, True), np.eye(len(self.basis)))
-        return float(self.trace() / self.ridge + len(inverse) - self.ridge * inverse.trace())
+        root = self._root(pending=False)
+        return float(self.trace() / self.ridge + len(root) - self.ridge * np.sum(root**2))
 
     def log_det(self, *, pending: bool = False) -> float:
         """Return ``log det(I + Psi'Psi / lambda)``, at most the log det of the whole kernel matrix."""
-        self._fresh()
-        factor = self._pulled_factor if pending else self._answered_factor
-        return float(2.0 * np.log(factor.diagonal()).sum() - len(factor) * np.log(self.ridge))
+        root = self._root(pending)
+        return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
 
     def trace(self) -> float:
         """Return the sum of n(a) times the prior variance of a that the dictionary does not explain."""
@@ -329,6 +332,11 @@ class SparsePosterior:
         self._gram, self._information = state["precision"].copy(), state["information"].copy()
         self.refactor()
 
+    def _root(self, pending: bool) -> FloatArray:
+        """Return the inverse of the Cholesky factor of V, pulls pending counted or not, (r, r)."""
+        self._fresh()
+        return self._pulled_root if pending else self._answered_root
+
     def _fresh(self) -> None:
         if self._stale:
             self.refactor()
@@ -372,3 +380,19 @@ class SparsePosterior:
             return np.empty(right.shape)
         solved: FloatArray = solve_triangular(self.factor, right, lower=True)
         return solved
+
+
+def _parts(n: int) -> list[slice]:
+    """Return the parts of n slots that are embedded at once, so that what is passed on stays small."""
+    return [slice(start, start + 2048) for start in range(0, n, 2048)]
+
+
+def _inverse_root(matrix: FloatArray) -> FloatArray:
+    """Return the inverse of the Cholesky factor of V, whose eigenvalues are at least lambda: it loses no digits.
+
+    Products with it take a fraction of the time of triangular solves.
+    """
+    if not len(matrix):
+        return matrix
+    inverse: FloatArray = dtrtri(lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1)[0]
+    return inverse
