@@ -44,7 +44,8 @@ class Everywhere:
             old, new = 0, self.with_slots(basis)
             self._z = new[:0]
         if len(new):
-            self._z = np.concatenate([self._z, solve_triangular(factor[old:, old:], new, lower=True)])
+            new = solve_triangular(factor[old:, old:], new, lower=True)
+            self._z = np.concatenate([self._z, new]) if old else new
         self._basis, self._epoch = basis, self._posterior.epoch
         return self._z
 
