@@ -1,6 +1,5 @@
 """Plain kernel bandits, one arm a round, under the same models and indices as roads: the papers' own experiments."""
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
+from evroute.files import read_toml
 from evroute.model.base import Anticipates, Diagnoses
 from evroute.model.nystrom.posterior import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
@@ -68,15 +68,13 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
     Raises
     ------
     EvrouteError
-        If it cannot be read, or a method cannot work on it.
+        If it does not exist or is not TOML, or a method cannot work on it.
     """
+    table = read_toml(path, "bandit file")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
         if table.get("problem") == "variance-starvation":
             return StarvationExperiment.model_validate(table)
         experiment = BanditExperiment.model_validate(table)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvrouteError(f"{path} is not TOML: {error}") from None
     except ValidationError as error:
         problem = error.errors()[0]
         field = ".".join(str(part) for part in problem["loc"])
