@@ -155,10 +155,10 @@ def route(
 
             heard = load_conformal(belief, run)
             if heard.trips:
-                changed = "widened" if heard.inflation >= 1 else "narrowed"
+                last = f"last {heard.trips_heard} trips were" if heard.trips_heard > 1 else "one trip was"
                 typer.echo(
-                    f"intervals {changed} by a factor of {heard.inflation:.2f}, "
-                    f"as the last {heard.trips_heard} trips called for"
+                    f"intervals are {heard.inflation:.2f} times as wide as the model alone would have them, "
+                    f"by how far off its {last}"
                 )
         for written in (geojson, gpx, map_):
             if written:
@@ -300,7 +300,8 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
             row("arrives above the reserve", *(f"{f.arrives_above_reserve:.1%}" for f in forecasts))
             row("never below the reserve", *(f"{f.never_below_reserve:.1%}" for f in forecasts))
     console.print(table)
-    console.print(f"{plan.verdict} ({plan.proof})", highlight=False)
+    console.print(plan.verdict, highlight=False)
+    console.print(plan.proof, highlight=False)
     if bounds:
         console.print(f"expected: {bounds[0].assumes}", highlight=False, soft_wrap=True)
     if lowest := lowest_charge(roads, plan):

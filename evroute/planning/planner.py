@@ -74,7 +74,8 @@ class Planner:
         self._plain = self._ground(())
         held = int((self._plain.mean_wh < self._plain.potential_wh).sum())
         what = "turns" if isinstance(model, TurnBelief) else "edges"
-        self._caveat = f"; but {held} {what} are believed to take less than their climb alone" if held else ""
+        believed = f"; {held} {what} are believed to take less than their climb: there the search counts the climb"
+        self._caveat = believed if held else ""
 
     @property
     def search(self) -> Search:
