@@ -16,6 +16,7 @@ from scipy.linalg.blas import dtrmm, dtrmv
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import BoolArray, FloatArray, IntArray
+from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.core import Core, Fresh
@@ -78,9 +79,7 @@ class ExactGP:
 
     def _start(self) -> None:
         self._core = Core(self._kernel.diagonal(self._reference.edge, self._reference.features))
-        self._slot_of: dict[tuple[int, bytes], int] = {}
-        self._edge = np.empty(0, dtype=np.int64)
-        self._features = np.empty((0, self._reference.features.shape[1]))
+        self._met = ArmSlots(self._reference.features.shape[1])
         self._noise.reset()
         self._updates = 0
         self.refreshes = 0
@@ -120,7 +119,7 @@ class ExactGP:
         slots, place = np.unique(self._slots(feedback.edge, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        edge = self._edge[slots]
+        edge = self._met.edge[slots]
         variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
         dissipated_wh = np.bincount(place, self._dissipated(feedback.edge, feedback.prior_mean_wh)) / count
         if self._noise.shares:
@@ -145,13 +144,13 @@ class ExactGP:
 
         prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D, d), with them.
         """
-        with_slots = prior(self._edge, self._features)
+        with_slots = prior(self._met.edge, self._met.features)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
         return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
 
     def spectrum(self) -> Spectrum:
         """Return what was measured in the eigenbasis of its Gram matrix."""
-        prior = self._kernel(self._edge, self._features, self._edge, self._features)
+        prior = self._kernel(self._met.edge, self._met.features, self._met.edge, self._met.features)
         root = self._core.precision.root()
         values, vectors = np.linalg.eigh(root.transposed(root.transposed(prior).T))
         projections = vectors.T @ root.solve(self._core.information)
@@ -170,7 +169,7 @@ class ExactGP:
         """Return the number of measurements."""
         if self._noise.learns_edges:
             return float(self._noise.n_measured)
-        return float(self._core.precision.diagonal @ self._noise.std_wh[self._edge] ** 2)
+        return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.edge] ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         """Draw the expected energies of all arms together, (a,) Wh."""
@@ -203,7 +202,10 @@ class ExactGP:
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
             return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
-        edge, features = np.concatenate([self._edge, arms.edge]), np.concatenate([self._features, arms.features])
+        edge, features = (
+            np.concatenate([self._met.edge, arms.edge]),
+            np.concatenate([self._met.features, arms.features]),
+        )
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
         noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
         surprise = core.information - core.precision.times(draw[: core.size]) - noise
@@ -211,7 +213,7 @@ class ExactGP:
 
     def state(self) -> State:
         """Return the visited arms and the numbers of the core."""
-        learned = {"edge": self._edge.copy(), "features": self._features.copy()}
+        learned = {"edge": self._met.edge.copy(), "features": self._met.features.copy()}
         counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
         return learned | counts | self._noise.state() | self._core.state()
 
@@ -247,8 +249,8 @@ class ExactGP:
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._noise.restore(state)
-        self._name_slots(state["edge"], state["features"])
-        self._core.restore(state, self._rows(self._edge, self._features))
+        self._met.append(state["edge"], state["features"])
+        self._core.restore(state, self._rows(self._met.edge, self._met.features))
 
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
@@ -267,7 +269,7 @@ class ExactGP:
         else:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
         noise = core.precision.root().times(rng.standard_normal((size, core.size)).T).T
-        draws += core.respond(core.information - core.precision.times(draws[:, self._edge].T).T - noise)
+        draws += core.respond(core.information - core.precision.times(draws[:, self._met.edge].T).T - noise)
         return draws
 
     def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
@@ -293,29 +295,18 @@ class ExactGP:
 
     def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
         """Return the slot of each arm, (k,); arms never met before get one."""
-        keys = _keys(edge, features)
-        new: dict[tuple[int, bytes], int] = {}
-        for i, key in enumerate(keys):
-            if key not in self._slot_of:
-                new.setdefault(key, i)
-        if new:
-            first = np.array(list(new.values()))
-            self._append(edge[first], features[first])
-        return np.array([self._slot_of[key] for key in keys], dtype=np.int64)
+        new = self._met.unmet(edge, features)
+        if len(new):
+            self._append(edge[new], features[new])
+        return self._met.of(edge, features)
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         """Give new arms a slot each."""
-        cross = self._kernel(edge, features, self._edge, self._features)
+        cross = self._kernel(edge, features, self._met.edge, self._met.features)
         among = self._kernel(edge, features, edge, features)
         reference = np.where(self._elsewhere(edge, features), -1, edge)
         self._core.append(cross, among, self._rows(edge, features), reference)
-        self._name_slots(edge, features)
-
-    def _name_slots(self, edge: IntArray, features: FloatArray) -> None:
-        """Enter arms that follow the last slot."""
-        self._slot_of |= {key: len(self._edge) + i for i, key in enumerate(_keys(edge, features))}
-        self._edge = np.concatenate([self._edge, edge])
-        self._features = np.concatenate([self._features, features])
+        self._met.append(edge, features)
 
     def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of some arms with all reference arms, (q, n) Wh²."""
@@ -323,19 +314,14 @@ class ExactGP:
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of the slots with some arms, (D, a) Wh²."""
-        return self._kernel(self._edge, self._features, edge, features)
+        return self._kernel(self._met.edge, self._met.features, edge, features)
 
     def _check(self) -> None:
         """Compare with a fresh factorisation, and take its numbers if rounding errors have grown too large."""
-        prior = self._kernel(self._edge, self._features, self._edge, self._features)
+        prior = self._kernel(self._met.edge, self._met.features, self._met.edge, self._met.features)
         fresh = Fresh(0.5 * (prior + prior.T), self._core.precision, self._core.information)
         drift = self._core.drift(fresh, CHECK_ARMS)
         if drift > DRIFT_TOLERANCE:
             log.info("rounding errors of %.1g after %d updates; computing afresh", drift, self._updates)
             self._core.refresh(fresh)
             self.refreshes += 1
-
-
-def _keys(edge: IntArray, features: FloatArray) -> list[tuple[int, bytes]]:
-    """Name arms by edge and context; -0.0 and 0.0 are the same context."""
-    return [(e, row.tobytes()) for e, row in zip(edge.tolist(), features + 0.0, strict=True)]

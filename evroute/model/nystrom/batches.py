@@ -200,9 +200,9 @@ class Batches:
 
     def _answered(self, posterior: SparsePosterior, slots: IntArray) -> list[_Trip]:
         """Return the plans that a measurement answers: the first over just its edges, else all over no others."""
-        edges = set(posterior.edge[slots].tolist())
+        edges = set(posterior.arms.edge[slots].tolist())
         waiting = [trip for trip in self._trips if trip.waiting]
-        over = [set(posterior.edge[trip.planned].tolist()) for trip in waiting]
+        over = [set(posterior.arms.edge[trip.planned].tolist()) for trip in waiting]
         for trip, planned in zip(waiting, over, strict=True):
             if planned == edges:
                 return [trip]

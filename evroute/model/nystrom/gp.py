@@ -153,8 +153,8 @@ class NystromGP:
 
     def inducing_arms(self) -> tuple[IntArray, FloatArray]:
         """Return edges (m,) and contexts (m, d) of the dictionary."""
-        dictionary = self.sparse.dictionary
-        return self.sparse.edge[dictionary].copy(), self.sparse.features[dictionary].copy()
+        arms, dictionary = self.sparse.arms, self.sparse.dictionary
+        return arms.edge[dictionary].copy(), arms.features[dictionary].copy()
 
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
         """Return the multiplier of the standard deviation in the confidence bound that a theorem of the engine gives.

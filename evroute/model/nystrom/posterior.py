@@ -17,6 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
 
 NOT_PSD = 1e-8
@@ -54,9 +55,7 @@ class SparsePosterior:
         self._kernel = kernel
         self._noise_std = noise_std_wh
         self.ridge = ridge
-        self._slot_of: dict[tuple[int, bytes], int] = {}
-        self.edge = np.empty(0, dtype=np.int64)
-        self.features = np.empty((0, n_features))
+        self.arms = ArmSlots(n_features)
         self.prior = np.empty(0)
         self.rest = np.empty(0)
         self.count = np.empty(0)
@@ -68,7 +67,7 @@ class SparsePosterior:
 
     def __len__(self) -> int:
         """Return how many distinct arms have a slot, U."""
-        return len(self.edge)
+        return len(self.arms)
 
     @property
     def observed(self) -> IntArray:
@@ -81,17 +80,11 @@ class SparsePosterior:
         return self._embedding[: len(self.basis), : len(self)]
 
     def slots(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); arms never named before get one. -0.0 and 0.0 are the same context."""
-        keys = [(e, row.tobytes()) for e, row in zip(edge.tolist(), features + 0.0, strict=True)]
-        new: dict[tuple[int, bytes], int] = {}
-        for i, key in enumerate(keys):
-            if key not in self._slot_of:
-                new.setdefault(key, i)
-        if new:
-            first = np.array(list(new.values()))
-            self._append(edge[first], features[first] + 0.0)
-            self._slot_of |= {key: len(self) - len(new) + i for i, key in enumerate(new)}
-        return np.array([self._slot_of[key] for key in keys], dtype=np.int64)
+        """Return the slot of each arm, (k,); arms never met before get one."""
+        new = self.arms.unmet(edge, features)
+        if len(new):
+            self._append(edge[new], features[new])
+        return self.arms.of(edge, features)
 
     def set_dictionary(self, slots: IntArray) -> None:
         """Take those slots, and no others, for the dictionary; embed all arms anew.
@@ -186,12 +179,12 @@ class SparsePosterior:
 
     def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features z of arms, (r, a)."""
-        cross = self._whitened(self.edge[self.basis], self.features[self.basis], edge, features)
+        cross = self._whitened(self.arms.edge[self.basis], self.arms.features[self.basis], edge, features)
         return self._solve_factor(cross)
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms, (k, a)."""
-        return self._whitened(self.edge[slots], self.features[slots], edge, features)
+        return self._whitened(self.arms.edge[slots], self.arms.features[slots], edge, features)
 
     def prior_of(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior variance of arms, (a,)."""
@@ -257,7 +250,7 @@ class SparsePosterior:
 
     def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the whitened prior covariance of slots, (a, b)."""
-        return self._whitened(self.edge[a], self.features[a], self.edge[b], self.features[b])
+        return self._whitened(self.arms.edge[a], self.arms.features[a], self.arms.edge[b], self.arms.features[b])
 
     def effective_dimension(self) -> float:
         """Return the sum of n(a) times the variance of a, an estimate of ``Tr(K (K + lambda I)^-1)``."""
@@ -284,8 +277,8 @@ class SparsePosterior:
     def state(self) -> State:
         """Return slots, counts, dictionary and what was computed of them."""
         return {
-            "edge": self.edge.copy(),
-            "features": self.features.copy(),
+            "edge": self.arms.edge.copy(),
+            "features": self.arms.features.copy(),
             "count": self.count.copy(),
             "total": self.total.copy(),
             "rest": self.rest.copy(),
@@ -303,7 +296,7 @@ class SparsePosterior:
         u, m, r = (len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis"))
         return {
             "edge": (u,),
-            "features": (u, self.features.shape[1]),
+            "features": (u, self.arms.features.shape[1]),
             "count": (u,),
             "total": (u,),
             "rest": (u,),
@@ -318,11 +311,9 @@ class SparsePosterior:
 
     def restore(self, state: State) -> None:
         """Take over a state whose shapes are right."""
-        self.edge, self.features = state["edge"].copy(), state["features"].copy()
-        self._slot_of = {
-            (e, row.tobytes()): i for i, (e, row) in enumerate(zip(self.edge.tolist(), self.features, strict=True))
-        }
-        self.prior = self.prior_of(self.edge, self.features)
+        self.arms = ArmSlots(self.arms.features.shape[1])
+        self.arms.append(state["edge"], state["features"])
+        self.prior = self.prior_of(self.arms.edge, self.arms.features)
         self.epoch += 1
         self.count, self.total, self.pending, self.rest = (
             state[name].copy() for name in ("count", "total", "pending", "rest")
@@ -350,8 +341,7 @@ class SparsePosterior:
         self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])
         self._reserve(len(self.basis), before + new)
         self._embedding[: len(z), before : before + new] = z
-        self.edge = np.concatenate([self.edge, edge])
-        self.features = np.concatenate([self.features, features])
+        self.arms.append(edge, features)
         self.prior = np.concatenate([self.prior, prior])
         self.count, self.total, self.pending = (
             np.concatenate([part, np.zeros(new)]) for part in (self.count, self.total, self.pending)
