@@ -19,6 +19,7 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network import elevation, store, sumo_net
+from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork
 from evroute.resources import data_path
 
@@ -46,10 +47,11 @@ def load_network(name: str | Path) -> RoadNetwork:
         return recipe.load()
     if (embedded := data_path(name, "network.npz")).is_file():
         return store.load(embedded)
-    raise UnknownNameError(
-        f"there is no network '{name}'; there are: {', '.join(network_names())}. Build one with "
-        f"'evroute network build {name} --sumo FILE', or set EVROUTE_DATA_DIR to the folder that holds its source"
-    )
+    if name in published():
+        advice = f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to where its source lies"
+    else:
+        advice = f"Build it with 'evroute network build {name} --osm FILE'; that command's --help tells other sources"
+    raise UnknownNameError(f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}")
 
 
 def first_network(*names: str) -> RoadNetwork:

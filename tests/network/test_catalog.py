@@ -93,9 +93,14 @@ def test_names_are_listed_with_where_they_are(source: Path, hill: RoadNetwork) -
     }
 
 
-def test_an_unknown_name_lists_what_there_is_and_how_to_get_more(source: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"no network 'atlantis'; there are: denver, monaco\. Build one with"):
-        catalog.load_network("atlantis")
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("atlantis", "evroute network build atlantis --osm FILE"), ("luxembourg", "evroute network fetch luxembourg")],
+)
+def test_an_unknown_name_lists_what_there_is_and_how_to_get_it(source: Path, name: str, advice: str) -> None:
+    there = rf"there is no network '{name}'; there are: denver, monaco\. .*'{advice}'"
+    with pytest.raises(UnknownNameError, match=there):
+        catalog.load_network(name)
 
 
 @pytest.mark.parametrize("name", ["", "../denver", "a/b", "a\\b", ".hidden", "a b", "a\n", "x.npz"])
