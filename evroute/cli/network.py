@@ -230,9 +230,12 @@ def _print_table(told: dict[str, Any]) -> None:
     table.add_column(overflow="fold")
     table.add_row("edges, junctions, turns", f"{told['edges']:,}, {told['junctions']:,}, {told['turns']:,}")
     table.add_row("length", f"{told['length_m'] / 1000:.1f} km")
-    table.add_row("|incline|", ", ".join(f"{name} {value:.1f} %" for name, value in inclines.items()))
+    titles = ("median", "95th percentile", "99th", "steepest")
+    told_inclines = (f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True))
+    table.add_row("|incline| of edges", ", ".join(told_inclines))
     table.add_row("edges with negative energy", f"{told['negative_prior_edges']:,} (eq. 8, the default vehicle)")
-    table.add_row("heights", f"{told['elevation']}; smoothed with {told['smoothing_m']:g} m")
+    smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
+    table.add_row("heights", f"{told['elevation']}; {smoothing}")
     for key in ("source", "source_sha256", "attribution", "crs"):
         table.add_row(key.replace("_", " "), told[key])
     for note in told["notes"]:

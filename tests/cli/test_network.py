@@ -80,6 +80,8 @@ def test_info_for_people_says_the_same(run: Run) -> None:
     assert status == 0
     assert "1,330, 476, 3,060" in out
     assert "143.6 km" in out
+    assert "median 0.6 %" in out
+    assert "not smoothed" in out
     assert "OpenStreetMap contributors" in out
 
 
