@@ -37,7 +37,11 @@ from evroute.simulation.methods import Method
 from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.simulation.worlds.world import World
 
-SHOWN_DIFFERENCES = 5
+SHOWN_DIFFERENCES = 3
+SHOWN_CHARACTERS = 40
+"""Of each value that differs."""
+_TELLING = (".name", ".kind", ".model", ".index")
+"""Endings of keys that are shown before others as deep."""
 MERGED_AT_ONCE = 500
 """Runs in memory while their tables are united."""
 
@@ -101,15 +105,16 @@ class RunFolder:
                 temporary.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             return
         there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
-        different = [key for key in sorted(there.keys() | here.keys()) if there.get(key) != here.get(key)]
+        different = [key for key in there.keys() | here.keys() if there.get(key) != here.get(key)]
+        different.sort(key=lambda key: (key.count("."), not key.endswith(_TELLING), key))
         if different:
             shown = "; ".join(
-                f"{key}: {there.get(key, 'nothing')} there, {here.get(key, 'nothing')} now"
+                f"{key.removeprefix('configuration.')}: {_short(there.get(key))} there, {_short(here.get(key))} now"
                 for key in different[:SHOWN_DIFFERENCES]
             )
             more = f"; and {len(different) - SHOWN_DIFFERENCES} more" if len(different) > SHOWN_DIFFERENCES else ""
             raise EvrouteError(
-                f"{self.path} holds runs of another configuration ({shown}{more}); choose another --out"
+                f"{self.path} holds runs of another configuration ({shown}{more}); name another folder with --out"
             )
 
     def manifest(self) -> dict[str, Any]:
@@ -256,6 +261,12 @@ def _write(path: Path, columns: Mapping[str, Any]) -> None:
 def _read(path: Path) -> pa.Table:
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read(use_threads=False)
+
+
+def _short(value: str | None) -> str:
+    if value is None:
+        return "nothing"
+    return value if len(value) <= SHOWN_CHARACTERS else f"{value[: SHOWN_CHARACTERS - 3]}..."
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -63,7 +63,7 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
     path.write_text(path.read_text().replace("300", "400"))
     worlds = ("--world", "cold", "--world", str(path), "--closed-share", "0.02")
     said = refused(*SHORT, "--model", "independent", *worlds, "--out", str(out))
-    assert "(configuration.world.1.payload_kg: 300.0 there, 400.0 now)" in said
+    assert "(world.1.payload_kg: 300.0 there, 400.0 now)" in said
 
 
 def test_a_second_run_repeats_nothing(tmp_path) -> None:
@@ -129,7 +129,7 @@ def test_methods_of_a_file_are_not_changed_by_options(tmp_path) -> None:
 def test_another_configuration_is_refused_with_the_difference(tmp_path) -> None:
     arguments = (*SHORT, "--model", "independent", "--out", str(tmp_path))
     assert simulate(*arguments).exit_code == 0
-    assert "configuration.horizon: 2 there, 3 now" in refused(*arguments, "--horizon", "3")
+    assert "horizon: 2 there, 3 now" in refused(*arguments, "--horizon", "3")
 
 
 def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:

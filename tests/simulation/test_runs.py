@@ -199,7 +199,7 @@ def test_everything_is_run_again_on_request_to_the_same_result(finished, tmp_pat
 
 def test_a_folder_of_another_configuration_is_refused_with_the_difference(finished) -> None:
     other = EXPERIMENT.model_copy(update={"horizon": 6})
-    with pytest.raises(EvrouteError, match=r"configuration\.horizon: 5 there, 6 now"):
+    with pytest.raises(EvrouteError, match=r"\(horizon: 5 there, 6 now\); name another folder with --out"):
         simulate(other, finished)
     assert json.loads((finished / "manifest.json").read_text())["configuration"]["horizon"] == 5
 
