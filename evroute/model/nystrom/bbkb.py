@@ -6,9 +6,9 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.nystrom.batches import Batches, Mode
 from evroute.model.nystrom.gp import NystromGP
-from evroute.model.nystrom.posterior import Covariance
 from evroute.model.nystrom.sampling import Redraw, Sampling
 from evroute.model.nystrom.stopping import StopRule
+from evroute.model.nystrom.whitened import Covariance
 
 
 def bbkb(

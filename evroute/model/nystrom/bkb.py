@@ -15,8 +15,9 @@ from evroute.model.base import State
 from evroute.model.nystrom import radius
 from evroute.model.nystrom.everywhere import Everywhere
 from evroute.model.nystrom.gp import NystromGP
-from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw, Sampling
+from evroute.model.nystrom.whitened import Covariance
 
 
 class Redrawn:

@@ -17,7 +17,8 @@ from evroute.model.nystrom import radius
 from evroute.model.nystrom.everywhere import Everywhere
 from evroute.model.nystrom.gp import NystromGP
 from evroute.model.nystrom.kors import Kors
-from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.nystrom.whitened import Covariance
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ class Everywhere:
         self._posterior = posterior
         self._arms = arms
         self._most = max(2 * len(arms), 2000)
-        self.prior = posterior.prior_of(arms.edge, arms.features)
+        self.prior = posterior.kernel.diagonal(arms.edge, arms.features)
         self._rows: dict[int, FloatArray] = {}
         self._basis = np.empty(0, dtype=np.int64)
         self._z = np.empty((0, len(arms)))

@@ -14,8 +14,9 @@ from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom.everywhere import Everywhere
-from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form
+from evroute.model.nystrom.whitened import Covariance
 
 
 class Rule(Protocol):
@@ -74,7 +75,6 @@ class NystromGP:
             raise ValueError(
                 f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger means fewer points"
             )
-        self._kernel = kernel
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._rng = rng
@@ -96,7 +96,7 @@ class NystromGP:
         away = np.flatnonzero(elsewhere)
         if len(away):
             edge, features = arms.edge[away], arms.features[away]
-            prior = self.sparse.prior_of(edge, features)
+            prior = self.sparse.kernel.diagonal(edge, features)
             mean[away], variance[away] = self._believe(self.sparse.embed(edge, features), prior)
         noise = self._noise_std[arms.edge]
         return Belief(arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance))
@@ -128,7 +128,7 @@ class NystromGP:
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
         noise = self._noise_std[arms.edge]
-        prior = self._kernel(arms.edge, arms.features, arms.edge, arms.features) / noise[:, np.newaxis] / noise
+        prior = self.sparse.kernel(arms.edge, arms.features, arms.edge, arms.features)
         z = self.sparse.embed(arms.edge, arms.features)
         covariance = self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
         return 0.5 * (covariance + covariance.T)
@@ -146,7 +146,7 @@ class NystromGP:
         """
         sparse, noise = self.sparse, self._noise_std[arms.edge]
         z = sparse.embed(arms.edge, arms.features)
-        rest = np.sqrt(sparse.unexplained(z, sparse.prior_of(arms.edge, arms.features)))
+        rest = np.sqrt(sparse.unexplained(z, sparse.kernel.diagonal(arms.edge, arms.features)))
         weights = np.sqrt(sparse.ridge) * sparse.weight_draws(rng.standard_normal((size, len(z))))
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)

@@ -10,7 +10,6 @@ posterior variance over lambda: ridge leverage scores. `model.nystrom.gp` conver
 """
 
 import logging
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -19,23 +18,12 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import CovarianceError, State, lower_factor
+from evroute.model.nystrom.whitened import Covariance, Whitened
 
 NOT_PSD = 1e-8
 """Share of the largest prior variance by which an unexplained variance may fall below 0 in rounding."""
 
 log = logging.getLogger(__name__)
-
-
-class Covariance(Protocol):
-    """What a sparse posterior asks of a prior covariance."""
-
-    def __call__(
-        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
-    ) -> FloatArray:
-        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
-
-    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior variance of each arm, (a,) Wh²."""
 
 
 class SparsePosterior:
@@ -52,8 +40,7 @@ class SparsePosterior:
     """
 
     def __init__(self, kernel: Covariance, noise_std_wh: FloatArray, n_features: int, ridge: float) -> None:
-        self._kernel = kernel
-        self._noise_std = noise_std_wh
+        self.kernel = Whitened(kernel, noise_std_wh)
         self.ridge = ridge
         self.arms = ArmSlots(n_features)
         self.prior = np.empty(0)
@@ -179,17 +166,12 @@ class SparsePosterior:
 
     def embed(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features z of arms, (r, a)."""
-        cross = self._whitened(self.arms.edge[self.basis], self.arms.features[self.basis], edge, features)
+        cross = self.prior_with(self.basis, edge, features)
         return self._solve_factor(cross)
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior covariance of slots with arms, (k, a)."""
-        return self._whitened(self.arms.edge[slots], self.arms.features[slots], edge, features)
-
-    def prior_of(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the whitened prior variance of arms, (a,)."""
-        variance: FloatArray = self._kernel.diagonal(edge, features) / self._noise_std[edge] ** 2
-        return variance
+        return self.kernel(self.arms.edge[slots], self.arms.features[slots], edge, features)
 
     def mean(self, z: FloatArray) -> FloatArray:
         """Return the whitened posterior mean of arms with features (r, a), (a,)."""
@@ -250,7 +232,7 @@ class SparsePosterior:
 
     def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the whitened prior covariance of slots, (a, b)."""
-        return self._whitened(self.arms.edge[a], self.arms.features[a], self.arms.edge[b], self.arms.features[b])
+        return self.prior_with(a, self.arms.edge[b], self.arms.features[b])
 
     def effective_dimension(self) -> float:
         """Return the sum of n(a) times the variance of a, an estimate of ``Tr(K (K + lambda I)^-1)``."""
@@ -313,7 +295,7 @@ class SparsePosterior:
         """Take over a state whose shapes are right."""
         self.arms = ArmSlots(self.arms.features.shape[1])
         self.arms.append(state["edge"], state["features"])
-        self.prior = self.prior_of(self.arms.edge, self.arms.features)
+        self.prior = self.kernel.diagonal(self.arms.edge, self.arms.features)
         self.epoch += 1
         self.count, self.total, self.pending, self.rest = (
             state[name].copy() for name in ("count", "total", "pending", "rest")
@@ -334,7 +316,7 @@ class SparsePosterior:
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         before, new = len(self), len(edge)
-        prior = self.prior_of(edge, features)
+        prior = self.kernel.diagonal(edge, features)
         if not np.all((prior > 0) & (prior < np.inf)):
             raise CovarianceError("the kernel's prior variances are not positive numbers; check its deviations")
         z = self.embed(edge, features)
@@ -356,14 +338,6 @@ class SparsePosterior:
         larger = np.empty([max(new, old) for new, old in zip(room, have, strict=True)])
         larger[: have[0], : have[1]] = self._embedding
         self._embedding = larger
-
-    def _whitened(
-        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
-    ) -> FloatArray:
-        covariance = self._kernel(edge_a, features_a, edge_b, features_b)
-        covariance /= self._noise_std[edge_a, np.newaxis]
-        covariance /= self._noise_std[edge_b]
-        return covariance
 
     def _solve_factor(self, right: FloatArray) -> FloatArray:
         if not right.size:

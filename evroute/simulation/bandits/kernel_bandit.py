@@ -17,7 +17,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.files import read_toml
 from evroute.model.base import Anticipates, Diagnoses
-from evroute.model.nystrom.posterior import Covariance
+from evroute.model.nystrom.whitened import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
 from evroute.simulation.bandits.problems import PROBLEMS, Problem
 from evroute.simulation.bandits.starvation import StarvationExperiment

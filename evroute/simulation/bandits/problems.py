@@ -14,7 +14,7 @@ from numpy.random import Generator
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import lower_factor
-from evroute.model.nystrom.posterior import Covariance
+from evroute.model.nystrom.whitened import Covariance
 
 N_ACTIONS = 10
 SURFACE_ARMS = 200

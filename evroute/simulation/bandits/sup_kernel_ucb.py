@@ -12,7 +12,8 @@ from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.model.nystrom.posterior import Covariance, SparsePosterior
+from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.nystrom.whitened import Covariance
 
 
 class SupKernelUCB:
@@ -52,7 +53,9 @@ class SupKernelUCB:
             z = level.embed(edge, features)
             noise = self._noise_std[edge]
             # widths in units of cost, as the rounds' thresholds are
-            width = self._eta * noise * np.sqrt(level.ridge * level.variance(z, level.prior_of(edge, features)))
+            width = (
+                self._eta * noise * np.sqrt(level.ridge * level.variance(z, level.kernel.diagonal(edge, features)))
+            )
             lower = noise * level.mean(z) - width
             wide = np.flatnonzero(width > 2.0**-depth)
             if np.all(width <= self._narrow):

@@ -1,0 +1,44 @@
+"""Kernels of arms in units of the noise: measurements divided by its deviation have noise 1 on every edge."""
+
+from typing import Protocol
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+
+
+class Covariance(Protocol):
+    """What a sparse posterior asks of a prior covariance."""
+
+    def __call__(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
+
+    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior variance of each arm, (a,) Wh²."""
+
+
+class Whitened:
+    """A covariance over the noise deviations of its arms.
+
+    noise_std_wh: (n,) of one measurement of each edge, Wh.
+    """
+
+    def __init__(self, kernel: Covariance, noise_std_wh: FloatArray) -> None:
+        self._kernel = kernel
+        self._noise_std = noise_std_wh
+
+    def __call__(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        """Return the whitened prior covariance between two lists of arms, (a, b)."""
+        covariance = self._kernel(edge_a, features_a, edge_b, features_b)
+        covariance /= self._noise_std[edge_a, np.newaxis]
+        covariance /= self._noise_std[edge_b]
+        return covariance
+
+    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the whitened prior variance of each arm, (a,)."""
+        variance: FloatArray = self._kernel.diagonal(edge, features) / self._noise_std[edge] ** 2
+        return variance
