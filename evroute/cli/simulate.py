@@ -223,7 +223,7 @@ def simulate(
         prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
         scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
         world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
-        return world + row.search + prior + scale, row.worlds
+        return f"{world}search {row.search}{prior}{scale}", row.worlds
 
     failures = folder.failures()
     for name, error in failures.items():
@@ -233,16 +233,20 @@ def simulate(
     if not folder.finished_runs():
         raise typer.Exit(1)
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
+        several = worlds > 1
+        spread = ", mean over worlds, its standard error, geometric mean" if several else ""
         table = Table(
-            title=f"{title}, {worlds} world{'s' * (worlds > 1)}",
-            caption="regret: Wh above the best routes, summed over a run; vs eq. 8, best: below 0 is saved",
+            title=f"{title}, {worlds} world{'s' * several}",
+            caption=f"regret: Wh above the best routes, summed over a run{spread}; vs eq. 8, best: below 0 is saved",
+            caption_justify="left",
             box=SIMPLE_HEAD,
             pad_edge=False,
             collapse_padding=True,
         )
         table.add_column("trip", overflow="fold")
         table.add_column("method")
-        for column in ("regret Wh", "± se", "geom. mean", "vs eq. 8 Wh/trip", "best"):
+        spreads = ("± se", "geom. mean") if several else ()
+        for column in ("regret Wh", *spreads, "vs eq. 8 Wh/trip", "best"):
             table.add_column(column, justify="right", no_wrap=True)
         told = list(rows)
         for row in told[:SHOWN_ROWS]:
@@ -250,8 +254,7 @@ def simulate(
                 f"{row.network} {row.trip}",
                 row.method,
                 f"{row.regret_wh:,.0f}",
-                f"{row.regret_se_wh:,.0f}" if worlds > 1 else "",
-                f"{row.regret_geometric_wh:,.0f}",
+                *((f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}") if several else ()),
                 f"{row.against_eq8_wh:+.1f}",
                 f"{row.headroom_wh:+.1f}",
             )

@@ -53,8 +53,8 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
         *("--closed-share", "0.02", "--jobs", "2"),
     )
     assert done.exit_code == 0, done.output
-    assert "cold, potential-rectified, 1 world" in done.stdout
-    assert "uphill, potential-rectified, 1 world" in done.stdout
+    assert "cold, search potential-rectified, 1 world" in done.stdout
+    assert "uphill, search potential-rectified, 1 world" in done.stdout
     rounds = pq.read_table(out / "rounds.parquet")
     assert rounds["world"].to_pylist() == ["cold"] * 2 + ["uphill"] * 2
     assert np.all(rounds["best_wh"].to_numpy() <= rounds["true_wh"].to_numpy())
@@ -64,6 +64,14 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
     worlds = ("--world", "cold", "--world", str(path), "--closed-share", "0.02")
     said = refused(*SHORT, "--model", "independent", *worlds, "--out", str(out))
     assert "(world.1.payload_kg: 300.0 there, 400.0 now)" in said
+
+
+def test_spreads_are_told_of_several_worlds_alone(tmp_path) -> None:
+    one = simulate(*SHORT, "--model", "independent", "--out", str(tmp_path / "one")).stdout
+    two = simulate(*SHORT, "--seeds", "2", "--model", "independent", "--out", str(tmp_path / "two")).stdout
+    for words in ("± se", "geom. mean", "its standard error, geometric mean"):
+        assert words not in one
+        assert words in two
 
 
 def test_a_second_run_repeats_nothing(tmp_path) -> None:
@@ -136,7 +144,7 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
     out = tmp_path / "svgp"
     done = simulate(*SHORT, "--model", "svgp", "--inducing-points", "30", "--prior", "dissipation", "--out", str(out))
     assert done.exit_code == 0, done.output
-    assert "potential-rectified, dissipation prior, 1 world" in done.stdout
+    assert "search potential-rectified, dissipation prior, 1 world" in done.stdout
     planned = RUNNER.invoke(app, ["route", "--network", "denver", "--trip", "A", "--belief", str(out), "--json"])
     assert planned.exit_code == 0, planned.output
 
