@@ -18,6 +18,7 @@ from evroute.model.nystrom.everywhere import Everywhere
 from evroute.model.nystrom.gp import NystromGP
 from evroute.model.nystrom.kors import Kors
 from evroute.model.nystrom.posterior import SparsePosterior
+from evroute.model.nystrom.sampling import check_cap
 from evroute.model.nystrom.whitened import Covariance
 
 log = logging.getLogger(__name__)
@@ -36,8 +37,7 @@ class Growing:
                 f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's chance to enter the "
                 "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
             )
-        if max_dictionary is not None and max_dictionary < 1:
-            raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+        check_cap(max_dictionary)
         self._kors = kors
         self._gamma = gamma
         self._most = max_dictionary

@@ -36,6 +36,12 @@ def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
     return drawn
 
 
+def check_cap(max_dictionary: int | None) -> None:
+    """Raise ValueError unless a dictionary may have a point."""
+    if max_dictionary is not None and max_dictionary < 1:
+        raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+
+
 class Redraw:
     """Draws the dictionary of a posterior, by BKB's law.
 
@@ -50,8 +56,7 @@ class Redraw:
                 f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's chance to enter the "
                 "dictionary is (1 small and rough, 5 accurate)"
             )
-        if max_dictionary is not None and max_dictionary < 1:
-            raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+        check_cap(max_dictionary)
         self._q_bar = q_bar
         self._sampling = sampling
         self._most = max_dictionary
