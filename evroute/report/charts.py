@@ -51,10 +51,16 @@ def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
     Below zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the horizon.
     """
-    block = max(1, int(rounds["t"].max()) // N_BLOCKS)
-    middle = (rounds["t"] - 1) // block * block + (block + 1) / 2
-    frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=middle)
+    frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=_blocks(rounds))
     return _panels(frame, "Energy against the eq. 8 route (Wh per trip)", rule_at=0.0)
+
+
+def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the milliseconds of a trip (``results.read_timings``), medians of the blocks of `saving`."""
+    frame = rounds.merge(timings[["run", "t", "ms"]], on=["run", "t"])
+    frame = frame.assign(t=_blocks(frame))
+    median = frame.groupby(["run", "t"])["ms"].median().rename("value").reset_index()
+    return _panels(frame.drop_duplicates(["run", "t"]).merge(median), "Time of a trip (ms)", log_scale=True)
 
 
 def diagnostic(rounds: "pd.DataFrame", diagnostics: "pd.DataFrame", name: str, title: str) -> "alt.FacetChart":
@@ -199,7 +205,15 @@ def _thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
     return rounds[rounds["t"].isin(kept)]
 
 
-def _panels(rounds: "pd.DataFrame", title: str, rule_at: float | None = None) -> "alt.FacetChart":
+def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
+    """Return the middle of the block of trips in which each round is, about a fiftieth of the horizon."""
+    block = max(1, int(rounds["t"].max()) // N_BLOCKS)
+    return (rounds["t"] - 1) // block * block + (block + 1) / 2
+
+
+def _panels(
+    rounds: "pd.DataFrame", title: str, *, rule_at: float | None = None, log_scale: bool = False
+) -> "alt.FacetChart":
     """Draw mean and standard error over the seeds of ``value`` against ``t``, in the panels of `panel_labels`."""
     require("altair")
     import altair as alt
@@ -207,7 +221,10 @@ def _panels(rounds: "pd.DataFrame", title: str, rule_at: float | None = None) ->
     keys = ["panel", "method", "t"]
     of_seed = rounds.assign(panel=panel_labels(rounds)).groupby([*keys, "seed"])["value"].mean()
     curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
-    curve = curve.assign(low=curve["mean"] - curve["sem"], high=curve["mean"] + curve["sem"]).drop(columns="sem")
+    low = curve["mean"] - curve["sem"]
+    curve = curve.assign(
+        low=low.clip(lower=0.5 * curve["mean"].min()) if log_scale else low, high=curve["mean"] + curve["sem"]
+    ).drop(columns="sem")
 
     styles = method_styles(rounds)
     panels = sorted(curve["panel"].unique())
@@ -224,9 +241,10 @@ def _panels(rounds: "pd.DataFrame", title: str, rule_at: float | None = None) ->
             "method:N", scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]), legend=legend
         ),
     )
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    scale = alt.Scale(type="log" if log_scale else "linear")
+    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q")
     line = base.mark_line(strokeWidth=1.8).encode(
-        y=alt.Y("mean:Q", title=None),
+        y=alt.Y("mean:Q", title=None, scale=scale),
         strokeDash=alt.StrokeDash(
             "method:N", scale=alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
         ),

@@ -101,6 +101,10 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     if "lengthscale" in charts.axes(rounds):
         caption = "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
         figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True))
+    timings = read_timings(folder)
+    on_progress("duration")
+    caption = "Posterior, index, search and update together; medians of blocks of trips, on a scale of powers of ten."
+    figures.append(_figure("duration", caption, charts.duration(curves, timings), as_svg=True))
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
         if name in diagnostics:
@@ -140,7 +144,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         lead=_lead(rounds),
         figures=figures,
         notes=notes,
-        table=_cells(final_table(rounds, read_timings(folder)), n_names),
+        table=_cells(final_table(rounds, timings), n_names),
         savings=_cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
         vehicles=None if (fleet := vehicles_table(rounds)).empty else _cells(fleet, n_names + 1),
         reserve=None if (kept := reserve_table(rounds)).empty else _cells(kept, n_names + 1),

@@ -29,14 +29,17 @@ def read_rounds(folder: RunFolder) -> "pd.DataFrame":
 
 
 def read_timings(folder: RunFolder) -> "pd.DataFrame":
-    """Return the seconds of every round of the finished runs: run, t, posterior_s, index_s, search_s, update_s.
+    """Return the times of every round of the finished runs: run, t, posterior_s, index_s, search_s, update_s, ms.
+
+    The last is the sum of the others, milliseconds.
 
     Raises
     ------
     EvrouteError
         If no run is finished, or a table cannot be read.
     """
-    return _union(folder, "timings")
+    timings = _union(folder, "timings")
+    return timings.assign(ms=1000 * timings[["posterior_s", "index_s", "search_s", "update_s"]].sum(axis=1))
 
 
 def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":

@@ -26,6 +26,7 @@ def test_a_simulation_becomes_a_page_with_figures_beside_it(tmp_path: Path) -> N
         "learned.html",
         "learned-cumulative-regret.png",
         "learned-saving.png",
+        "learned-duration.png",
         "learned-explored-denver-A-potential-rectified.png",
     }
 

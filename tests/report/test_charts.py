@@ -5,7 +5,7 @@ import pytest
 
 from evroute.errors import EvrouteError
 from evroute.report import charts
-from evroute.report.results import read_rounds
+from evroute.report.results import read_rounds, read_timings
 from evroute.simulation.runs import RunFolder
 
 
@@ -26,6 +26,14 @@ def test_saving_is_signed_against_eq_8(run_folder: RunFolder) -> None:
     drawn = curve(charts.saving(read_rounds(run_folder)), "BI-UCB")
     assert drawn[1][0] == pytest.approx(390)  # 490 + (300 + 500) / 2 - 500
     assert drawn[4] == pytest.approx((-10, -10, -10))
+
+
+def test_the_duration_of_a_trip_is_the_median_of_its_block(run_folder: RunFolder, monkeypatch) -> None:
+    monkeypatch.setattr(charts, "N_BLOCKS", 2)
+    timings = read_timings(run_folder)
+    drawn = curve(charts.duration(read_rounds(run_folder), timings.assign(ms=10.0 ** timings["t"])), "GP-TS")
+    # 10 and 100 in the first block of two trips, 1,000 and 10,000 in the second
+    assert drawn == {1.5: pytest.approx((55, 55, 55)), 3.5: pytest.approx((5500, 5500, 5500))}
 
 
 def test_beta_is_drawn_for_the_methods_that_have_one(run_folder: RunFolder) -> None:

@@ -14,10 +14,12 @@ def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> 
     heard: list[str] = []
     page = build_page(run_folder, heard.append)
     names = [figure.name for figure in page.figures]
-    assert names == heard == ["cumulative-regret", "saving", "beta", "explored-hill-T-potential-rectified"]
+    assert (
+        names == heard == ["cumulative-regret", "saving", "beta", "duration", "explored-hill-T-potential-rectified"]
+    )
     assert all(figure.png.startswith(b"\x89PNG") for figure in page.figures)
     addresses = re.findall(r'(?:src|href)="([^"]{5})', page.html)
-    assert addresses == ["data:"] * 4
+    assert addresses == ["data:"] * 5
 
 
 def test_the_page_tells_numbers_configuration_and_what_regret_means(run_folder: RunFolder) -> None:
@@ -33,7 +35,7 @@ def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(run_folder
     manifest["networks"] = dict.fromkeys(manifest["networks"], "another")
     path.write_text(json.dumps(manifest))
     page = build_page(run_folder)
-    assert [figure.name for figure in page.figures] == ["cumulative-regret", "saving", "beta"]
+    assert [figure.name for figure in page.figures] == ["cumulative-regret", "saving", "beta", "duration"]
     assert "is not the one that was driven" in page.html
 
 
