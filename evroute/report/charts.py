@@ -2,10 +2,12 @@
 
 Every function takes the rounds of a run folder as a data frame (``results.read_rounds``; one row per run and round)
 and returns a chart; nothing is drawn to a screen. Curves are means over the seeds with a band of one standard error,
-one panel for each trip and search. A method looks the same in every figure: colour tells the index, dash the model
-(Okabe & Ito's colours, safe for colour-blind people).
+one panel for each trip and search. A method looks the same in every figure: colour tells the index, dash the model,
+or the other way round where there are more models than dashes can tell (Okabe & Ito's colours, safe for colour-blind
+people).
 """
 
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,9 @@ _COLOURS = {
 _SPARE_COLOURS = ("#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733", "#88ccee", "#ddcc77")
 _DASHES = {"exact": (1, 0), "independent": (5, 3)}
 _SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
+_ALL_COLOURS = (*_COLOURS.values(), *_SPARE_COLOURS)
+_ALL_DASHES = (*_DASHES.values(), *_SPARE_DASHES)
+_MOST_DASHED = 4
 _PANEL_WIDTH = {1: 640, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
 
 
@@ -178,20 +183,23 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     An index with options beside the same index without them, and a model or index not listed here, get spare ones.
     """
     methods = rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
-    indices, models = list(_COLOURS), list(_DASHES)
-    colours: dict[tuple[str, str], str] = {}
-    dashes: dict[str, tuple[int, ...]] = dict(_DASHES)
-    spare_colour, spare_dash = iter(_SPARE_COLOURS * len(rounds)), iter(_SPARE_DASHES * len(rounds))
-    styles = {}
-    for index, model, method in sorted(methods, key=lambda m: (_place(indices, m[0]), _place(models, m[1]), m[2])):
-        variant = (index, method.partition(" ")[2])
-        if variant not in colours:
-            first = not any(known[0] == index for known in colours)
-            colours[variant] = _COLOURS[index] if first and index in _COLOURS else next(spare_colour)
-        if model not in dashes:
-            dashes[model] = next(spare_dash)
-        styles[method] = (colours[variant], dashes[model])
-    return styles
+    listed, models = list(_COLOURS), list(_DASHES)
+    ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
+    variants = [((index, method.partition(" ")[2]), model, method) for index, model, method in ordered]
+    if len({model for _, model, _ in variants}) > _MOST_DASHED:
+        colours = dict(zip(dict.fromkeys(model for _, model, _ in variants), cycle(_ALL_COLOURS), strict=False))
+        dashes = dict(zip(dict.fromkeys(variant for variant, _, _ in variants), cycle(_ALL_DASHES), strict=False))
+        return {method: (colours[model], dashes[variant]) for variant, model, method in variants}
+    spare_colour, spare_dash = cycle(_SPARE_COLOURS), cycle(_SPARE_DASHES)
+    colour_of: dict[tuple[str, str], str] = {}
+    dash_of: dict[str, tuple[int, ...]] = dict(_DASHES)
+    for variant, model, _ in variants:
+        if variant not in colour_of:
+            first = not any(known[0] == variant[0] for known in colour_of)
+            colour_of[variant] = _COLOURS[variant[0]] if first and variant[0] in _COLOURS else next(spare_colour)
+        if model not in dash_of:
+            dash_of[model] = next(spare_dash)
+    return {method: (colour_of[variant], dash_of[model]) for variant, model, method in variants}
 
 
 def _place(order: list[str], name: str) -> tuple[int, str]:
