@@ -16,6 +16,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.report.extras import require
+from evroute.simulation.methods import LABELS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -185,7 +186,10 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     methods = rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
     listed, models = list(_COLOURS), list(_DASHES)
     ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
-    variants = [((index, method.partition(" ")[2]), model, method) for index, model, method in ordered]
+    variants = [
+        ((index, method.removeprefix(f"{LABELS.get(model, model)}-{LABELS.get(index, index)}")), model, method)
+        for index, model, method in ordered
+    ]
     if len({model for _, model, _ in variants}) > _MOST_DASHED:
         colours = dict(zip(dict.fromkeys(model for _, model, _ in variants), cycle(_ALL_COLOURS), strict=False))
         dashes = dict(zip(dict.fromkeys(variant for variant, _, _ in variants), cycle(_ALL_DASHES), strict=False))

@@ -96,12 +96,15 @@ def test_options_and_unknown_names_get_looks_of_their_own(run_folder: RunFolder)
     assert next(iter(styles)) == "GP-TS"
 
 
+MANY = {"bkb": "BKB", "bbkb": "BBKB", "batch-ucb": "Batch GP", "another": "another"}
+
+
 def test_many_models_are_told_by_their_colours(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
-    more = [rounds.assign(method=f"{model}-TS", model=model, index="ts") for model in ("bkb", "bbkb", "ek", "cbkb")]
+    more = [rounds.assign(method=f"{label}-TS", model=model, index="ts") for model, label in MANY.items()]
     styles = charts.method_styles(pd.concat([rounds, *more]))
     assert len(set(styles.values())) == len(styles) == 6
-    assert {styles[f"{model}-TS"][1] for model in ("GP", "bkb", "bbkb", "ek", "cbkb")} == {(1, 0)}
+    assert {styles[f"{label}-TS"][1] for label in ("GP", *MANY.values())} == {(1, 0)}
     assert styles["BI-UCB"][1] != (1, 0)
 
 
