@@ -3,53 +3,23 @@
 Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray
-from evroute.model.base import Diagnoses, Waits
+from evroute.model.base import Waits
 from evroute.policy.agent import Agent
-from evroute.policy.base import least_norm, multiplier
 from evroute.policy.conformal import LEVELS, AdaptiveConformal
 from evroute.policy.fleet import Fleet
 from evroute.policy.guard import Guarded
 from evroute.simulation.audit import Audit
 from evroute.simulation.charge import Charge
 from evroute.simulation.demand.in_flight import Flight, InFlight
+from evroute.simulation.log import Log, Logbook
 from evroute.simulation.regret import FleetJudge, Judge
 from evroute.simulation.worlds.environment import Environment
-
-Columns = dict[str, npt.NDArray[Any]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Log:
-    """What happened: columns of equal length in each table.
-
-    rounds: one row per round: t, departed_s, vehicle (empty for the run's), regret_wh, cumulative_regret_wh,
-    energy_wh (measured), predicted_wh and predicted_sd_wh (what it was expected to be, NaN where the model cannot
-    tell), half50_wh, half80_wh, half90_wh and half95_wh (how far conformal intervals of that many percent reach to
-    either side), route_edges, distinct_edges (driven so far), beta, multiplier (posterior deviations between index
-    and mean), b_min (of confidence sets); in
-    truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of
-    its rivals fastest, shortest, eq8, rule_best and best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of
-    `Audit`, if there was one; those of `Charge.row`, of audits too, if the run has a battery.
-    routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
-    timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
-    diagnostics: numbers of their own, one row per round, of models that have some (``model.base.Diagnoses``).
-    """
-
-    rounds: Columns
-    routes: Columns
-    timings: Columns
-    diagnostics: Columns = field(default_factory=dict)
 
 
 def run(
@@ -75,11 +45,7 @@ def run(
     NoRouteError
         If a round has no way from origin to destination.
     """
-    rounds: defaultdict[str, list[Any]] = defaultdict(list)
-    timings: defaultdict[str, list[float]] = defaultdict(list)
-    diagnostics: defaultdict[str, list[float]] = defaultdict(list)
-    edges, observed_wh, travel_s = [], [], []
-    driven: set[int] = set()
+    logbook = Logbook()
     stopwatch = _Stopwatch()
     agents = list(agent.agents.values()) if isinstance(agent, Fleet) else [agent]
     for model in {id(each.model): each.model for each in agents}.values():
@@ -114,59 +80,16 @@ def run(
             charged = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
         drove = perf_counter()
         hear(flight.after(feedback))
-        update_s = perf_counter() - drove
-        for teller in (agent.model, agent):
-            if isinstance(teller, Diagnoses):
-                for name, value in teller.diagnostics().items():
-                    diagnostics[name].append(value)
-        score = judge.score(environment, request, route)
-        driven.update(route.edges)
-        edges.append(feedback.edge)
-        observed_wh.append(feedback.energy_wh)
-        travel_s.append(feedback.travel_s)
-        row = {
-            "departed_s": request.departed_s,
-            "vehicle": request.vehicle,
-            "regret_wh": score.regret_wh,
-            "energy_wh": float(feedback.energy_wh.sum()),
-            "predicted_wh": predicted_wh,
-            "predicted_sd_wh": predicted_sd_wh,
-            **halves_wh,
-            "true_wh": score.driven.energy_wh,
-            "time_s": score.driven.time_s,
-            "length_m": score.driven.length_m,
-            "route_edges": len(route),
-            "distinct_edges": len(driven),
-            "beta": agent.index.beta,
-            "multiplier": multiplier(agent.index),
-            "b_min": least_norm(agent.index),
-            **charged,
-            **audited,
-        }
-        for rival, totals in score.rivals.items():
-            row |= {f"{rival}_wh": totals.energy_wh, f"{rival}_s": totals.time_s, f"{rival}_m": totals.length_m}
-        for name, number in row.items():
-            rounds[name].append(number)
+        laps["update_s"] = perf_counter() - drove
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
-        laps["update_s"] = update_s
-        for name, seconds in laps.items():
-            timings[name].append(seconds)
+        logbook.timed(laps)
+        logbook.diagnosed(agent.model, agent)
+        logbook.drove(request, route, feedback, judge.score(environment, request, route), agent.index)
+        predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
+        logbook.told(predicted | charged | audited)
         on_round(t)
     hear(flight.rest())
-    t_column = np.arange(1, horizon + 1)
-    columns = {name: np.array(values) for name, values in rounds.items()}
-    columns["cumulative_regret_wh"] = np.cumsum(columns["regret_wh"])
-    return Log(
-        rounds={"t": t_column, **columns},
-        routes={
-            "t": np.repeat(t_column, [len(each) for each in edges]),
-            "edge": np.concatenate(edges),
-            "observed_wh": np.concatenate(observed_wh),
-            "travel_s": np.concatenate(travel_s),
-        },
-        timings={"t": t_column, **{name: np.array(seconds) for name, seconds in timings.items()}},
-        diagnostics={name: np.array(values) for name, values in diagnostics.items()},
-    )
+    return logbook.close()
 
 
 class _Intervals:

@@ -32,7 +32,7 @@ from evroute.files import replacing
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
 from evroute.simulation.demand.in_flight import Flight
-from evroute.simulation.loop import Log
+from evroute.simulation.log import Log
 from evroute.simulation.methods import Method
 from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.simulation.worlds.world import World

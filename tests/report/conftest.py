@@ -9,7 +9,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.files import replacing
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
-from evroute.simulation.loop import Log
+from evroute.simulation.log import Log
 from evroute.simulation.methods import Method
 from evroute.simulation.runs import Run, RunFolder
 from evroute.simulation.setting import Setting
