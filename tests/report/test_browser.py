@@ -75,7 +75,7 @@ def test_a_report_shows_its_figures_offline(opened, run_folder: RunFolder, tmp_p
     target.write_text(build_page(run_folder).html, encoding="utf-8")
     opened.goto(target.as_uri())
     drawn = opened.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)")
-    assert drawn == [True] * 4
+    assert drawn == [True] * 5
 
 
 def test_the_tables_of_a_page_sort_by_a_heading_and_filter_by_words(opened, tmp_path: Path) -> None:
