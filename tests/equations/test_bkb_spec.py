@@ -285,6 +285,7 @@ def test_the_cap_is_told_once_and_kept(caplog):
         model.update(Feedback(arms.edge, arms.features, np.zeros(30), np.ones(30)))
     assert model.diagnostics()["dictionary_size"] == 5
     assert model.diagnostics()["capped"] == 4
+    assert np.isnan(model.diagnostics()["effective_dimension"])
     assert [record.message for record in caplog.records if "cap of 5" in record.message] == [
         "the dictionary has reached its cap of 5 points; its guarantees end here"
     ]

@@ -165,15 +165,18 @@ class NystromGP:
         return self.rule.radius(self.sparse, form, norm_bound, delta) / float(np.sqrt(self.sparse.ridge))
 
     def diagnostics(self) -> dict[str, float]:
-        """Return sizes of the dictionary and of what it stands for, for the log of a round."""
-        sparse = self.sparse
+        """Return sizes of the dictionary and of what it stands for, for the log of a round.
+
+        A dictionary that its cap has cut does not tell the effective dimension: NaN.
+        """
+        sparse, of_rule = self.sparse, self.rule.diagnostics()
         own = {
             "dictionary_size": float(len(sparse.dictionary)),
             "distinct_arms": float(len(sparse.observed)),
             "measurements": float(sparse.count.sum()),
-            "effective_dimension": sparse.effective_dimension(),
+            "effective_dimension": np.nan if of_rule.get("capped") else sparse.effective_dimension(),
         }
-        return own | self.rule.diagnostics()
+        return own | of_rule
 
     def state(self) -> State:
         """Return all that was learned, and the stream of the dictionary's draws."""
