@@ -12,7 +12,7 @@ def bandit(
     out: Annotated[Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
-    """Let methods play a kernel bandit; write rounds.parquet, table.csv and bandit.png, and show the table."""
+    """Let methods play a plain kernel bandit. Writes rounds.parquet, table.csv, bandit.png; shows the table."""
     import pandas as pd
     from rich.console import Console
     from rich.progress import Progress

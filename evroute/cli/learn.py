@@ -32,7 +32,7 @@ def learn(
     reset: Annotated[bool, typer.Option("--reset", help="Forget what the folder has learned.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
-    """Learn measured trips; plan on them with 'evroute route --belief'."""
+    """Learn trips that you measured. Plan on them with 'evroute route --belief'."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -81,7 +81,7 @@ def _print(learned: "Learned") -> None:
                 f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
             )
         console.print(table)
-    told = [f"learned {learned.new} trips, {learned.trips.num_rows} in all"]
+    told = [f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"]
     told += [f"{learned.known} known already"] * bool(learned.known)
     told += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
     console.print("; ".join(told))

@@ -11,7 +11,7 @@ def report(
     folder: Annotated[Path, typer.Argument(help="A run folder, as evroute simulate writes it.")],
     out: Annotated[Path | None, typer.Option(help="The page. [report.html in the run folder]")] = None,
 ) -> None:
-    """Write a page that stands alone, and each of its figures as a PNG beside it."""
+    """Write a page about a run folder. It stands alone; each of its figures lies beside it as a PNG too."""
     from rich.console import Console
 
     from evroute.files import replacing

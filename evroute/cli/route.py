@@ -89,7 +89,7 @@ def route(
         typer.Option(help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much faster."),
     ] = None,
 ) -> None:
-    """Plan a trip: the route of least energy, what it costs in time, and whether the battery carries it."""
+    """Plan a trip by least energy. Tells what that costs in time, and whether the battery carries it."""
     from evroute.energy.driving import conditions
     from evroute.energy.vehicle import load_vehicle
     from evroute.errors import EvrouteError
@@ -101,6 +101,8 @@ def route(
     places = [place for place in (start, *(via or ()), goal) if place is not None]
     if via and (start is None or goal is None):
         raise EvrouteError("--via goes between --from and --to")
+    if batch is None and not trip and not places:
+        raise EvrouteError("say where to drive: a named trip (--trip A), or two places (--from, --to)")
     if reserve is not None and soc is None:
         raise EvrouteError("--reserve needs the charge at the start: --soc")
     if run is not None and belief is None:
@@ -150,6 +152,11 @@ def route(
         typer.echo(dumps(document(plan), ensure_ascii=False))
     else:
         _print(roads, plan)
+        found = sum(name.startswith("alternative") for name in plan.routes)
+        if found < alternatives:
+            typer.echo(
+                f"{found} of {alternatives} alternatives: no more lie between the fastest and the least energy"
+            )
         if belief is not None:
             from evroute.simulation.belief import load_conformal
 
@@ -257,16 +264,19 @@ def _write(roads: "RoadNetwork", plan: "Plan", geojson: Path | None, gpx: Path |
 
 
 def _print(roads: "RoadNetwork", plan: "Plan") -> None:
+    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     from evroute.report.words import lowest_charge
 
     console = Console()
-    table = Table(title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}")
-    table.add_column("")
+    title = f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}"
+    many = len(plan.routes) > len(TITLES)
+    table = Table(title=title, box=SIMPLE_HEAD if many else HEAVY_HEAD, pad_edge=not many, collapse_padding=many)
+    table.add_column("", overflow="fold")
     for name in plan.routes:
-        table.add_column(TITLES.get(name, name.replace("-", " ")), justify="right")
+        table.add_column(TITLES.get(name, name.replace("alternative-", "alt. ")), justify="right", overflow="fold")
 
     def row(title: str, *values: str) -> None:
         table.add_row(title, *values)

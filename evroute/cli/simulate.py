@@ -118,7 +118,7 @@ def simulate(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
-    """Let methods learn in simulated worlds; interrupted, the same command continues."""
+    """Let methods learn in simulated worlds. Interrupted, the same command continues."""
     from itertools import groupby
     from time import perf_counter
 
