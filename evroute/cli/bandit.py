@@ -1,6 +1,5 @@
 """``evroute bandit``: plain kernel bandits, one arm a round, as in the papers of the Nyström engines."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +14,9 @@ def bandit(
     """Let methods play a plain kernel bandit. Writes rounds.parquet, table.csv, bandit.png; shows the table."""
     import pandas as pd
     from rich.console import Console
-    from rich.progress import Progress
     from rich.table import Table
 
+    from evroute.cli.progress import progress
     from evroute.files import replacing
     from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
     from evroute.report.page import png
@@ -32,9 +31,8 @@ def bandit(
         title = f"{wanted.problem}, {wanted.repetitions} repetitions: deviations where nothing was measured"
     else:
         n_runs = len(wanted.methods) * wanted.repetitions
-        with Progress(console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as progress:
-            task = progress.add_task(wanted.problem, total=n_runs)
-            rounds = pd.DataFrame(play(wanted, lambda done: progress.update(task, completed=done)))
+        with progress(quiet=quiet) as report:
+            rounds = pd.DataFrame(play(wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs)))
         table, chart = bandit_table(rounds), bandit_chart(rounds)
         title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
     with replacing(folder / "rounds.parquet") as temporary:

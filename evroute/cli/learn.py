@@ -33,14 +33,11 @@ def learn(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn trips that you measured. Plan on them with 'evroute route --belief'."""
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from evroute.cli.progress import progress
     from evroute.cli.simulate import _parsed
     from evroute.simulation.own.learn import learn as run
 
-    with Progress(console=Console(stderr=True), disable=quiet, transient=True) as progress:
-        task = progress.add_task("trips", total=None)
+    with progress(quiet=quiet) as report:
         learned = run(
             table,
             out,
@@ -50,7 +47,7 @@ def learn(
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
             reset=reset,
-            on_progress=lambda done, total: progress.update(task, completed=done, total=total),
+            on_progress=lambda done, total: report("trips", done, total),
         )
     _print(learned)
 

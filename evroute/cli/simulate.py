@@ -1,6 +1,8 @@
 """``evroute simulate``: let methods learn in simulated worlds, one run folder for all."""
 
+import math
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,10 +10,13 @@ import typer
 from evroute.errors import EvrouteError
 
 if TYPE_CHECKING:
+    from evroute.cli.progress import Report
     from evroute.simulation.experiment import Experiment
 
 SHOWN_ROWS = 40
 """Rows of each table that the terminal gets; reports have all."""
+LOOK_EVERY_S = 2.0
+"""How often to look for runs that failed."""
 
 
 def simulate(
@@ -120,19 +125,17 @@ def simulate(
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
     from itertools import groupby
-    from time import perf_counter
 
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Table
 
+    from evroute.cli.progress import progress
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE
     from evroute.simulation.estimate import hindsight, kept
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
-    from evroute.simulation.runs import RunFolder
     from evroute.simulation.summary import Summary, summarise
     from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 
@@ -185,39 +188,15 @@ def simulate(
         _foresee(wanted, out, jobs)
         return
     foreseen = kept(wanted) if scheduler is None else None
-    started, rounds_before, told_s = perf_counter(), None, 0.0
-    what = "trips"
-
-    def on_progress(done: int, total: int) -> None:
-        nonlocal rounds_before, told_s, what
-        if rounds_before is None:
-            rounds_before = done
-        if not quiet and perf_counter() - told_s > 2:
-            told_s, failed = perf_counter(), len(RunFolder(out).failures())
-            what = f"trips ({failed} runs failed)" if failed else "trips"
-        progress.update(task, description=what, completed=done, total=total)
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
-        task = progress.add_task("preparing", total=None)
-        try:
-            folder = run(
-                wanted,
-                out,
-                jobs=jobs,
-                scheduler=scheduler,
-                resume=resume,
-                on_progress=on_progress,
-            )
-        except EvrouteError:
-            progress.live.transient = True  # the one line that tells what was wrong stands alone
-            raise
-        except KeyboardInterrupt:
-            progress.stop()
-            typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
-            raise typer.Exit(130) from None
-
-    took_s = perf_counter() - started
+    started = monotonic()
+    try:
+        with progress(quiet=quiet) as report:
+            heard = _Heard(report, out)
+            folder = run(wanted, out, jobs=jobs, scheduler=scheduler, resume=resume, on_progress=heard)
+    except KeyboardInterrupt:
+        typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
+        raise typer.Exit(130) from None
+    took_s = monotonic() - started
 
     def block(row: Summary) -> tuple[str, int]:
         prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
@@ -268,7 +247,7 @@ def simulate(
     for worlds in folder.manifest().get("worlds", {}).values():
         for label, told in worlds.items():
             typer.echo(f"{label}: {told['note']}")
-    if foreseen and foreseen.jobs == jobs and foreseen.rounds and not foreseen.finished and rounds_before == 0:
+    if foreseen and foreseen.jobs == jobs and foreseen.rounds and not foreseen.finished and heard.before == 0:
         known = hindsight(foreseen, folder, took_s)
         taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
         typer.echo(
@@ -278,6 +257,27 @@ def simulate(
     typer.echo(f"{folder.path}/rounds.parquet")
     if failures:
         raise typer.Exit(1)
+
+
+class _Heard:
+    """Passes on how many trips are done, with the runs that failed; ``before``: done when it began."""
+
+    def __init__(self, report: "Report", out: Path) -> None:
+        self.before: int | None = None
+        self._report = report
+        self._out = out
+        self._looked_s = -math.inf
+        self._what = "trips"
+
+    def __call__(self, done: int, total: int) -> None:
+        from evroute.simulation.runs import RunFolder
+
+        if self.before is None:
+            self.before = done
+        if monotonic() - self._looked_s > LOOK_EVERY_S:
+            self._looked_s, failed = monotonic(), len(RunFolder(self._out).failures())
+            self._what = f"trips ({failed} runs failed)" if failed else "trips"
+        self._report(self._what, done, total)
 
 
 def _foresee(wanted: "Experiment", out: Path, jobs: int) -> None:
