@@ -89,7 +89,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     manifest = folder.manifest()
     if missing := _TOLD - set(manifest):
         raise EvrouteError(
-            f"{folder.path}/manifest.json does not tell {', '.join(sorted(missing))}: no folder of runs"
+            f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks {', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
     figures = []
