@@ -80,7 +80,8 @@ def tell_source(roads: RoadNetwork) -> None:
         f"**{told['name']}**: {told['edges']:,} edges, {told['junctions']:,} junctions, {told['turns']:,} turns, "
         f"{told['length_m'] / 1000:,.0f} km, from {told['source']}."
     )
-    st.write(f"Heights: {told['elevation']}, smoothed over {told['smoothing_m']:g} m.")
+    smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
+    st.write(f"Heights: {told['elevation']}; {smoothing}.")
     for note in told["notes"]:
         st.write(f"- {note}")
     st.caption(told["attribution"])
