@@ -11,7 +11,10 @@ def bandit(
     out: Annotated[Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
-    """Let methods play a plain kernel bandit. Writes rounds.parquet, table.csv, bandit.png; shows the table."""
+    """Let methods play a plain kernel bandit; interrupted, the same command continues.
+
+    Writes rounds.parquet, table.csv and bandit.png, and shows the table.
+    """
     import pandas as pd
     from rich.console import Console
     from rich.table import Table
@@ -32,7 +35,8 @@ def bandit(
     else:
         n_runs = len(wanted.methods) * wanted.repetitions
         with progress(quiet=quiet) as report:
-            rounds = pd.DataFrame(play(wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs)))
+            played = play(wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs), folder)
+        rounds = played.to_pandas()
         table, chart = bandit_table(rounds), bandit_chart(rounds)
         title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
     with replacing(folder / "rounds.parquet") as temporary:

@@ -13,7 +13,7 @@ def test_a_bandit_leaves_a_table_and_a_figure(tmp_path):
     result = CliRunner().invoke(app, ["bandit", str(path), "--out", str(tmp_path / "out"), "--quiet"])
     assert result.exit_code == 0, result.output
     assert "chessboard, 8 rounds, 2 repetitions" in result.output
-    assert {each.name for each in (tmp_path / "out").iterdir()} == {"rounds.parquet", "table.csv", "bandit.png"}
+    assert {"rounds.parquet", "table.csv", "bandit.png"} <= {each.name for each in (tmp_path / "out").iterdir()}
 
 
 @pytest.mark.parametrize("path", sorted(data_path("bandits").glob("*.toml")), ids=lambda path: path.stem)

@@ -1,21 +1,23 @@
 """Plain kernel bandits, one arm a round, under the same models and indices as roads: the papers' own experiments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from time import process_time
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from zlib import crc32
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evroute import __version__
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
-from evroute.files import read_toml
+from evroute.files import read_toml, replacing
 from evroute.model.base import Anticipates, Diagnoses
 from evroute.model.nystrom.whitened import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
@@ -24,12 +26,15 @@ from evroute.simulation.bandits.starvation import StarvationExperiment
 from evroute.simulation.bandits.sup_kernel_ucb import SupKernelUCB
 from evroute.simulation.methods import Method
 from evroute.simulation.parts import INDICES, MODELS, call, named
+from evroute.simulation.runs import RunFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KERNELS: dict[str, Callable[[float, float], Covariance]] = {
     "squared-exponential": SquaredExponential,
     "matern-5/2": Matern52,
 }
-Columns = dict[str, list[Any]]
 
 
 class BanditExperiment(BaseModel):
@@ -84,20 +89,59 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
     return experiment
 
 
-def play(experiment: BanditExperiment, on_run: Callable[[int], None]) -> Columns:
+def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None) -> "pa.Table":
     """Let every method play all repetitions; ``on_run`` hears how many runs are done.
 
     Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to choose and to learn),
-    and what the model says of itself, NaN where it says nothing.
+    and what the model says of itself, null where it says nothing.
+
+    out: folder that keeps each run as it ends; those it has are not played again.
+
+    Raises
+    ------
+    EvrouteError
+        If the folder belongs to another experiment, is being written by another process, or a run in it is broken.
     """
-    rows: list[dict[str, Any]] = []
-    for done, (method, seed) in enumerate(
-        ((method, seed) for method in experiment.methods for seed in range(experiment.repetitions)), start=1
-    ):
-        rows += _run(method, experiment, seed)
-        on_run(done)
+    import pyarrow as pa
+
+    runs = [
+        (method, seed, f"{place}-s{seed}.parquet")
+        for place, method in enumerate(experiment.methods)
+        for seed in range(experiment.repetitions)
+    ]
+    tables = []
+    with nullcontext() if out is None else _opened(out, experiment):
+        for done, (method, seed, name) in enumerate(runs, start=1):
+            tables.append(_table(method, experiment, seed, None if out is None else out / "parts" / name))
+            on_run(done)
+    return pa.concat_tables(tables, promote_options="default")
+
+
+@contextmanager
+def _opened(out: Path, experiment: BanditExperiment) -> Iterator[None]:
+    folder = RunFolder(out)
+    folder.open({"configuration": experiment.model_dump(mode="json"), "versions": {"evroute": __version__}})
+    with folder.locked():
+        yield
+
+
+def _table(method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None) -> "pa.Table":
+    """Return the rounds of a run: those that a file keeps, else played now, and kept if there is a path."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path is not None and path.exists():
+        try:
+            return pq.read_table(path)
+        except (OSError, pa.ArrowInvalid):
+            raise EvrouteError(f"{path} is unreadable; delete it to have that run played again") from None
+    rows = _run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name, float("nan")) for row in rows] for name in names}
+    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    if path is not None:
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary)
+    return table
 
 
 class _Learner:

@@ -6,6 +6,7 @@ import pytest
 from evroute.arms import Arms
 from evroute.errors import EvrouteError
 from evroute.model.vector_kernel import SquaredExponential
+from evroute.simulation.bandits import kernel_bandit
 from evroute.simulation.bandits.kernel_bandit import BanditExperiment, load_bandit, play
 from evroute.simulation.bandits.problems import PROBLEMS, Chessboard, StepDiagonal
 from evroute.simulation.bandits.starvation import StarvationExperiment, bands
@@ -46,17 +47,40 @@ def test_worlds_depend_on_their_seed_alone(name):
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_plays(name):
-    columns = play(experiment(methods=[name]), lambda done: None)
-    assert len(columns["t"]) == 15
-    assert np.all(np.array(columns["regret"]) >= 0)
+    rounds = play(experiment(methods=[name]), lambda done: None)
+    assert rounds.num_rows == 15
+    assert np.all(np.array(rounds["regret"]) >= 0)
     again = play(experiment(methods=[name]), lambda done: None)
-    assert columns["regret"] == again["regret"]
+    assert rounds["regret"] == again["regret"]
+
+
+def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch):
+    wanted = experiment(methods=["k-ucb", "bbkb"], repetitions=2)
+
+    def interrupt(done: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(wanted, interrupt, tmp_path)
+    assert len(list((tmp_path / "parts").iterdir())) == 3
+    played: list[tuple[object, int]] = []
+    real = kernel_bandit._run
+    monkeypatch.setattr(kernel_bandit, "_run", lambda m, e, s: played.append((m, s)) or real(m, e, s))
+    whole = play(wanted, lambda done: None, tmp_path)
+    assert played == [("bbkb", 1)]
+    assert whole.drop_columns("seconds") == play(wanted, lambda done: None).drop_columns("seconds")
+    with pytest.raises(EvrouteError, match="another configuration"):
+        play(experiment(methods=["bkb"]), lambda done: None, tmp_path)
+    (tmp_path / "parts" / "0-s0.parquet").write_bytes(b"cut off")
+    with pytest.raises(EvrouteError, match=r"0-s0.parquet is unreadable; delete it"):
+        play(wanted, lambda done: None, tmp_path)
 
 
 def test_learning_beats_chance():
     methods = ["k-ucb", {"model": "k-ucb", "index": "random"}]
-    columns = play(experiment(methods=methods, horizon=80, lengthscale=0.3), lambda done: None)
-    learned, chance = (np.array(columns["cumulative_regret"])[[79, 159]]).tolist()
+    rounds = play(experiment(methods=methods, horizon=80, lengthscale=0.3), lambda done: None)
+    learned, chance = (np.array(rounds["cumulative_regret"])[[79, 159]]).tolist()
     assert learned < 0.5 * chance
 
 
