@@ -11,7 +11,7 @@ def bandit(
     out: Annotated[Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
-    """Let methods play a plain kernel bandit; interrupted, the same command continues.
+    """Let methods play a plain kernel bandit. Interrupted, the same command continues.
 
     Writes rounds.parquet, table.csv and bandit.png, and shows the table.
     """
