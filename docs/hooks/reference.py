@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter, cleandoc, signature
+from itertools import takewhile
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -30,6 +31,8 @@ OUTSIDE = {
 }
 """Pages from elsewhere in the repository, and where they lie in the site."""
 
+_FIELD = re.compile(r"(?:^|(?<=  |; ))(?P<names>[A-Za-z]\w*(?:, [A-Za-z]\w*)*): ", re.M)
+_SECTION = re.compile(r"\n\n?(?:Raises|Parameters|Returns|Examples)\n-+")
 _LINK = re.compile(r"(?<=\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?=\))")
 
 
@@ -91,7 +94,7 @@ def command_line() -> str:
                 usage.append(f"[{shown}]")
             default = "(needed)" if needed else "" if parameter.default in (None, False) else f"`{parameter.default}`"
             rows.append((", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(), info.help or "", default))
-        parts += [f"## `{words}`", "", _prose(callback.__doc__), ""]
+        parts += [f"## `{words}`", "", _told(callback.__doc__, set())[0], ""]
         parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
         if rows:
             parts += [_table(("argument or option", "what it does", "default"), rows), ""]
@@ -130,6 +133,7 @@ def toml_keys() -> str:
     from evroute.simulation.parts import METHODS, named
     from evroute.simulation.worlds.world import WORLDS
 
+    worlds = ROOT / "data" / "worlds"
     parts = [
         "# TOML keys",
         "",
@@ -146,8 +150,7 @@ def toml_keys() -> str:
         _example("experiments/figure3.toml"),
         "### A method",
         "",
-        'A name (`methods = ["gp-ts"]`), or a table of a model and an index, or of a name (`method = "bkb"`), with '
-        "options:",
+        'A name (`methods = ["gp-ts"]`), or a table, such as `{ method = "bkb", q_bar = 5 }`.',
         "",
         _keys(Method),
         "Every other key is an option of the model or the index: see [models and indices](methods.md). Names that "
@@ -164,7 +167,9 @@ def toml_keys() -> str:
         "## Worlds",
         "",
         "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of these it is; `name` "
-        "is what run names call it (from the options if left out).",
+        "is what run names call it (from the options if left out). Names that ship, files in `data/worlds`:",
+        "",
+        _table(("name", "what"), [(f"`{path.stem}`", _comment(path)) for path in sorted(worlds.glob("*.toml"))]),
         "",
     ]
     for kind in WORLDS:
@@ -202,6 +207,7 @@ def toml_keys() -> str:
 
 def methods() -> str:
     """Write a section for each model and each index with its options and their defaults."""
+    from evroute.cli.method import OPTIONS
     from evroute.simulation.parts import INDICES, MODELS, defaults_of, named, options_of
 
     parts = [
@@ -215,11 +221,12 @@ def methods() -> str:
         parts += [f"## {title}", ""]
         for name, place in table.items():
             target = named(table, what, name)
-            parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", "", _prose(target.__doc__), ""]
+            parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
+            parts += [_told(target.__doc__, set(signature(target).parameters))[0], ""]
             types, defaults = options_of(table, name), defaults_of(table, name)
-            rows = [(f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`") for key in types]
+            rows = [(f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS[key]) for key in types]
             if rows:
-                parts += [_table(("option", "type", "default"), rows), ""]
+                parts += [_table(("option", "type", "default", "what"), rows), ""]
     return "\n".join(parts)
 
 
@@ -233,13 +240,17 @@ PAGES: Mapping[str, Callable[[], str]] = {
 def _keys(model: Any, without: Iterable[str] = ()) -> str:
     """Tell the fields of a pydantic model or dataclass: a table, and what its docstring says of them."""
     rows = []
+    names, told = {name for name, _ in _fields(model)}, dict[str, str]()
+    for each in reversed(model.__mro__):  # a class of options tells of its own, its bases of theirs
+        prose, of_class = _told(vars(each).get("__doc__"), names)
+        told |= of_class
     for name, field in _fields(model):
         if name in without:
             continue
         needed = field.is_required()
         default = "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
-        rows.append((f"`{name}`", _type(field.annotation, field.metadata), default))
-    return _table(("key", "type", "default"), rows) + "\n\n" + _prose(model.__doc__) + "\n"
+        rows.append((f"`{name}`", _type(field.annotation, field.metadata), default, told.get(name, "")))
+    return prose + "\n\n" + _table(("key", "type", "default", "what"), rows) + "\n"
 
 
 def _fields(model: Any) -> Iterable[tuple[str, FieldInfo]]:
@@ -305,16 +316,25 @@ def _example(name: str) -> str:
     return f'```toml title="data/{name}"\n{text.rstrip()}\n```\n'
 
 
-def _prose(docstring: str | None) -> str:
-    """Turn a docstring into Markdown: double backquotes to single ones, field names set off, sections dropped."""
-    text = cleandoc(docstring or "")
-    text = re.split(r"\n\n?(?:Raises|Parameters|Returns|Examples)\n-+", text)[0].rstrip()
-    text = text.replace("``", "`")
-    blocks = []
-    for block in text.split("\n\n"):
-        block = re.sub(r"(?m)^([a-z_][\w]*(?:, [a-z_]\w*)*)(?=: |  )", r"\n`\1`", block)
-        blocks.append(block)
-    return "\n\n".join(blocks)
+def _comment(path: Path) -> str:
+    """Return the comment that a TOML file opens with."""
+    lines = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+    return " ".join(line.lstrip("# ") for line in lines)
+
+
+def _told(docstring: str | None, known: set[str]) -> tuple[str, dict[str, str]]:
+    """Part a docstring into its prose and what it says of ``known`` names (``name: text``, two spaces between)."""
+    prose, told = [], {}
+    for block in _SECTION.split(cleandoc(docstring or ""))[0].replace("``", "`").split("\n\n"):
+        found = [each for each in _FIELD.finditer(block) if set(each["names"].split(", ")) <= known]
+        if before := block[: found[0].start() if found else None].rstrip():
+            prose.append(before)
+        ends = [each.start() for each in found[1:]] + [len(block)]
+        for field, end in zip(found, ends, strict=False):
+            first, *others = field["names"].split(", ")
+            told[first] = " ".join(block[field.end() : end].split())
+            told |= dict.fromkeys(others, f"see `{first}`")
+    return "\n\n".join(prose), told
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

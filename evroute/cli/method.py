@@ -4,6 +4,54 @@ from typing import Annotated
 
 import typer
 
+OPTIONS = {
+    "B": "at least the norm of what is learned, in prior deviations; auto: by rule of thumb, without guarantee",
+    "adam_rate": "step size of the inducing points",
+    "batch_size": "measurements in a step",
+    "batch_trips": "trips in a batch",
+    "beta_scale": "factor of beta: less explores less",
+    "c": "scale of the guesses that a bound weighs; mixture: a grid of them",
+    "clip_prior": "whether B alone bounds too",
+    "coefficient_scale": "factor of the prior deviations of mass, rolling, drag, auxiliary power and wind",
+    "delta": "probability that any of the bounds fails",
+    "device": "where it computes: cpu, cuda",
+    "eps": "accuracy of the scores by which arms enter the dictionary",
+    "epsilon": "share of the rounds that drive at random",
+    "eta": "the ridge is 1 + eta",
+    "factor_std": "prior deviation of the factor",
+    "features": "of the kernel, at most",
+    "form": "whose radius: lean, theory, safe (the model's), gp, cgp (GP-UCB's), constant (multiplier)",
+    "gamma": "how many times its score an arm's chance to enter the dictionary is; 1 is rough, 5 accurate",
+    "inducing_points": "at most",
+    "max_batch_trips": "a batch closes after so many trips in any case",
+    "max_dictionary": "points in the dictionary, at most",
+    "mode": "strict: a closed batch is measured whole before the next plan; soft: what is under way is carried over",
+    "mu": "accuracy of the projection over the noise variance; none: the ridge",
+    "multiplier": "standard deviations of the form constant",
+    "natural_rate": "step size of the variational distribution",
+    "noise": "deviations of measurements: prior (as given), learned",
+    "norm_bound": "at least the norm of what is learned: larger explores more",
+    "omega": "of Theorem 3.1",
+    "on_empty": "where nothing of norm B fits: raise B (and lose the guarantee), or stop",
+    "q_bar": "oversampling: how many times its variance an arm's chance to enter the dictionary is",
+    "refresh_every": "rounds between computations of the bounds",
+    "rest_scale": "factor of the prior deviations of what eq. 8 cannot explain",
+    "ridge": "lambda over the noise variance",
+    "running": "whether bounds of earlier rounds hold on; contexts must not change",
+    "sampling": "an arm's chances over its measurements: union (their sum), per_obs (as published)",
+    "sigma": "factor on the deviations of the noise",
+    "slots": "of inducing points: follow (those driven), padded, literal (as printed)",
+    "slowness_std": "prior deviation of the logarithm of an edge's travel time",
+    "steps": "of the optimiser after each trip",
+    "stop_rule": "what closes a batch: local, global, global-local, exact-ratio, product",
+    "threshold": "how far variances may shrink (cbbkb: sum up) before dictionary and mean are renewed",
+    "time_std": "deviation of the logarithm of one measured travel time",
+    "trip_effect": "deviation of the factor that all edges of a trip share, as a share; or learned",
+    "variance_scale": "factor of the variances drawn with; 1 is the paper's, less explores less",
+    "xi": "of Theorem 3.1",
+}
+"""What each option of a model or an index is; those of one name mean one thing."""
+
 app = typer.Typer(help="Models, indices, and the methods that they make.", no_args_is_help=True)
 
 
@@ -38,6 +86,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
 
     if name in METHODS:
+        Console().print(f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}")
         parts = [(MODELS, str(METHODS[name]["model"])), (INDICES, str(METHODS[name]["index"]))]
     else:
         parts = [(known, name) for known in (MODELS, INDICES) if name in known]
@@ -45,7 +94,12 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         raise UnknownNameError(f"unknown method '{name}'; 'evroute method list' tells what there is")
     for known, part in parts:
         kind = "model" if known is MODELS else "index"
-        table = Table("option", "default", title=f"{kind} {part}: {summary_of(known, part)}")
-        for option, default in defaults_of(known, part).items():
-            table.add_row(option, str(default))
+        defaults = defaults_of(known, part)
+        title = f"{kind} {part}: {summary_of(known, part)}"
+        if not defaults:
+            Console().print(f"{title} It has no options.", highlight=False)
+            continue
+        table = Table("option", "default", "what", title=title)
+        for option, default in defaults.items():
+            table.add_row(option, "none" if default is None else str(default), OPTIONS[option])
         Console().print(table)

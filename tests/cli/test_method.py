@@ -4,8 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
+from evroute.cli.method import OPTIONS
 from evroute.errors import UnknownNameError
-from evroute.simulation.parts import INDICES, METHODS, MODELS
+from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of
 
 RUNNER = CliRunner()
 
@@ -22,6 +23,15 @@ def test_options_are_shown_with_their_defaults() -> None:
     assert told.exit_code == 0, told.output
     words = told.stdout.replace("│", " ").split()
     assert words[words.index("xi") + 1] == "1.0"
+
+
+def test_every_option_is_told_and_nothing_else() -> None:
+    options = {option for table in (MODELS, INDICES) for name in table for option in defaults_of(table, name)}
+    assert set(OPTIONS) == options
+
+
+def test_a_part_without_options_says_so() -> None:
+    assert "It has no options." in RUNNER.invoke(app, ["method", "show", "greedy"]).stdout
 
 
 def test_an_unknown_name_is_refused() -> None:
