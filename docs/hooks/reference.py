@@ -222,7 +222,7 @@ def methods() -> str:
         for name, place in table.items():
             target = named(table, what, name)
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
-            parts += [_told(target.__doc__, set(signature(target).parameters))[0], ""]
+            parts += [_told(target.__doc__, set(signature(target).parameters))[0].removeprefix("Return "), ""]
             types, defaults = options_of(table, name), defaults_of(table, name)
             rows = [(f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS[key]) for key in types]
             if rows:

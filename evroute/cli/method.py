@@ -72,7 +72,7 @@ def list_methods() -> None:
     for title, known in (("Models", MODELS), ("Indices", INDICES)):
         table = Table("name", "what it is", title=title)
         for name in known:
-            table.add_row(name, summary_of(known, name))
+            table.add_row(name, _plain(summary_of(known, name)))
         console.print(table)
 
 
@@ -95,7 +95,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     for known, part in parts:
         kind = "model" if known is MODELS else "index"
         defaults = defaults_of(known, part)
-        title = f"{kind} {part}: {summary_of(known, part)}"
+        title = f"{kind} {part}: {_plain(summary_of(known, part))}"
         if not defaults:
             Console().print(f"{title} It has no options.", highlight=False)
             continue
@@ -103,3 +103,8 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         for option, default in defaults.items():
             table.add_row(option, "none" if default is None else str(default), OPTIONS[option])
         Console().print(table)
+
+
+def _plain(summary: str) -> str:
+    """Turn the first line of a docstring into words for a terminal."""
+    return summary.removeprefix("Return ").replace("`", "")

@@ -16,6 +16,7 @@ def test_everything_that_can_be_named_is_listed() -> None:
     assert told.exit_code == 0, told.output
     words = set(told.stdout.replace("│", " ").split())
     assert {*METHODS, *MODELS, *INDICES} <= words
+    assert "`" not in told.stdout
 
 
 def test_options_are_shown_with_their_defaults() -> None:
