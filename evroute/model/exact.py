@@ -202,10 +202,8 @@ class ExactGP:
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
             return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
-        edge, features = (
-            np.concatenate([self._met.edge, arms.edge]),
-            np.concatenate([self._met.features, arms.features]),
-        )
+        edge = np.concatenate([self._met.edge, arms.edge])
+        features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
         noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
         surprise = core.information - core.precision.times(draw[: core.size]) - noise

@@ -89,9 +89,7 @@ class SparsePosterior:
             self.factor = np.tril(factor[:rank, :rank])
         self._embedding = np.empty((len(self.basis), len(self)))
         for some in _parts(len(self)):
-            z = self._embedding[:, some] = self._solve_factor(
-                self.prior_between(self.basis, np.arange(len(self))[some])
-            )
+            z = self._embedding[:, some] = self.embed(self.arms.edge[some], self.arms.features[some])
             self.rest[some] = self.unexplained(z, self.prior[some])
         self.rebuild()
 

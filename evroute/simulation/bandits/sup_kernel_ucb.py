@@ -53,9 +53,8 @@ class SupKernelUCB:
             z = level.embed(edge, features)
             noise = self._noise_std[edge]
             # widths in units of cost, as the rounds' thresholds are
-            width = (
-                self._eta * noise * np.sqrt(level.ridge * level.variance(z, level.kernel.diagonal(edge, features)))
-            )
+            variance = level.variance(z, level.kernel.diagonal(edge, features))
+            width = self._eta * noise * np.sqrt(level.ridge * variance)
             lower = noise * level.mean(z) - width
             wide = np.flatnonzero(width > 2.0**-depth)
             if np.all(width <= self._narrow):
