@@ -224,7 +224,9 @@ def methods() -> str:
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
             parts += [_told(target.__doc__, set(signature(target).parameters))[0].removeprefix("Return "), ""]
             types, defaults = options_of(table, name), defaults_of(table, name)
-            rows = [(f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS[key]) for key in types]
+            rows = [
+                (f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS.get(key, "")) for key in types
+            ]
             if rows:
                 parts += [_table(("option", "type", "default", "what"), rows), ""]
     return "\n".join(parts)

@@ -50,7 +50,7 @@ OPTIONS = {
     "variance_scale": "factor of the variances drawn with; 1 is the paper's, less explores less",
     "xi": "of Theorem 3.1",
 }
-"""What each option of a model or an index is; those of one name mean one thing."""
+"""What each option of a model or an index is; those of one name mean one thing. One that is not here has no words."""
 
 app = typer.Typer(help="Models, indices, and the methods that they make.", no_args_is_help=True)
 
@@ -101,7 +101,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
             continue
         table = Table("option", "default", "what", title=title)
         for option, default in defaults.items():
-            table.add_row(option, "none" if default is None else str(default), OPTIONS[option])
+            table.add_row(option, "none" if default is None else str(default), OPTIONS.get(option, ""))
         Console().print(table)
 
 
