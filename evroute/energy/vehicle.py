@@ -24,7 +24,7 @@ DEFAULT = "reference"
 class Vehicle:
     """One vehicle as eq. 8 sees it.
 
-    mass_kg as driven.  rolling, drag: coefficients.  front_m2: frontal area.  propulsion_efficiency: battery to
+    mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.  propulsion_efficiency: battery to
     wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load beside the
     powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by field.
 

@@ -17,7 +17,7 @@ SHOWN = {
 N_POINTS = 100
 
 
-def bandit_chart(rounds: "pd.DataFrame") -> "alt.HConcatChart":
+def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
     """Draw what there is of ``SHOWN`` over the rounds, means over the repetitions, one curve for each method."""
     require("altair")
     import altair as alt
@@ -38,7 +38,10 @@ def bandit_chart(rounds: "pd.DataFrame") -> "alt.HConcatChart":
         .properties(width=280, height=240)
         for name in shown
     ]
-    return alt.hconcat(*panels)
+    chart: alt.ConcatChart = alt.concat(*panels, columns=2).configure_legend(
+        labelLimit=420, orient="bottom", columns=2
+    )
+    return chart
 
 
 def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -55,7 +58,7 @@ def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     return done
 
 
-def starvation_chart(bands: "pd.DataFrame") -> "alt.HConcatChart":
+def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":
     """Draw three deviations around the mean and the truth over the line, first repetition, one panel per number."""
     require("altair")
     import altair as alt
@@ -71,7 +74,7 @@ def starvation_chart(bands: "pd.DataFrame") -> "alt.HConcatChart":
             base.mark_line(strokeDash=[3, 3], color="black").encode(y="truth:Q"),
         )
         panels.append(alt.layer(band, *lines).properties(width=260, height=220))
-    return alt.hconcat(*panels)
+    return alt.concat(*panels, columns=2)
 
 
 def starvation_table(bands: "pd.DataFrame") -> "pd.DataFrame":

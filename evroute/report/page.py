@@ -195,11 +195,16 @@ def _address(mime: str, content: bytes) -> str:
 
 
 def _lead(rounds: "pd.DataFrame") -> str:
-    trips = len(rounds[["network", "trip"]].drop_duplicates())
+    runs, methods, worlds = (rounds[name].nunique() for name in ("run", "method", "seed"))
+    trips, horizon = len(rounds[["network", "trip"]].drop_duplicates()), int(rounds["t"].max())
     return (
-        f"{rounds['run'].nunique()} finished runs of up to {rounds['t'].max():,} trips: {rounds['method'].nunique()} "
-        f"methods on {trips} named trips in up to {rounds['seed'].nunique()} worlds each."
+        f"{_count(runs, 'finished run')} of up to {_count(horizon, 'trip')}: {_count(methods, 'method')} "
+        f"on {_count(trips, 'named trip')}, each in up to {_count(worlds, 'world')}."
     )
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:

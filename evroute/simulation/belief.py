@@ -21,6 +21,7 @@ from evroute.simulation.setting import Setting
 
 _ABOUT = "about"
 _CONFORMAL = "conformal/"
+SHOWN_RUNS = 10
 
 
 def save(
@@ -76,7 +77,7 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
     if about["vehicle"] != setting.vehicle_numbers:
         raise EvrouteError(
             f"{path} is a belief about vehicle '{about['vehicle']['name']}', not about '{vehicle.name}'"
-            + (" with these numbers" if about["vehicle"]["name"] == vehicle.name else "")
+            + (" with these numbers" if about["vehicle"]["name"] == vehicle.name else "; name it with --vehicle")
         )
     return _restored(state, about, setting)
 
@@ -136,6 +137,8 @@ def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) ->
 
 
 def _choose(folder: Path, run: str | None) -> str:
+    if not folder.is_dir():
+        raise EvrouteError(f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders")
     there = RunFolder(folder).beliefs()
     if not there:
         raise EvrouteError(f"{folder} holds no finished run")
@@ -143,5 +146,6 @@ def _choose(folder: Path, run: str | None) -> str:
         return there[0]
     if run not in there:
         wrong = "holds several runs" if run is None else f"has no run '{run}'"
-        raise UnknownNameError(f"{folder} {wrong}; name one with --run: {', '.join(there)}")
+        more = f" and {len(there) - SHOWN_RUNS} more" if len(there) > SHOWN_RUNS else ""
+        raise UnknownNameError(f"{folder} {wrong}; name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}")
     return run
