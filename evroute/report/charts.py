@@ -42,7 +42,7 @@ _DASHES = {"exact": (1, 0), "independent": (5, 3)}
 _SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
 _ALL_COLOURS = (*_COLOURS.values(), *_SPARE_COLOURS)
 _ALL_DASHES = (*_DASHES.values(), *_SPARE_DASHES)
-_MOST_DASHED = 4
+_MOST_DASHED = 3
 _PANEL_WIDTH = {1: 640, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
 
 
