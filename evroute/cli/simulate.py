@@ -12,6 +12,8 @@ from evroute.errors import EvrouteError
 if TYPE_CHECKING:
     from evroute.cli.progress import Report
     from evroute.simulation.experiment import Experiment
+    from evroute.simulation.runs import RunFolder
+    from evroute.simulation.summary import Summary
 
 SHOWN_ROWS = 40
 """Rows of each table that the terminal gets; reports have all."""
@@ -124,20 +126,10 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    from itertools import groupby
-
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     from evroute.cli.progress import progress
-    from evroute.energy.prior import DEFAULT_SPREAD
-    from evroute.model.build import DEFAULT_LENGTHSCALE
     from evroute.simulation.estimate import hindsight, kept
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
-    from evroute.simulation.summary import Summary, summarise
-    from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
 
     flags = {
         "variance_scale": variance_scale,
@@ -198,12 +190,6 @@ def simulate(
         raise typer.Exit(130) from None
     took_s = monotonic() - started
 
-    def block(row: Summary) -> tuple[str, int]:
-        prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
-        scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
-        world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
-        return f"{world}search {row.search}{prior}{scale}", row.worlds
-
     failures = folder.failures()
     for name, error in failures.items():
         typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
@@ -211,7 +197,37 @@ def simulate(
         typer.echo(f"evroute: {len(failures)} runs failed; {folder.path}/failures tells why", err=True)
     if not folder.finished_runs():
         raise typer.Exit(1)
-    for (title, worlds), rows in groupby(summarise(folder.rounds()), key=block):
+    _show(folder)
+    for files in folder.manifest().get("trip_files", {}).values():
+        for file, told in files.items():
+            notes = [f"{count} left out: {reason}" for reason, count in told["skipped"].items()] + told["notes"]
+            typer.echo("; ".join([f"{file}: {told['trips']} trips", *notes]))
+    for worlds in folder.manifest().get("worlds", {}).values():
+        for label, told in worlds.items():
+            typer.echo(f"{label}: {told['note']}")
+    if foreseen and foreseen.jobs == jobs and foreseen.rounds and not foreseen.finished and heard.before == 0:
+        known = hindsight(foreseen, folder, took_s)
+        taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
+        typer.echo(
+            f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)}) and {taken_mb:,.1f} MB "
+            f"(estimated {foreseen_mb:,.1f} MB); kept in {folder.path}/estimate.json"
+        )
+    typer.echo(f"{folder.path}/rounds.parquet")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _show(folder: "RunFolder") -> None:
+    """Print the finished runs, a table for each block."""
+    from itertools import groupby
+
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from evroute.simulation.summary import summarise
+
+    for (title, worlds), rows in groupby(summarise(folder.rounds()), key=_block):
         several = worlds > 1
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
         table = Table(
@@ -240,23 +256,18 @@ def simulate(
         Console().print(table)
         if len(told) > SHOWN_ROWS:
             typer.echo(f"and {len(told) - SHOWN_ROWS} rows more: evroute report {folder.path}")
-    for files in folder.manifest().get("trip_files", {}).values():
-        for file, told in files.items():
-            notes = [f"{count} left out: {reason}" for reason, count in told["skipped"].items()] + told["notes"]
-            typer.echo("; ".join([f"{file}: {told['trips']} trips", *notes]))
-    for worlds in folder.manifest().get("worlds", {}).values():
-        for label, told in worlds.items():
-            typer.echo(f"{label}: {told['note']}")
-    if foreseen and foreseen.jobs == jobs and foreseen.rounds and not foreseen.finished and heard.before == 0:
-        known = hindsight(foreseen, folder, took_s)
-        taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
-        typer.echo(
-            f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)}) and {taken_mb:,.1f} MB "
-            f"(estimated {foreseen_mb:,.1f} MB); kept in {folder.path}/estimate.json"
-        )
-    typer.echo(f"{folder.path}/rounds.parquet")
-    if failures:
-        raise typer.Exit(1)
+
+
+def _block(row: "Summary") -> tuple[str, int]:
+    """Return what the rows of a table have in common, as its title says it, and of how many worlds they are."""
+    from evroute.energy.prior import DEFAULT_SPREAD
+    from evroute.model.build import DEFAULT_LENGTHSCALE
+    from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
+
+    prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
+    scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
+    world = f"{row.world}, " if row.world != DEFAULT_WORLD else ""
+    return f"{world}search {row.search}{prior}{scale}", row.worlds
 
 
 class _Heard:
