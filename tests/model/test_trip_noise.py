@@ -79,7 +79,7 @@ def test_computing_afresh_changes_nothing(make_world):
 def fresh(model):
     from evroute.model.core import Fresh
 
-    prior = model._kernel(model._edge, model._features, model._edge, model._features)
+    prior = model._kernel(model._met.edge, model._met.features, model._met.edge, model._met.features)
     return Fresh(0.5 * (prior + prior.T), model._core.precision, model._core.information)
 
 
