@@ -42,7 +42,7 @@ class Redrawn:
         first = not len(posterior.observed)
         measured = np.union1d(posterior.observed, slots)
         variance = np.full(len(measured), np.inf) if first else posterior.slot_variance(measured)
-        self._sum += np.inf if first else float(posterior.slot_variance(slots).sum())
+        self._sum += float(variance[np.searchsorted(measured, slots)].sum())
         posterior.absorb(slots, whitened)
         if self._sum > self._threshold:
             self._redraw(posterior, measured, variance, rng)
