@@ -130,6 +130,7 @@ def simulate(
     from evroute.simulation.estimate import hindsight, kept
     from evroute.simulation.experiment import grid, load_experiment
     from evroute.simulation.experiment import simulate as run
+    from evroute.simulation.runs import RunFolder
 
     flags = {
         "variance_scale": variance_scale,
@@ -183,7 +184,7 @@ def simulate(
     started = monotonic()
     try:
         with progress(quiet=quiet) as report:
-            heard = _Heard(report, out)
+            heard = _Heard(report, RunFolder(out))
             folder = run(wanted, out, jobs=jobs, scheduler=scheduler, resume=resume, on_progress=heard)
     except KeyboardInterrupt:
         typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
@@ -273,20 +274,18 @@ def _block(row: "Summary") -> tuple[str, int]:
 class _Heard:
     """Passes on how many trips are done, with the runs that failed; ``before``: done when it began."""
 
-    def __init__(self, report: "Report", out: Path) -> None:
+    def __init__(self, report: "Report", folder: "RunFolder") -> None:
         self.before: int | None = None
         self._report = report
-        self._out = out
+        self._folder = folder
         self._looked_s = -math.inf
         self._what = "trips"
 
     def __call__(self, done: int, total: int) -> None:
-        from evroute.simulation.runs import RunFolder
-
         if self.before is None:
             self.before = done
         if monotonic() - self._looked_s > LOOK_EVERY_S:
-            self._looked_s, failed = monotonic(), len(RunFolder(self._out).failures())
+            self._looked_s, failed = monotonic(), len(self._folder.failures())
             self._what = f"trips ({failed} runs failed)" if failed else "trips"
         self._report(self._what, done, total)
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from evroute.arms import Route
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
-from evroute.simulation.runs import RunFolder
+from evroute.simulation.runs import RunFolder, read_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +109,7 @@ def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
 
 def _read(path: Path) -> pa.Table:
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            return file.read(use_threads=False)
+        return read_columns(path)
     except FileNotFoundError:
         raise EvrouteError(f"{path} is missing; simulate again to mend its run") from None
     except (OSError, pa.ArrowException) as error:

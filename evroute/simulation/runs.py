@@ -191,7 +191,7 @@ class RunFolder:
         if not self.belief_path(run.name).is_file():
             return False
         try:
-            tables = [_read(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")]
+            tables = [read_columns(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")]
         except (OSError, pa.ArrowException):
             return False
         return int(tables[0].num_rows) == run.horizon
@@ -212,20 +212,20 @@ class RunFolder:
             "lengthscale": [run.lengthscale] * n,
             "seed": [run.seed] * n,
         }
-        _write(self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes)
-        _write(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
+        write_columns(self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes)
+        write_columns(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
         if log.diagnostics:
             table = self._table("diagnostics", run.name)
-            _write(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
+            write_columns(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
         vehicles = {"vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]}
-        _write(self._table("parts", run.name), labels | log.rounds | vehicles)
+        write_columns(self._table("parts", run.name), labels | log.rounds | vehicles)
 
     def merge(self, runs: Iterable[Run]) -> None:
         """Write the unions over all runs that are finished, in the order of the experiment."""
         finished = set(self.finished_runs())
         names = [name for run in runs if (name := run.name) in finished]
         for kind, target in (("parts", "rounds"), ("timings", "timings")):
-            tables = (_read(self._table(kind, name)) for name in names)
+            tables = (read_columns(self._table(kind, name)) for name in names)
             if (first := next(tables, None)) is None:
                 return
             every = chain([first], tables)
@@ -253,12 +253,20 @@ class RunFolder:
         return self.path / kind / f"{run_name}.parquet"
 
 
-def _write(path: Path, columns: Mapping[str, Any]) -> None:
+def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns of equal length as Parquet with a checksum for every page."""
     with replacing(path) as temporary:
         pq.write_table(pa.table(columns), temporary, write_page_checksum=True)
 
 
-def _read(path: Path) -> pa.Table:
+def read_columns(path: Path) -> pa.Table:
+    """Read what `write_columns` wrote, and check it.
+
+    Raises
+    ------
+    OSError, pyarrow.ArrowException
+        If it is missing, cut off or was changed.
+    """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read(use_threads=False)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 from zlib import crc32
 
 import numpy as np
+import pyarrow as pa
 from numpy.random import SeedSequence, default_rng
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,7 +18,7 @@ from evroute import __version__
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
-from evroute.files import read_toml, replacing
+from evroute.files import read_toml
 from evroute.model.base import Anticipates, Diagnoses
 from evroute.model.nystrom.whitened import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
@@ -26,10 +27,7 @@ from evroute.simulation.bandits.starvation import StarvationExperiment
 from evroute.simulation.bandits.sup_kernel_ucb import SupKernelUCB
 from evroute.simulation.methods import Method
 from evroute.simulation.parts import INDICES, MODELS, call, named
-from evroute.simulation.runs import RunFolder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from evroute.simulation.runs import RunFolder, read_columns, write_columns
 
 KERNELS: dict[str, Callable[[float, float], Covariance]] = {
     "squared-exponential": SquaredExponential,
@@ -89,7 +87,7 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
     return experiment
 
 
-def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None) -> "pa.Table":
+def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None) -> pa.Table:
     """Let every method play all repetitions; ``on_run`` hears how many runs are done.
 
     Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to choose and to learn),
@@ -102,8 +100,6 @@ def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path 
     EvrouteError
         If the folder belongs to another experiment, is being written by another process, or a run in it is broken.
     """
-    import pyarrow as pa
-
     runs = [
         (method, seed, f"{place}-s{seed}.parquet")
         for place, method in enumerate(experiment.methods)
@@ -125,23 +121,19 @@ def _opened(out: Path, experiment: BanditExperiment) -> Iterator[None]:
         yield
 
 
-def _table(method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None) -> "pa.Table":
+def _table(method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None) -> pa.Table:
     """Return the rounds of a run: those that a file keeps, else played now, and kept if there is a path."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if path is not None and path.exists():
         try:
-            return pq.read_table(path)
-        except (OSError, pa.ArrowInvalid):
+            return read_columns(path)
+        except (OSError, pa.ArrowException):
             raise EvrouteError(f"{path} is unreadable; delete it to have that run played again") from None
     rows = _run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
-    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    columns = {name: [row.get(name) for row in rows] for name in names}
     if path is not None:
-        with replacing(path) as temporary:
-            pq.write_table(table, temporary)
-    return table
+        write_columns(path, columns)
+    return pa.table(columns)
 
 
 class _Learner:
