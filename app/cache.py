@@ -9,18 +9,18 @@ from state import key, starting
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
+from evroute.experiments.estimate import estimate
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
+from evroute.learning.belief import inflation, load_belief
+from evroute.methods.method import Method
+from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import load_network, network_names, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.planner import Planner
-from evroute.simulation.belief import inflation, load_belief
-from evroute.simulation.estimate import estimate
-from evroute.simulation.experiment import Experiment
-from evroute.simulation.methods import Method
-from evroute.simulation.parts import INDICES, MODELS
-from evroute.simulation.runs import RunFolder
 
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"

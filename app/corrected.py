@@ -6,9 +6,9 @@ import streamlit as st
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
+from evroute.learning.correction import Correction
+from evroute.methods.setting import Setting
 from evroute.planning.plan import Plan, energy_text
-from evroute.simulation.own.correction import Correction
-from evroute.simulation.setting import Setting
 
 if TYPE_CHECKING:
     from request import Request

@@ -11,10 +11,10 @@ from zlib import crc32
 import streamlit as st
 
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
 from evroute.resources import app_path
-from evroute.simulation.experiment import Experiment
-from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds.world import World, load_world
+from evroute.worlds.world import World, load_world
 
 WITHOUT_A_FILE = ("physics", "sampled-gp")
 """Kinds of worlds that read no other files."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from time import monotonic
 
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment, simulate
 from evroute.files import replacing
-from evroute.simulation.experiment import Experiment, simulate
 
 EVERY_S = 0.5
 

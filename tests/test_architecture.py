@@ -10,7 +10,21 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "evroute"
-LAYERS = ("", "network", "energy", "model", "planning", "policy", "simulation", "report", "cli")
+LAYERS = (
+    "",
+    "network",
+    "energy",
+    "model",
+    "planning",
+    "policy",
+    "methods",
+    "learning",
+    "worlds",
+    "bandits",
+    "experiments",
+    "report",
+    "cli",
+)
 MODULES = sorted(PACKAGE.rglob("*.py"))
 TOP_OF_MODULE = {"numpy", "scipy", "pydantic"}
 HOMES = {"torch": "model", "gpytorch": "model", "osmnx": "network", "rasterio": "network", "folium": "report"}

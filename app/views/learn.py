@@ -11,6 +11,8 @@ from state import key, starting
 
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.charts import beta, cumulative_regret, has_beta, saving
@@ -18,10 +20,8 @@ from evroute.report.maps import visits_layer
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.report.words import learned
-from evroute.simulation.demand.demand import is_file
-from evroute.simulation.experiment import Experiment
-from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds.world import shipped_worlds
+from evroute.worlds.demand.demand import is_file
+from evroute.worlds.world import shipped_worlds
 
 DEFAULT_METHODS = ["GP-TS", "BI-TS", "BI-UCB"]
 REDRAW_S = 2.0

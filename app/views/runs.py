@@ -10,6 +10,7 @@ from cache import RUNS, network, run_folders
 from state import key, starting
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
@@ -19,7 +20,6 @@ from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.report.words import learned
-from evroute.simulation.runs import RunFolder
 
 MOST_MAPS = 8
 WIDTH_PER_MAP = 300

@@ -125,13 +125,13 @@ def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
 
 def toml_keys() -> str:
     """Write the keys of every TOML file that evroute reads, from the classes that read them."""
+    from evroute.bandits.kernel_bandit import BanditExperiment
+    from evroute.bandits.starvation import StarvationExperiment
     from evroute.energy.vehicle import Vehicle
-    from evroute.simulation.bandits.kernel_bandit import BanditExperiment
-    from evroute.simulation.bandits.starvation import StarvationExperiment
-    from evroute.simulation.experiment import Experiment
-    from evroute.simulation.methods import Method
-    from evroute.simulation.parts import METHODS, named
-    from evroute.simulation.worlds.world import WORLDS
+    from evroute.experiments.experiment import Experiment
+    from evroute.methods.method import Method
+    from evroute.methods.parts import METHODS, named
+    from evroute.worlds.world import WORLDS
 
     worlds = ROOT / "data" / "worlds"
     parts = [
@@ -208,7 +208,7 @@ def toml_keys() -> str:
 def methods() -> str:
     """Write a section for each model and each index with its options and their defaults."""
     from evroute.cli.method import OPTIONS
-    from evroute.simulation.parts import INDICES, MODELS, defaults_of, named, options_of
+    from evroute.methods.parts import INDICES, MODELS, defaults_of, named, options_of
 
     parts = [
         "# Models and indices",

@@ -19,12 +19,12 @@ def bandit(
     from rich.console import Console
     from rich.table import Table
 
+    from evroute.bandits.kernel_bandit import load_bandit, play
+    from evroute.bandits.starvation import StarvationExperiment, bands
     from evroute.cli.progress import progress
     from evroute.files import replacing
     from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
     from evroute.report.page import png
-    from evroute.simulation.bandits.kernel_bandit import load_bandit, play
-    from evroute.simulation.bandits.starvation import StarvationExperiment, bands
 
     wanted = load_bandit(experiment)
     folder = out or Path("runs") / experiment.stem

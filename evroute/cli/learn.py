@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from evroute.simulation.own.learn import Learned
+    from evroute.learning.learn import Learned
 
 SHOWN = 20
 
@@ -35,7 +35,7 @@ def learn(
     """Learn trips that you measured. Plan on them with 'evroute route --belief'."""
     from evroute.cli.progress import progress
     from evroute.cli.simulate import _parsed
-    from evroute.simulation.own.learn import learn as run
+    from evroute.learning.learn import learn as run
 
     with progress(quiet=quiet) as report:
         learned = run(

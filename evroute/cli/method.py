@@ -61,7 +61,7 @@ def list_methods() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from evroute.simulation.parts import INDICES, METHODS, MODELS, summary_of
+    from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
 
     console = Console()
     table = Table("method", "model", "index", "options", title="Named methods")
@@ -83,7 +83,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     from rich.table import Table
 
     from evroute.errors import UnknownNameError
-    from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
+    from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
 
     if name in METHODS:
         Console().print(f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}")

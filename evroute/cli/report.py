@@ -14,9 +14,9 @@ def report(
     """Write a page about a run folder. It stands alone; each of its figures lies beside it as a PNG too."""
     from rich.console import Console
 
+    from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.report.page import build_page
-    from evroute.simulation.runs import RunFolder
 
     target = out or folder / "report.html"
     with Console(file=sys.stderr).status("reading") as status:

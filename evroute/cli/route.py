@@ -158,7 +158,7 @@ def route(
                 f"{found} of {alternatives} alternatives: no more lie between the fastest and the least energy"
             )
         if belief is not None:
-            from evroute.simulation.belief import load_conformal
+            from evroute.learning.belief import load_conformal
 
             heard = load_conformal(belief, run)
             if heard.trips:
@@ -203,7 +203,7 @@ def _planner(
 
     if belief is None:
         return Planner(roads, car, conditions=day)
-    from evroute.simulation.belief import inflation, load_belief
+    from evroute.learning.belief import inflation, load_belief
 
     model = load_belief(belief, run, roads, car)
     return Planner(roads, car, model, conditions=day, guarantee=wanted, inflation=inflation(belief, run))

@@ -11,9 +11,9 @@ from evroute.errors import EvrouteError
 
 if TYPE_CHECKING:
     from evroute.cli.progress import Report
-    from evroute.simulation.experiment import Experiment
-    from evroute.simulation.runs import RunFolder
-    from evroute.simulation.summary import Summary
+    from evroute.experiments.experiment import Experiment
+    from evroute.experiments.runs import RunFolder
+    from evroute.experiments.summary import Summary
 
 SHOWN_ROWS = 40
 """Rows of each table that the terminal gets; reports have all."""
@@ -127,10 +127,10 @@ def simulate(
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
     from evroute.cli.progress import progress
-    from evroute.simulation.estimate import hindsight, kept
-    from evroute.simulation.experiment import grid, load_experiment
-    from evroute.simulation.experiment import simulate as run
-    from evroute.simulation.runs import RunFolder
+    from evroute.experiments.estimate import hindsight, kept
+    from evroute.experiments.experiment import grid, load_experiment
+    from evroute.experiments.experiment import simulate as run
+    from evroute.experiments.runs import RunFolder
 
     flags = {
         "variance_scale": variance_scale,
@@ -226,7 +226,7 @@ def _show(folder: "RunFolder") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from evroute.simulation.summary import summarise
+    from evroute.experiments.summary import summarise
 
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=_block):
         several = worlds > 1
@@ -263,7 +263,7 @@ def _block(row: "Summary") -> tuple[str, int]:
     """Return what the rows of a table have in common, as its title says it, and of how many worlds they are."""
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE
-    from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
+    from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 
     prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
     scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
@@ -291,7 +291,7 @@ class _Heard:
 
 
 def _foresee(wanted: "Experiment", out: Path, jobs: int) -> None:
-    from evroute.simulation.estimate import estimate
+    from evroute.experiments.estimate import estimate
 
     told = estimate(wanted, out, jobs=jobs)
     finished = f", {told.finished} of them finished" if told.finished else ""

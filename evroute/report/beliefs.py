@@ -11,6 +11,8 @@ from evroute.arms import Arms, Route
 from evroute.energy.prior import all_arms, fit
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
+from evroute.learning.belief import load_belief
 from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
@@ -21,8 +23,6 @@ from evroute.planning.turn_belief import TurnBelief
 from evroute.report.charts import method_styles
 from evroute.report.differences import coefficients_table, differences
 from evroute.report.results import read_route
-from evroute.simulation.belief import load_belief
-from evroute.simulation.runs import RunFolder
 
 if TYPE_CHECKING:
     import pandas as pd

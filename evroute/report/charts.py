@@ -15,8 +15,8 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
+from evroute.methods.method import LABELS
 from evroute.report.extras import require
-from evroute.simulation.methods import LABELS
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
 from evroute.report.beliefs import Learned, beliefs
@@ -21,7 +22,6 @@ from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
-from evroute.simulation.runs import RunFolder
 
 if TYPE_CHECKING:
     import altair as alt

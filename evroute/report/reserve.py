@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evroute.experiments.battery_log import COLUMNS
 from evroute.report.calibration import BURN_IN, routes_colour
 from evroute.report.charts import method_styles
 from evroute.report.extras import require
 from evroute.report.table import label_columns
-from evroute.simulation.charge import COLUMNS
 
 if TYPE_CHECKING:
     import altair as alt

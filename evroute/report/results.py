@@ -10,7 +10,8 @@ import pyarrow as pa
 from evroute.arms import Route
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
-from evroute.simulation.runs import RunFolder, read_columns
+from evroute.experiments.runs import RunFolder
+from evroute.tables import read_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from evroute.simulation.runs import RunFolder
+from evroute.experiments.runs import RunFolder
 
 PATIENCE_MS = 120_000
 TOO_LARGE = 101 * 2**20

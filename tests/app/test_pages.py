@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment, simulate
+from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
-from evroute.simulation.experiment import Experiment, simulate
-from evroute.simulation.runs import RunFolder
 
 PATIENCE_S = 200
 

@@ -18,6 +18,8 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from evroute.arms import Feedback
+from evroute.bandits.rkhs_bandit import Problem
+from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, BoundState, assume, bounds
 from evroute.model.exact import ExactGP
@@ -26,10 +28,8 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.schedule import TheoremUCB
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.bandits.rkhs_bandit import Problem
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.setting import load_setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.world import load_world
 
 ROUNDS = (1, 3, 10, 30, 100)
 DELTA = 0.05

@@ -84,9 +84,9 @@ def judge(answers: Path, edges: Path) -> None:
     import numpy as np
 
     from evroute.energy.vehicle import load_vehicle
+    from evroute.methods.setting import Setting
     from evroute.network.catalog import load_network
     from evroute.planning.planner import Planner
-    from evroute.simulation.setting import Setting
 
     network, vehicle = load_network("denver"), load_vehicle()
     eq8_wh = Setting(network, vehicle).arms.prior_mean_wh

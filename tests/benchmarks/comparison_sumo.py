@@ -26,9 +26,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from evroute.arrays import FloatArray
+from evroute.methods.setting import Setting, load_setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
-from evroute.simulation.setting import Setting, load_setting
 
 N_PAIRS, N_TIMED, SEED = 300, 3000, 0
 LOSES_WH = 0.01

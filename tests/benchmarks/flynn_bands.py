@@ -6,8 +6,8 @@ import altair
 import numpy as np
 import pandas as pd
 
+from evroute.bandits.rkhs_bandit import Problem
 from evroute.model.bounds.state import BoundState
-from evroute.simulation.bandits.rkhs_bandit import Problem
 
 N_MEASURED = 20
 

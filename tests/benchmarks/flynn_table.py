@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evroute.simulation.bandits.rkhs_bandit import METHODS, Problem, play
+from evroute.bandits.rkhs_bandit import METHODS, Problem, play
 
 KERNELS = {
     "RBF .5": (np.inf, 0.5),

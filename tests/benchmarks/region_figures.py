@@ -15,13 +15,13 @@ from threadpoolctl import threadpool_limits
 
 from evroute.arms import Feedback, Round
 from evroute.errors import EvrouteError
+from evroute.methods.method import Method, make_model
+from evroute.methods.setting import Setting, load_setting
 from evroute.planning.corridor import CorridorArms
 from evroute.planning.weights import potential_rectified
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson, JointThompson
-from evroute.simulation.demand.demand import load_demand
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.setting import Setting, load_setting
+from evroute.worlds.demand.demand import load_demand
 
 FACTOR = 1.2
 LENGTHS_KM = (5, 10, 20, 40)

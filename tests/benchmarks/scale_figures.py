@@ -57,9 +57,10 @@ class Shares:
 
 def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
     """Play a run on Monaco, trip A, and return the CPU milliseconds of a round by part; writing files is ``log``."""
-    from evroute.simulation import belief, play
-    from evroute.simulation.experiment import grid
-    from evroute.simulation.runs import RunFolder
+    from evroute.experiments import play
+    from evroute.experiments.experiment import grid
+    from evroute.experiments.runs import RunFolder
+    from evroute.learning import belief
 
     wanted = grid(networks=["monaco"], trips=["A"], methods=[method], options={}, horizon=ROUNDS, seeds=2)
     first, second = wanted.runs()

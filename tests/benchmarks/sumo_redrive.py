@@ -21,12 +21,12 @@ from scipy.stats import t as student
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.experiments.experiment import load_experiment
+from evroute.experiments.runs import Run, RunFolder
+from evroute.methods.setting import load_setting
 from evroute.planning.weights import potential
-from evroute.simulation.demand.demand import load_demand
-from evroute.simulation.experiment import load_experiment
-from evroute.simulation.runs import Run, RunFolder
-from evroute.simulation.setting import load_setting
-from evroute.simulation.worlds.environment import Environment
+from evroute.worlds.demand.demand import load_demand
+from evroute.worlds.environment import Environment
 
 LAST, DRIVES, FIRST_ROUND = 50, 20, 1_000_000
 

@@ -13,15 +13,15 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds.sampled_gp import SampledWorld
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.sampled_gp import SampledWorld
 
 N_ROUNDS = 200
 LOOK_AT = (10, 25, 50, 100, 150, 200)

@@ -14,12 +14,12 @@ from scipy.sparse.csgraph import dijkstra
 
 from evroute.arms import Feedback, Round
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.parts import MODELS, call, named
+from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.parts import MODELS, call, named
-from evroute.simulation.setting import Setting
 
 WARM_ROUNDS = 40
 

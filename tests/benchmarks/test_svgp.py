@@ -12,9 +12,9 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP
-from evroute.simulation.setting import Setting, load_setting
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

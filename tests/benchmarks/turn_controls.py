@@ -15,10 +15,10 @@ from world_figures import City, routes
 from evroute.arms import Arms, Feedback, Route
 from evroute.arrays import FloatArray
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
+from evroute.methods.method import Method, make_model, make_space
+from evroute.methods.setting import Setting, load_setting
 from evroute.network.controls import NAMES
-from evroute.simulation.methods import Method, make_model, make_space
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds import trace_energy
+from evroute.worlds import trace_energy
 
 MODELS = ({"model": "exact"}, {"model": "exact", "noise": "learned"}, {"model": "physics+gp"})
 ARMS = ("turns", "turns-braked")

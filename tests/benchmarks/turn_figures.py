@@ -17,15 +17,15 @@ from numpy.random import SeedSequence, default_rng
 from evroute.arms import Round, Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
+from evroute.methods.method import Method, make_index, make_model
+from evroute.methods.setting import Setting, load_setting
 from evroute.planning.arm_space import TurnArms
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.methods import Method, make_index, make_model
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds.environment import Environment
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.environment import Environment
+from evroute.worlds.world import load_world
 
 WORLDS = ("judged-free", "judged-congestion")
 N_ROUTES, N_TRIPS, N_LAST, N_WORLDS = 200, 60, 40, 4

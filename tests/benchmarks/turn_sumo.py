@@ -20,8 +20,8 @@ from numpy.random import default_rng
 from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting, load_setting
 from evroute.planning.arm_space import TurnArms
-from evroute.simulation.setting import Setting, load_setting
 
 N_TRIPS, STEP_S, LONGEST_S = 150, 0.5, 4000
 FEWEST_EDGES, FEWEST_VISITS = 10, 4

@@ -14,12 +14,12 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from evroute.arms import Route
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.method import Method, make_model
+from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.planning.weights import potential
-from evroute.simulation.demand.trips import Trip
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.setting import Setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Trip
+from evroute.worlds.world import load_world
 
 N_TRIPS, N_ASKED = 20, 150
 TOLD_AFTER = (0, 1, 5, 20)

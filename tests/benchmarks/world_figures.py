@@ -14,10 +14,10 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, J_PER_WH
+from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import source_path
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds import fastsim_car, trace_energy
-from evroute.simulation.worlds.sumo_drive import Trace, simulation
+from evroute.worlds import fastsim_car, trace_energy
+from evroute.worlds.sumo_drive import Trace, simulation
 
 TRIPS = {"monaco": "ABCD", "luxembourg": "ABCDEF"}
 DRIVES, RANDOM_ROUTES, DRIVER_STD = 20, 200, 0.1

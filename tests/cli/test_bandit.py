@@ -18,6 +18,6 @@ def test_a_bandit_leaves_a_table_and_a_figure(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(data_path("bandits").glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_bandits_are_valid(path):
-    from evroute.simulation.bandits.kernel_bandit import load_bandit
+    from evroute.bandits.kernel_bandit import load_bandit
 
     assert load_bandit(path).repetitions >= 3

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from evroute.cli import app
 from evroute.errors import EvrouteError
-from evroute.simulation.belief import inflation
-from evroute.simulation.setting import load_setting
+from evroute.learning.belief import inflation
+from evroute.methods.setting import load_setting
 
 RUNNER = CliRunner()
 

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.cli.method import OPTIONS
 from evroute.errors import UnknownNameError
-from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of
+from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of
 
 RUNNER = CliRunner()
 
@@ -51,6 +51,6 @@ def test_an_unknown_name_is_refused() -> None:
     ("known", "name"), [(MODELS, name) for name in MODELS] + [(INDICES, name) for name in INDICES]
 )
 def test_every_part_says_what_it_is(known, name) -> None:
-    from evroute.simulation.parts import summary_of
+    from evroute.methods.parts import summary_of
 
     assert len(summary_of(known, name)) > 20

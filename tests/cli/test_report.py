@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evroute.simulation.experiment import Experiment, simulate
+from evroute.experiments.experiment import Experiment, simulate
 
 
 def evroute(*arguments: str) -> subprocess.CompletedProcess[str]:

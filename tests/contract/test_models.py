@@ -11,10 +11,10 @@ import pytest
 
 from evroute.arms import Arms, Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.method import Method, make_model
+from evroute.methods.parts import MODELS
+from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, HasJoint
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.parts import MODELS
-from evroute.simulation.setting import Setting
 
 
 @pytest.fixture

@@ -8,16 +8,16 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.experiments.loop import run
+from evroute.experiments.regret import Judge
+from evroute.methods.method import Method, make_model
+from evroute.methods.parts import INDICES, MODELS, call, named
+from evroute.methods.setting import Setting
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.loop import run
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.parts import INDICES, MODELS, call, named
-from evroute.simulation.regret import Judge
-from evroute.simulation.setting import Setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.world import load_world
 
 
 def lawful(model: str, index: str) -> bool:

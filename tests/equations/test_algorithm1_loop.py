@@ -7,6 +7,8 @@ import pytest
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms
+from evroute.experiments.loop import run
+from evroute.experiments.regret import Judge
 from evroute.model.independent import IndependentNormal
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
@@ -15,10 +17,8 @@ from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.confidence import ucb
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.loop import run
-from evroute.simulation.regret import Judge
-from evroute.simulation.worlds.sampled_gp import SampledGP
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.sampled_gp import SampledGP
 
 PRIOR_MEAN = np.array([15.0, 18.0, 19.0, 15.0])  # start, left, right, end
 PRIOR_STD = 3.0

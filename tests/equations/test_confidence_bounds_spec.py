@@ -5,11 +5,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
+from evroute.bandits.rkhs_bandit import Problem, play
 from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import KINDS, BoundState, assume, bounds
-from evroute.simulation.bandits.rkhs_bandit import Problem, play
 
 LENGTHSCALE = 0.3
 

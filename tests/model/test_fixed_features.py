@@ -5,10 +5,10 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.model.fixed_features import FixedFeatures
 from evroute.policy.bounds import cmm_ucb
-from evroute.simulation.setting import Setting
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.energy.regressors import PRIOR_STD
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model.coefficients import HasCoefficients
 from evroute.model.physics_gp import PhysicsGP
-from evroute.simulation.setting import Setting
 
 REST_SCALE = 0.5
 S = np.diag(np.square(PRIOR_STD))

@@ -6,10 +6,10 @@ from numpy.random import default_rng
 
 from evroute.arms import Feedback, Route
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.model.independent import IndependentNormal
 from evroute.model.shared import Shared, SharedJoint
-from evroute.simulation.setting import Setting
 
 OVER = Route((0, 1, 2, 5))
 

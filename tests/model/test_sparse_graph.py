@@ -5,6 +5,7 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model import sparse_graph
 from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
@@ -12,7 +13,6 @@ from evroute.model.prior_draws import PriorDraws
 from evroute.model.regional import regional
 from evroute.model.regional import sparse_graph as build_graph
 from evroute.network.line_graph import LineGraph
-from evroute.simulation.setting import Setting
 
 BOUND = 2 * sparse_graph.TOLERANCE
 """Twice the bound before rounding to single precision."""

@@ -6,13 +6,13 @@ import pytest
 from evroute.arms import Feedback, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import EmptySetError
 from evroute.model.exact import ExactGP
 from evroute.model.independent import IndependentNormal
 from evroute.planning.answers import document
 from evroute.planning.guarantee import Guarantee, guarantee_passed
 from evroute.planning.planner import Planner
-from evroute.simulation.setting import Setting
 
 
 @pytest.fixture

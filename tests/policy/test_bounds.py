@@ -7,14 +7,14 @@ from numpy.random import default_rng
 from evroute.arms import Arms, Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
 from evroute.model.exact import ExactGP
 from evroute.policy.base import least_norm, multiplier
 from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
-from evroute.simulation.methods import Method
-from evroute.simulation.setting import Setting
 
 FACTORIES = [cmm_ucb, dmm_ucb, amm_ucb, ay_gp_ucb, igp_ucb]
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.log import Log
+from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
-from evroute.simulation.log import Log
-from evroute.simulation.methods import Method
-from evroute.simulation.runs import Run, RunFolder
-from evroute.simulation.setting import Setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.world import load_world
 
 TS = Method(model="exact", index="ts")
 UCB = Method(model="independent", index="ucb")

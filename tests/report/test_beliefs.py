@@ -5,9 +5,9 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.method import Method, make_model
+from evroute.methods.setting import Setting
 from evroute.report.beliefs import route_intervals
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.setting import Setting
 
 
 def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_assume(denver) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report.maps import route_map, visits_map
 from evroute.report.page import _template, build_page
 from evroute.report.results import read_visits
-from evroute.simulation.runs import RunFolder
 
 pytestmark = pytest.mark.browser
 

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report import charts
 from evroute.report.results import read_rounds, read_timings
-from evroute.simulation.runs import RunFolder
 
 
 def curve(chart, method: str) -> dict[float, tuple[float, float, float]]:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from evroute.experiments.experiment import Experiment, simulate
+from evroute.experiments.runs import RunFolder
 from evroute.report.page import build_page
 from evroute.report.results import read_diagnostics
-from evroute.simulation.experiment import Experiment, simulate
-from evroute.simulation.runs import RunFolder
 
 
 @pytest.fixture(scope="module")

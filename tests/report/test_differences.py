@@ -5,14 +5,14 @@ import pytest
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.runs import RunFolder
+from evroute.learning import belief
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.model.factor import ConsumptionFactor
 from evroute.report.differences import coefficients_table, differences
 from evroute.report.page import build_page
 from evroute.report.results import read_rounds
-from evroute.simulation import belief
-from evroute.simulation.methods import Method
-from evroute.simulation.runs import RunFolder
-from evroute.simulation.setting import Setting
 
 
 class Said:

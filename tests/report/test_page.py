@@ -6,8 +6,8 @@ import re
 import pytest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report.page import build_page
-from evroute.simulation.runs import RunFolder
 
 
 def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> None:

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner, plan
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, parts_table, plan_table, rules_table
-from evroute.simulation.runs import RunFolder
 
 
 def test_final_values_by_hand(run_folder: RunFolder) -> None:

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from evroute.experiments.runs import RunFolder
 from evroute.planning.planner import plan
 from evroute.report.results import read_rounds
 from evroute.report.words import learned, why
-from evroute.simulation.runs import RunFolder
 
 
 def test_a_route_that_is_the_fastest_needs_no_reason() -> None:

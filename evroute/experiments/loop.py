@@ -1,0 +1,141 @@
+"""Algorithm 1: observe, choose, drive, learn, for as many rounds as wanted.
+
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
+from typing import Any
+
+from evroute.arms import Feedback
+from evroute.arrays import FloatArray
+from evroute.experiments.audit import Audit
+from evroute.experiments.battery_log import Charge
+from evroute.experiments.log import Log, Logbook
+from evroute.experiments.regret import FleetJudge, Judge
+from evroute.model.base import Waits
+from evroute.policy.agent import Agent
+from evroute.policy.conformal import LEVELS, AdaptiveConformal
+from evroute.policy.fleet import Fleet
+from evroute.policy.guard import Guarded
+from evroute.worlds.demand.in_flight import Flight, InFlight
+from evroute.worlds.environment import Environment
+
+
+def run(
+    agent: Agent | Guarded | Fleet,
+    environment: Environment,
+    judge: Judge | FleetJudge,
+    *,
+    horizon: int,
+    on_round: Callable[[int], None],
+    in_flight: Flight = 1,
+    conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal] | None = None,
+    audit: Audit | None = None,
+    charge: Charge | None = None,
+) -> Log:
+    """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
+
+    in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its update is what came
+    in between it and the next. A model that waits for its batch (``model.base.Waits``) hears of all under
+    way.  conformal: what is to hear of every trip that has told, or of those of each vehicle; new if none is given.
+
+    Raises
+    ------
+    NoRouteError
+        If a round has no way from origin to destination.
+    """
+    logbook = Logbook()
+    stopwatch = _Stopwatch()
+    agents = list(agent.agents.values()) if isinstance(agent, Fleet) else [agent]
+    for model in {id(each.model): each.model for each in agents}.values():
+        stopwatch.attach(model, "posterior", "posterior_s")
+    for space in {id(each.space): each.space for each in agents}.values():
+        stopwatch.attach(space, "route", "search_s")
+    flight = InFlight(in_flight)
+    intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
+
+    def hear(trips: Iterable[Feedback]) -> None:
+        for ended in trips:
+            agent.tell(ended)
+            intervals.tell(ended)
+
+    for t in range(1, horizon + 1):
+        request = environment.observe(t)
+        hear(flight.before(request))
+        if isinstance(agent.model, Waits) and agent.model.waits:
+            hear(flight.rest())
+        stopwatch.lap()
+        started = perf_counter()
+        route = agent.ask(request)
+        asked = perf_counter()
+        laps = stopwatch.lap()
+        predicted_wh, predicted_sd_wh = agent.predict(request, route)
+        widened = intervals.of(request.vehicle).inflation
+        audited = audit.row(agent, environment, request, charge, widened) if audit else {}
+        feedback = environment.drive(request, route)
+        halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
+        charged = {}
+        if charge:
+            charged = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
+        drove = perf_counter()
+        hear(flight.after(feedback))
+        laps["update_s"] = perf_counter() - drove
+        laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
+        logbook.timed(laps)
+        logbook.diagnosed(agent.model, agent)
+        logbook.drove(request, route, feedback, judge.score(environment, request, route), agent.index)
+        predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
+        logbook.told(predicted | charged | audited)
+        on_round(t)
+    hear(flight.rest())
+    return logbook.close()
+
+
+class _Intervals:
+    """Conformal intervals of the trips under way, which are heard of in the order in which trips end."""
+
+    def __init__(self, conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal]) -> None:
+        self._conformal = conformal
+        self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
+
+    def of(self, vehicle: str) -> AdaptiveConformal:
+        """Return what the intervals of a vehicle go by."""
+        return self._conformal[vehicle] if isinstance(self._conformal, Mapping) else self._conformal
+
+    def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
+        """Return half the width of each interval of a trip just planned, Wh, by column."""
+        multipliers = self.of(feedback.vehicle).multipliers
+        self._expected.append((feedback, mean_wh, sd_wh, multipliers))
+        return {f"half{100 * level:.0f}_wh": float(m * sd_wh) for level, m in zip(LEVELS, multipliers, strict=True)}
+
+    def tell(self, feedback: Feedback) -> None:
+        place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
+        _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
+        self.of(feedback.vehicle).hear(mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers)
+
+
+class _Stopwatch:
+    """Seconds spent in chosen methods of chosen objects, so that agents, models and searches need no clocks."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def attach(self, owner: object, method: str, label: str) -> None:
+        """Count the time of every call of a method of one object under a label."""
+        untimed = getattr(owner, method)
+        self._seconds[label] = 0.0
+
+        def timed(*args: Any) -> Any:
+            started = perf_counter()
+            try:
+                return untimed(*args)
+            finally:
+                self._seconds[label] += perf_counter() - started
+
+        setattr(owner, method, timed)
+
+    def lap(self) -> dict[str, float]:
+        """Return the seconds by label since the last lap and start anew."""
+        seconds, self._seconds = self._seconds, dict.fromkeys(self._seconds, 0.0)
+        return seconds

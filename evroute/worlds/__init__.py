@@ -1,0 +1,1 @@
+"""Worlds: the truth that trips measure, and the demand for trips."""
