@@ -75,7 +75,9 @@ def read_upload(file_name: str, content: bytes) -> RoadNetwork:
         If they cannot be read.
     """
     ending = "".join(Path(file_name).suffixes[-2:])
-    stem = "".join(sign for sign in Path(file_name).name.partition(".")[0] if sign.isascii() and sign.isalnum())
+    stem = "".join(
+        sign for sign in Path(file_name).name.partition(".")[0] if sign.isascii() and sign.isalnum()
+    )
     with TemporaryDirectory() as folder, st.spinner("Reading the roads …"):
         path = Path(folder, f"roads{ending}")
         path.write_bytes(content)
@@ -107,7 +109,9 @@ def planner(
         return Planner(roads, vehicle, conditions=conditions)
     model = load_belief(RUNS / folder, run, roads, vehicle)
     widened = inflation(RUNS / folder, run)
-    return Planner(roads, vehicle, model, conditions=conditions, guarantee=guarantee, inflation=widened)
+    return Planner(
+        roads, vehicle, model, conditions=conditions, guarantee=guarantee, inflation=widened
+    )
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)
@@ -125,21 +129,33 @@ def telling_trip(roads: RoadNetwork) -> str:
 
 def run_folders() -> list[str]:
     """Return the names of the folders with finished runs, the newest first."""
-    found = [path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).finished_runs()]
-    return [path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+    found = [
+        path.parent
+        for path in RUNS.glob("*/manifest.json")
+        if RunFolder(path.parent).finished_runs()
+    ]
+    return [
+        path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    ]
 
 
 def belief_folders() -> list[str]:
     """Return the names of the folders that can be planned on, the newest first."""
-    found = [path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()]
-    return [path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+    found = [
+        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
+    ]
+    return [
+        path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    ]
 
 
 def beliefs(folder: str, network_name: str) -> list[str]:
     """Return the runs of a folder on a network that have a belief."""
     runs = RunFolder(RUNS / folder)
     return [
-        name for name in runs.beliefs() if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
+        name
+        for name in runs.beliefs()
+        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
     ]
 
 
@@ -147,7 +163,9 @@ def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
     """Ask whose knowledge of the roads counts; folder and run are empty for physics alone."""
     folders = [PHYSICS, *belief_folders()]
     starting("folder", PHYSICS, folders)
-    folder = st.selectbox("Plan on", folders, key=key("folder"), help="Physics, or what a saved run has learned.")
+    folder = st.selectbox(
+        "Plan on", folders, key=key("folder"), help="Physics, or what a saved run has learned."
+    )
     if folder == PHYSICS:
         return "", ""
     runs = beliefs(folder, roads.name)

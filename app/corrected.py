@@ -25,19 +25,29 @@ def after_trip(request: "Request", plan: Plan) -> None:
     least, corrected = plan.routes["energy"], correction_of(request)
     with st.expander("After the trip: what did it really take?", expanded=corrected is not None):
         if request.conditions != DrivingConditions():
-            st.caption("Corrections are learned on days without weather, load and traffic: switch these off.")
+            st.caption(
+                "Corrections are learned on days without weather, load and traffic: switch these off."
+            )
             return
         if plan.battery is not None and least.charge is not None:
             arrival = plan.battery.percent(float(least.charge.charge_wh[-1]))
-            actual = st.number_input("Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5)
+            actual = st.number_input(
+                "Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5
+            )
             energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
-            st.write(f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: {energy_text(energy_wh)} driven.")
+            st.write(
+                f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: {energy_text(energy_wh)} driven."
+            )
         else:
-            energy_wh = 1000 * st.number_input("Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01)
+            energy_wh = 1000 * st.number_input(
+                "Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01
+            )
             st.write(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
         left, right = st.columns(2)
         if left.button("Learn from it"):
-            learner = _kept().setdefault(_about(request), Correction(Setting(request.network, request.vehicle)))
+            learner = _kept().setdefault(
+                _about(request), Correction(Setting(request.network, request.vehicle))
+            )
             try:
                 learner.learn(least.route, energy_wh)
             except EvrouteError as error:

@@ -48,8 +48,16 @@ def own_world(content: bytes) -> World:
 def start(experiment: Experiment, folder: RunFolder) -> None:
     """Start or continue the work on a folder."""
     place = Path(mkdtemp(prefix="evroute-"))
-    (place / "experiment.json").write_text(experiment.model_dump_json(exclude_none=True), encoding="utf-8")
-    command = [sys.executable, app_path("worker.py"), place / "experiment.json", folder.path, place / "progress.json"]
+    (place / "experiment.json").write_text(
+        experiment.model_dump_json(exclude_none=True), encoding="utf-8"
+    )
+    command = [
+        sys.executable,
+        app_path("worker.py"),
+        place / "experiment.json",
+        folder.path,
+        place / "progress.json",
+    ]
     process = subprocess.Popen(list(map(str, command)))
     _workers()[folder.path.name] = (process, place / "progress.json")
 
@@ -71,12 +79,18 @@ def is_running(folder: RunFolder) -> bool:
 def progress(folder: RunFolder) -> tuple[float, str, str]:
     """Return the share of the trips that are done, that in words, and what went wrong, if anything did."""
     process, path = _workers().get(folder.path.name, (None, Path()))
-    told = json.loads(path.read_text(encoding="utf-8")) if process is not None and path.is_file() else {}
+    told = (
+        json.loads(path.read_text(encoding="utf-8"))
+        if process is not None and path.is_file()
+        else {}
+    )
     if "total" not in told:
         return 0.0, "Preparing …", str(told.get("error", ""))
     return told["done"] / told["total"], f"{told['done']:,} of {told['total']:,} trips", ""
 
 
 def _workers() -> dict[str, tuple[subprocess.Popen[bytes], Path]]:
-    started: dict[str, tuple[subprocess.Popen[bytes], Path]] = st.session_state.setdefault("workers", {})
+    started: dict[str, tuple[subprocess.Popen[bytes], Path]] = st.session_state.setdefault(
+        "workers", {}
+    )
     return started

@@ -1,7 +1,7 @@
 """A simulation in a process of its own: ``python worker.py EXPERIMENT.toml FOLDER PROGRESS.json``.
 
-So the server stays quick for every tab, and stopping it loses no finished run. The progress file tells
-``{"done": rounds, "total": rounds}``, or ``{"error": sentence}``.
+So the server stays quick for every tab, and stopping it loses no finished run. The progress file
+tells ``{"done": rounds, "total": rounds}``, or ``{"error": sentence}``.
 """
 
 import json
@@ -31,7 +31,9 @@ def main(experiment: Path, folder: Path, progress: Path) -> None:
 
     try:
         simulate(
-            Experiment.model_validate_json(experiment.read_text(encoding="utf-8")), folder, on_progress=on_progress
+            Experiment.model_validate_json(experiment.read_text(encoding="utf-8")),
+            folder,
+            on_progress=on_progress,
         )
     except (EvrouteError, OSError) as error:
         tell(error=str(error))

@@ -1,7 +1,9 @@
 """The values of one round of Algorithm 1: what may be driven, what was chosen, what was measured, what is believed.
 
-Energies are watt-hours (Wh) from the battery everywhere; smaller is better and negative means regenerated.
-Source: Sandberg, Akerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
+Energies are watt-hours (Wh) from the battery everywhere; smaller is better and negative means
+regenerated.
+Source: Sandberg, Akerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
+Process Bandits*.
 """
 
 from dataclasses import dataclass, field
@@ -62,8 +64,8 @@ class Arms:
 class Round:
     """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1.
 
-    departed_s: since the midnight before the first trip, s.  vehicle: its name, empty where all trips are driven by
-    the same.
+    departed_s: since the midnight before the first trip, s.  vehicle: its name, empty where all
+    trips are driven by the same.
     """
 
     t: int
@@ -117,7 +119,11 @@ class Feedback:
             features=(self.features, np.float64, (k, d)),
             prior_mean_wh=(self.prior_mean_wh, np.float64, (k,)),
             energy_wh=(self.energy_wh, np.float64, (k,)),
-            travel_s=(self.travel_s if len(self.travel_s) else np.full(k, np.nan), np.float64, (k,)),
+            travel_s=(
+                self.travel_s if len(self.travel_s) else np.full(k, np.nan),
+                np.float64,
+                (k,),
+            ),
         )
         if not np.all(np.isfinite(self.energy_wh)):
             raise ValueError("measured energies must be finite")
@@ -155,7 +161,8 @@ class Feedback:
 class Belief:
     """Marginals of the *expected* energy of each arm, measurement noise excluded.
 
-    mean_wh, std_wh: (a,) Wh. The uncertainty of a route needs the joint: see ``model.base.HasJoint``.
+    mean_wh, std_wh: (a,) Wh. The uncertainty of a route needs the joint: see
+    ``model.base.HasJoint``.
     """
 
     mean_wh: FloatArray
@@ -163,4 +170,6 @@ class Belief:
 
     def __post_init__(self) -> None:
         a = len(self.mean_wh)
-        freeze(self, mean_wh=(self.mean_wh, np.float64, (a,)), std_wh=(self.std_wh, np.float64, (a,)))
+        freeze(
+            self, mean_wh=(self.mean_wh, np.float64, (a,)), std_wh=(self.std_wh, np.float64, (a,))
+        )

@@ -16,12 +16,14 @@ from evroute.errors import EvrouteError
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, delete it on any failure.
 
-    A link stays a link, to the new file. Devices and pipes, which nothing can replace, are yielded themselves.
+    A link stays a link, to the new file. Devices and pipes, which nothing can replace, are yielded
+    themselves.
 
     Raises
     ------
     OSError
-        If the path is a folder, or its folder cannot be made or written; ``path`` then still is what it was.
+        If the path is a folder, or its folder cannot be made or written; ``path`` then still is
+        what it was.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -30,7 +32,9 @@ def replacing(path: Path) -> Iterator[Path]:
         return
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix, delete=False) as handle:
+    with NamedTemporaryFile(
+        dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix, delete=False
+    ) as handle:
         temporary = Path(handle.name)
     try:
         yield temporary

@@ -36,9 +36,13 @@ class Folder:
         target = self.path / "manifest.json"
         if not target.exists():
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise EvrouteError(f"{self.path} exists and is no folder of runs; choose another --out")
+                raise EvrouteError(
+                    f"{self.path} exists and is no folder of runs; choose another --out"
+                )
             with replacing(target) as temporary:
-                temporary.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+                temporary.write_text(
+                    json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+                )
             return
         there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
         different = [key for key in there.keys() | here.keys() if there.get(key) != here.get(key)]
@@ -48,7 +52,11 @@ class Folder:
                 f"{key.removeprefix('configuration.')}: {_short(there.get(key))} there, {_short(here.get(key))} now"
                 for key in different[:SHOWN_DIFFERENCES]
             )
-            more = f"; and {len(different) - SHOWN_DIFFERENCES} more" if len(different) > SHOWN_DIFFERENCES else ""
+            more = (
+                f"; and {len(different) - SHOWN_DIFFERENCES} more"
+                if len(different) > SHOWN_DIFFERENCES
+                else ""
+            )
             raise EvrouteError(
                 f"{self.path} holds runs of another configuration ({shown}{more}); name another folder with --out"
             )
@@ -65,9 +73,13 @@ class Folder:
         try:
             manifest: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise EvrouteError(f"{self.path} is no folder of runs: it has no manifest.json") from None
+            raise EvrouteError(
+                f"{self.path} is no folder of runs: it has no manifest.json"
+            ) from None
         except ValueError:
-            raise EvrouteError(f"{target} is unreadable; remove {self.path} or choose another --out") from None
+            raise EvrouteError(
+                f"{target} is unreadable; remove {self.path} or choose another --out"
+            ) from None
         return manifest
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:

@@ -39,15 +39,19 @@ def make_network(
 ) -> RoadNetwork:
     """Return a network of straight edges (id, tail, head) over junctions (x, y, z) in metres.
 
-    Every pair of edges that meet may turn, save straight back along the same two junctions. Lengths are the 3-D
-    distances unless given.
+    Every pair of edges that meet may turn, save straight back along the same two junctions. Lengths
+    are the 3-D distances unless given.
     """
     n = len(edges)
     x, y, z = (np.array(column, dtype=float) for column in zip(*positions, strict=True))
     tail = np.array([e[1] for e in edges])
     head = np.array([e[2] for e in edges])
-    straight = np.sqrt((x[head] - x[tail]) ** 2 + (y[head] - y[tail]) ** 2 + (z[head] - z[tail]) ** 2)
-    turns = [(a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and tail[a] != head[b]]
+    straight = np.sqrt(
+        (x[head] - x[tail]) ** 2 + (y[head] - y[tail]) ** 2 + (z[head] - z[tail]) ** 2
+    )
+    turns = [
+        (a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and tail[a] != head[b]
+    ]
     return RoadNetwork(
         name=name,
         edge_id=tuple(e[0] for e in edges),
@@ -81,8 +85,8 @@ def _make_network() -> Callable[..., RoadNetwork]:
 def hill() -> RoadNetwork:
     """A way over a hill and a longer level way round it, both from ``in`` to ``out``, and a road back.
 
-    in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m apart along x; the
-    hilltop is 40 m high; the way round is 2,400 m long.
+    in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m
+    apart along x; the hilltop is 40 m high; the way round is 2,400 m long.
     """
     positions = [
         (0.0, 0.0, 0.0),
@@ -115,7 +119,10 @@ def hilly() -> Callable[[int], RoadNetwork]:
         rng = np.random.default_rng(seed)
         positions = rng.uniform([0, 0, 0], [1000, 1000, 120], size=(n_junctions, 3))
         streets = [(k, k + 1) for k in range(n_junctions - 1)]
-        streets += [tuple(rng.choice(n_junctions, 2, replace=False)) for _ in range(n_streets - len(streets))]
+        streets += [
+            tuple(rng.choice(n_junctions, 2, replace=False))
+            for _ in range(n_streets - len(streets))
+        ]
         edges = []
         for k, (a, b) in enumerate(streets):
             edges.append((f"{k}+", int(a), int(b)))
@@ -168,7 +175,12 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
-    flags = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)]
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--no-first-run",
+        *(f"--disable-{what}" for what in quiet),
+    ]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=str(chromium), args=flags)
         yield started

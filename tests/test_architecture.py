@@ -27,7 +27,13 @@ LAYERS = (
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
 TOP_OF_MODULE = {"numpy", "scipy", "pydantic"}
-HOMES = {"torch": "model", "gpytorch": "model", "osmnx": "network", "rasterio": "network", "folium": "report"}
+HOMES = {
+    "torch": "model",
+    "gpytorch": "model",
+    "osmnx": "network",
+    "rasterio": "network",
+    "folium": "report",
+}
 
 
 def imports(path: Path) -> Iterator[tuple[str, bool]]:
@@ -65,7 +71,9 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
     for name, at_top in imports(path):
         package = name.split(".")[0]
         assert package != "streamlit", "streamlit belongs to app/"
-        assert HOMES.get(package, room) == room, f"{package} belongs to evroute/{HOMES.get(package)}"
+        assert HOMES.get(package, room) == room, (
+            f"{package} belongs to evroute/{HOMES.get(package)}"
+        )
         if at_top and package in {
             "networkx",
             "osmnx",
@@ -76,7 +84,9 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
             "shapely",
             "pandas",
         }:
-            pytest.fail(f"{package} is imported at the top of {path.name}; import it where it is used")
+            pytest.fail(
+                f"{package} is imported at the top of {path.name}; import it where it is used"
+            )
 
 
 def test_help_loads_no_heavy_package() -> None:
@@ -88,10 +98,14 @@ def test_help_loads_no_heavy_package() -> None:
         "heavy = {'numpy', 'scipy', 'torch', 'networkx', 'osmnx', 'pydantic', 'pyarrow'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_no_module_outgrows_its_idea() -> None:
-    long = {p.name: n for p in MODULES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400}
+    long = {
+        p.name: n for p in MODULES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400
+    }
     assert not long

@@ -1,9 +1,11 @@
 """What the pages print works: commands and snippets run, options exist, links lead somewhere.
 
-Blocks of ``sh`` and ``python`` on the pages of `RUN` are carried out in their order, in one folder for each page;
-``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment ``<!-- not run: why -->`` before a
-block means that its commands are only parsed, as every other command of ``evroute`` on any page is. Of the README,
-plans and reports are carried out, and simulations at a short horizon.
+Blocks of ``sh`` and ``python`` on the pages of `RUN` are carried out in their order, in one folder
+for each page; ``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment
+``<!-- not run: why
+-->`` before a block means that its commands are only parsed, as every other command of ``evroute``
+on any page is. Of the README, plans and reports are carried out, and simulations at a short
+horizon.
 """
 
 import os
@@ -54,14 +56,27 @@ def check_command(words: list[str]) -> None:
         if rest[0] not in groups:
             break
         at, rest = groups[rest[0]], rest[1:]
-    known = {each.name or each.callback.__name__.replace("_", "-"): each.callback for each in at.registered_commands}
+    known = {
+        each.name or each.callback.__name__.replace("_", "-"): each.callback
+        for each in at.registered_commands
+    }
     assert rest[0] in known, f"there is no command '{' '.join(words)}'"
     options = {"--help"}
     for parameter in signature(known[rest[0]], eval_str=True).parameters.values():
         info = get_args(parameter.annotation)[1]
-        declared = (info.default, *(info.param_decls or ())) if isinstance(info.default, str) else info.param_decls
-        options |= {each for one in declared or (f"--{parameter.name.replace('_', '-')}",) for each in one.split("/")}
-    unknown = [word for word in rest[1:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options]
+        declared = (
+            (info.default, *(info.param_decls or ()))
+            if isinstance(info.default, str)
+            else info.param_decls
+        )
+        options |= {
+            each
+            for one in declared or (f"--{parameter.name.replace('_', '-')}",)
+            for each in one.split("/")
+        }
+    unknown = [
+        word for word in rest[1:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options
+    ]
     assert not unknown, f"'{' '.join(words)}' has no {unknown[0]}"
 
 
@@ -81,7 +96,9 @@ def test_commands_have_the_options_that_pages_give_them(page):
                 if words[0] == "evroute":
                     check_command(words)
                 elif words[0] == "make":
-                    assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+                    assert re.search(
+                        rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
+                    )
                 else:
                     assert words[0] in _OWN, f"nobody checks '{' '.join(words)}'"
         elif block["kind"] == "toml":
@@ -92,7 +109,11 @@ def test_commands_have_the_options_that_pages_give_them(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
-    written = {"docs/reference/command-line.md", "docs/reference/toml.md", "docs/reference/methods.md"}
+    written = {
+        "docs/reference/command-line.md",
+        "docs/reference/toml.md",
+        "docs/reference/methods.md",
+    }
     for link in _LINK.finditer(page.read_text(encoding="utf-8")):
         target = (page.parent / link["target"]).resolve() if link["target"] else page
         if target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in written:
@@ -143,7 +164,9 @@ def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", [*words.split(), "--help"])
         with pytest.raises(SystemExit):
             main()
-        told = set(re.findall(r"^\s+(?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.M)) - {"--help"}
+        told = set(re.findall(r"^\s+(?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.M)) - {
+            "--help"
+        }
         assert told <= set(re.findall(r"--[a-z-]+", text)), words
 
 
@@ -151,7 +174,16 @@ def test_the_site_builds_without_a_warning(tmp_path, monkeypatch):
     pytest.importorskip("material")
     import subprocess
 
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr

@@ -53,7 +53,10 @@ def ask() -> Experiment | None:
         named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
         starting("own_trip", "")
         own = st.text_input(
-            "And one of your own", key=key("own_trip"), placeholder="PLACE to PLACE", help="Or: random 2-5 km"
+            "And one of your own",
+            key=key("own_trip"),
+            placeholder="PLACE to PLACE",
+            help="Or: random 2-5 km",
         )
         world = ask_world()
         known = [label for label in DEFAULT_METHODS if label in methods()]
@@ -155,17 +158,25 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     left, right = st.columns(2)
     left.altair_chart(cumulative_regret(rounds), width="content", theme=None)
     right.altair_chart(saving(rounds), width="content", theme=None)
-    right.caption("Eq. 8 is the physics alone: below the dotted line a method saves energy against it.")
+    right.caption(
+        "Eq. 8 is the physics alone: below the dotted line a method saves energy against it."
+    )
     explored(experiment, folder, rounds)
     if has_beta(rounds):
         st.altair_chart(beta(rounds), width="content", theme=None)
-        st.caption("Beta: how far from what it expects a method with confidence bounds still hopes to find less.")
-    st.dataframe(final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True)
+        st.caption(
+            "Beta: how far from what it expects a method with confidence bounds still hopes to find less."
+        )
+    st.dataframe(
+        final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True
+    )
 
 
 def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
     left, middle, right = st.columns(3)
-    method = left.selectbox("Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver"))
+    method = left.selectbox(
+        "Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver")
+    )
     trip = middle.selectbox("on trip", list(dict.fromkeys(rounds["trip"])), key=key("driven_trip"))
     last = experiment.horizon
     starting(f"driven_until:{last}", last, (1, last))

@@ -42,13 +42,17 @@ def main() -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("How much road is like that", anchor=False)
-        st.altair_chart(distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch")
+        st.altair_chart(
+            distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch"
+        )
     with right:
         st.subheader("What the source tells, and lacks", anchor=False)
         tell_source(roads)
     if believed.model is not None:
         st.subheader("Roads that differ most from physics", anchor=False)
-        st.caption("z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance.")
+        st.caption(
+            "z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance."
+        )
         table = differences(believed.model, believed.arms, roads).head(MOST_ROADS)
         st.dataframe(table.style.format(precision=1), hide_index=True)
 

@@ -59,7 +59,10 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
     if is_waiting(request):
         if not request.by_click:
             return None, "write where from and where to, each an edge id or LAT,LON"
-        return None, "now click where to go" if request.places else "click on the map where to start"
+        return (
+            None,
+            "now click where to go" if request.places else "click on the map where to start",
+        )
     try:
         origin, *via, destination = stops(request.network, request.trip, request.places)
         return planner_of(request).plan(
@@ -79,7 +82,12 @@ def planner_of(request: Request) -> Planner:
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
-            request.network, request.vehicle, request.conditions, request.folder, request.run, request.guarantee
+            request.network,
+            request.vehicle,
+            request.conditions,
+            request.folder,
+            request.run,
+            request.guarantee,
         )
     return Planner(request.network, request.vehicle, corrected.model, conditions=request.conditions)
 
@@ -128,8 +136,12 @@ def show(request: Request, plan: Plan) -> None:
         st.caption(f"Least energy: {plan.proof}.")
     columns = st.columns(3)
     name = f"{roads.name}-route"
-    columns[0].download_button("GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore")
-    columns[1].download_button("GPX", partial(route_gpx, roads, plan), f"{name}.gpx", on_click="ignore")
+    columns[0].download_button(
+        "GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore"
+    )
+    columns[1].download_button(
+        "GPX", partial(route_gpx, roads, plan), f"{name}.gpx", on_click="ignore"
+    )
     columns[2].caption("The address of this page reopens this plan.")
     write_link(link_of(request))
 
@@ -162,7 +174,9 @@ def tell_belief(plan: Plan, inflation: float) -> None:
         told.append(f"arriving with {low:.1f} to {high:.1f} %")
         told.append(f"never below the reserve in {charge.never_below_reserve:.1%} of the trips")
     if bound := least.guarantee:
-        st.write(f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by {bound.assumes}.")
+        st.write(
+            f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by {bound.assumes}."
+        )
     if told:
         st.write(f"The belief expects {', '.join(told)}.")
         if abs(inflation - 1) > NOTABLE:

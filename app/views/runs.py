@@ -33,8 +33,12 @@ def main() -> None:
         st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
         return
     starting("compared", folders[:1])
-    st.session_state[key("compared")] = [each for each in st.session_state[key("compared")] if each in folders]
-    chosen = st.sidebar.multiselect("Saved runs", folders, key=key("compared"), help="Several are compared.")
+    st.session_state[key("compared")] = [
+        each for each in st.session_state[key("compared")] if each in folders
+    ]
+    chosen = st.sidebar.multiselect(
+        "Saved runs", folders, key=key("compared"), help="Several are compared."
+    )
     if not chosen:
         st.info("Choose at least one folder of runs.")
         return
@@ -59,11 +63,15 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
         several = len(shown) > 1
         frames.append(
             rounds.assign(
-                method=[prefix + method for method in rounds["method"]] if several else rounds["method"],
+                method=[prefix + method for method in rounds["method"]]
+                if several
+                else rounds["method"],
                 run=prefix + rounds["run"],
             )
         )
-        timings.append(read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"]))
+        timings.append(
+            read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
+        )
     together = pd.concat(frames, ignore_index=True)
     for sentence in learned(together):
         st.success(sentence)
@@ -76,7 +84,9 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     show_calibration(together)
     show_reserve(together)
     left, right = st.columns(2)
-    left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore")
+    left.download_button(
+        "This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore"
+    )
     rows = partial(together.to_csv, index=False)
     right.download_button("All rounds (CSV)", rows, "rounds.csv", "text/csv", on_click="ignore")
 
@@ -85,7 +95,11 @@ def figure(chart: Any, name: str) -> None:
     """Show a figure, and offer it for papers."""
     st.altair_chart(chart, width="content", theme=None)
     st.download_button(
-        f"Figure: {name} (SVG)", partial(svg, chart), f"{name}.svg", "image/svg+xml", on_click="ignore"
+        f"Figure: {name} (SVG)",
+        partial(svg, chart),
+        f"{name}.svg",
+        "image/svg+xml",
+        on_click="ignore",
     )
 
 
@@ -117,27 +131,41 @@ def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -
     """Show the roads driven up to a round, and offer the report and the manifest of one folder."""
     name = folder.path.name
     with st.expander(f"{name}: roads driven, report, configuration", expanded=True):
-        playing = st.toggle("Play", key=f"play:{name}", help="Watch the roads driven, trip by trip.")
-        st.fragment(explored, run_every=FRAME_S if playing else None)(folder, manifest, rounds, playing=playing)
+        playing = st.toggle(
+            "Play", key=f"play:{name}", help="Watch the roads driven, trip by trip."
+        )
+        st.fragment(explored, run_every=FRAME_S if playing else None)(
+            folder, manifest, rounds, playing=playing
+        )
         left, right = st.columns(2)
         if left.button("Make the report", key=f"make:{name}"):
             with st.spinner("Drawing …"):
                 st.session_state[f"report:{name}"] = build_page(folder).html
         if html := st.session_state.get(f"report:{name}"):
-            left.download_button("Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}")
-        right.download_button("Manifest (JSON)", json.dumps(manifest, indent=2), f"{name}.json", key=f"told:{name}")
+            left.download_button(
+                "Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}"
+            )
+        right.download_button(
+            "Manifest (JSON)", json.dumps(manifest, indent=2), f"{name}.json", key=f"told:{name}"
+        )
         st.json(manifest["configuration"], expanded=False)
 
 
-def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool) -> None:
+def explored(
+    folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool
+) -> None:
     """Show which roads the methods drove up to a trip: while it plays, a step further at each call."""
     name, last = folder.path.name, max(int(rounds["t"].max()), 2)
     left, right = st.columns(2)
     pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
-    network_name, trip = left.selectbox("Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}"))
+    network_name, trip = left.selectbox(
+        "Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}")
+    )
     at = starting(f"until:{name}", last, (1, last))
     if playing:
-        st.session_state[key(f"until:{name}")] = 1 if at >= last else min(last, at + max(1, last // FRAMES))
+        st.session_state[key(f"until:{name}")] = (
+            1 if at >= last else min(last, at + max(1, last // FRAMES))
+        )
     until = right.slider("up to trip", 1, last, key=key(f"until:{name}"))
     here = rounds[(rounds["network"] == network_name) & (rounds["trip"] == trip)]
     try:
@@ -147,10 +175,16 @@ def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, 
             return
         runs_of = here.groupby("method")["run"].unique()
         shown = list(method_styles(here))[:MOST_MAPS]
-        visits = {method: read_visits(folder, runs_of[method], roads.n_edges, until=until) for method in shown}
+        visits = {
+            method: read_visits(folder, runs_of[method], roads.n_edges, until=until)
+            for method in shown
+        }
         ever = read_visits(folder, runs_of[shown].explode(), roads.n_edges)
         title = f"{network_name} {trip}, trips 1 to {until}"
-        st.image(png(visits_chart(roads, visits, title, around=ever)), width=WIDTH_PER_MAP * min(len(visits), 4))
+        st.image(
+            png(visits_chart(roads, visits, title, around=ever)),
+            width=WIDTH_PER_MAP * min(len(visits), 4),
+        )
     except EvrouteError as error:
         st.error(f"{error}.")
 

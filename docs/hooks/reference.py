@@ -1,6 +1,7 @@
 """Pages that are written as the site is built: the command line, TOML keys, models and indices, from the code itself.
 
-Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to where they go.
+Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to
+where they go.
 """
 
 import dataclasses
@@ -43,7 +44,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, name in OUTSIDE.items():
         path = ROOT / source
         if path.exists():
-            files.append(File.generated(config, name, content=_moved(path.read_text(encoding="utf-8"), source, name)))
+            files.append(
+                File.generated(
+                    config, name, content=_moved(path.read_text(encoding="utf-8"), source, name)
+                )
+            )
     return files
 
 
@@ -63,7 +68,9 @@ def _moved(markdown: str, source: str, name: str) -> str:
         if not target.is_relative_to(ROOT):
             return link[0]
         path = str(target.relative_to(ROOT))
-        place = OUTSIDE.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+        place = OUTSIDE.get(path) or (
+            path.removeprefix("docs/") if path.startswith("docs/") else None
+        )
         if place is None:
             return link[0]
         return str(Path(*[".."] * len(there.parts), place)) + (link["anchor"] or "")
@@ -92,8 +99,20 @@ def command_line() -> str:
                 usage.append(shown)
             elif isinstance(info, ArgumentInfo):
                 usage.append(f"[{shown}]")
-            default = "(needed)" if needed else "" if parameter.default in (None, False) else f"`{parameter.default}`"
-            rows.append((", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(), info.help or "", default))
+            default = (
+                "(needed)"
+                if needed
+                else ""
+                if parameter.default in (None, False)
+                else f"`{parameter.default}`"
+            )
+            rows.append(
+                (
+                    ", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(),
+                    info.help or "",
+                    default,
+                )
+            )
         parts += [f"## `{words}`", "", _told(callback.__doc__, set())[0], ""]
         parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
         if rows:
@@ -104,7 +123,10 @@ def command_line() -> str:
 def _commands(words: str, app: Any) -> Iterator[tuple[str, Callable[..., None]]]:
     """Yield the words and the function of every command of a typer application."""
     for command in app.registered_commands:
-        yield f"{words} {command.name or command.callback.__name__.replace('_', '-')}", command.callback
+        yield (
+            f"{words} {command.name or command.callback.__name__.replace('_', '-')}",
+            command.callback,
+        )
     for group in app.registered_groups:
         yield from _commands(f"{words} {group.name}", group.typer_instance)
 
@@ -115,11 +137,20 @@ def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
     named = [each for each in get_args(annotation) if each is not type(None)] or [annotation]
     if isinstance(info, ArgumentInfo):
         return [parameter.name.upper()], "", info
-    declared = (*([info.default] if isinstance(info.default, str) else ()), *(info.param_decls or ()))
-    names = [name for each in declared for name in each.split("/")]  # typer takes a first name for the default
+    declared = (
+        *([info.default] if isinstance(info.default, str) else ()),
+        *(info.param_decls or ()),
+    )
+    names = [
+        name for each in declared for name in each.split("/")
+    ]  # typer takes a first name for the default
     names = names or ["--" + parameter.name.strip("_").replace("_", "-")]
     kind = named[0]
-    takes = "" if kind is bool else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+    takes = (
+        ""
+        if kind is bool
+        else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+    )
     return names, takes, info
 
 
@@ -169,7 +200,10 @@ def toml_keys() -> str:
         "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of these it is; `name` "
         "is what run names call it (from the options if left out). Names that ship, files in `data/worlds`:",
         "",
-        _table(("name", "what"), [(f"`{path.stem}`", _comment(path)) for path in sorted(worlds.glob("*.toml"))]),
+        _table(
+            ("name", "what"),
+            [(f"`{path.stem}`", _comment(path)) for path in sorted(worlds.glob("*.toml"))],
+        ),
         "",
     ]
     for kind in WORLDS:
@@ -222,10 +256,14 @@ def methods() -> str:
         for name, place in table.items():
             target = named(table, what, name)
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
-            parts += [_told(target.__doc__, set(signature(target).parameters))[0].removeprefix("Return "), ""]
+            parts += [
+                _told(target.__doc__, set(signature(target).parameters))[0].removeprefix("Return "),
+                "",
+            ]
             types, defaults = options_of(table, name), defaults_of(table, name)
             rows = [
-                (f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS.get(key, "")) for key in types
+                (f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS.get(key, ""))
+                for key in types
             ]
             if rows:
                 parts += [_table(("option", "type", "default", "what"), rows), ""]
@@ -250,15 +288,21 @@ def _keys(model: Any, without: Iterable[str] = ()) -> str:
         if name in without:
             continue
         needed = field.is_required()
-        default = "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
-        rows.append((f"`{name}`", _type(field.annotation, field.metadata), default, told.get(name, "")))
+        default = (
+            "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
+        )
+        rows.append(
+            (f"`{name}`", _type(field.annotation, field.metadata), default, told.get(name, ""))
+        )
     return prose + "\n\n" + _table(("key", "type", "default", "what"), rows) + "\n"
 
 
 def _fields(model: Any) -> Iterable[tuple[str, FieldInfo]]:
     if issubclass(model, BaseModel):
         return model.model_fields.items()
-    return getattr(model, "__pydantic_fields__", {f.name: f for f in dataclasses.fields(model)}).items()
+    return getattr(
+        model, "__pydantic_fields__", {f.name: f for f in dataclasses.fields(model)}
+    ).items()
 
 
 _SIGNS = {"gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
@@ -290,10 +334,21 @@ def _plain(annotation: Any) -> str:
         return " or ".join(f"`{_toml(each)}`" for each in args)
     if origin is tuple:
         inner = [each for each in args if each is not Ellipsis]
-        return f"list of {_plain(inner[0])}" if Ellipsis in args else f"[{', '.join(map(_plain, inner))}]"
+        return (
+            f"list of {_plain(inner[0])}"
+            if Ellipsis in args
+            else f"[{', '.join(map(_plain, inner))}]"
+        )
     if origin is dict:
         return f"table of {_plain(args[1])}"
-    names = {str: "text", float: "number", int: "whole number", bool: "true or false", Path: "file", Any: "any"}
+    names = {
+        str: "text",
+        float: "number",
+        int: "whole number",
+        bool: "true or false",
+        Path: "file",
+        Any: "any",
+    }
     return names.get(annotation, getattr(annotation, "__name__", str(annotation)).lower())
 
 
@@ -320,7 +375,9 @@ def _example(name: str) -> str:
 
 def _comment(path: Path) -> str:
     """Return the comment that a TOML file opens with."""
-    lines = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+    lines = takewhile(
+        lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines()
+    )
     return " ".join(line.lstrip("# ") for line in lines)
 
 
@@ -343,5 +400,6 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(header)
     lines = [head, ["---"] * len(head), *(list(row) for row in rows)]
     return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |"
+        for line in lines
     )

@@ -39,7 +39,8 @@ KERNELS: dict[str, Callable[[float, float], Covariance]] = {
 class BanditExperiment(BaseModel):
     """What a TOML file describes: a problem, its kernel and noise, and the methods that try.
 
-    methods: as in experiments on roads, of models that need no network; also ``sup-k-ucb``.  noise_std: of a cost.
+    methods: as in experiments on roads, of models that need no network; also ``sup-k-ucb``.
+    noise_std: of a cost.
     variance, lengthscale: of the kernel, which the models are told.
     """
 
@@ -88,18 +89,21 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
     return experiment
 
 
-def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None) -> pa.Table:
+def play(
+    experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None
+) -> pa.Table:
     """Let every method play all repetitions; ``on_run`` hears how many runs are done.
 
-    Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to choose and to learn),
-    and what the model says of itself, null where it says nothing.
+    Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to
+    choose and to learn), and what the model says of itself, null where it says nothing.
 
     out: folder that keeps each run as it ends; those it has are not played again.
 
     Raises
     ------
     EvrouteError
-        If the folder belongs to another experiment, is being written by another process, or a run in it is broken.
+        If the folder belongs to another experiment, is being written by another process, or a run
+        in it is broken.
     """
     runs = [
         (method, seed, f"{place}-s{seed}.parquet")
@@ -109,7 +113,9 @@ def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path 
     tables = []
     with nullcontext() if out is None else _opened(out, experiment):
         for done, (method, seed, name) in enumerate(runs, start=1):
-            tables.append(_table(method, experiment, seed, None if out is None else out / "parts" / name))
+            tables.append(
+                _table(method, experiment, seed, None if out is None else out / "parts" / name)
+            )
             on_run(done)
     return pa.concat_tables(tables, promote_options="default")
 
@@ -117,18 +123,24 @@ def play(experiment: BanditExperiment, on_run: Callable[[int], None], out: Path 
 @contextmanager
 def _opened(out: Path, experiment: BanditExperiment) -> Iterator[None]:
     folder = Folder(out)
-    folder.open({"configuration": experiment.model_dump(mode="json"), "versions": {"evroute": __version__}})
+    folder.open(
+        {"configuration": experiment.model_dump(mode="json"), "versions": {"evroute": __version__}}
+    )
     with folder.locked():
         yield
 
 
-def _table(method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None) -> pa.Table:
+def _table(
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None
+) -> pa.Table:
     """Return the rounds of a run: those that a file keeps, else played now, and kept if there is a path."""
     if path is not None and path.exists():
         try:
             return read_columns(path)
         except (OSError, pa.ArrowException):
-            raise EvrouteError(f"{path} is unreadable; delete it to have that run played again") from None
+            raise EvrouteError(
+                f"{path} is unreadable; delete it to have that run played again"
+            ) from None
     rows = _run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
@@ -156,11 +168,18 @@ class _Learner:
     def learn(self, arms: Arms, pulled: int, cost: float) -> None:
         row = [pulled]
         self.model.update(
-            Feedback(arms.edge[row], arms.features[row], arms.prior_mean_wh[row], np.array([cost], dtype=float))
+            Feedback(
+                arms.edge[row],
+                arms.features[row],
+                arms.prior_mean_wh[row],
+                np.array([cost], dtype=float),
+            )
         )
 
 
-def make_player(method: str | dict[str, Any], experiment: BanditExperiment, seed: int) -> tuple[str, Any, Any, Any]:
+def make_player(
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int
+) -> tuple[str, Any, Any, Any]:
     """Return label, learner, problem and stream of the world; streams depend on problem and seed alone.
 
     Raises
@@ -170,7 +189,9 @@ def make_player(method: str | dict[str, Any], experiment: BanditExperiment, seed
     """
     kernel = KERNELS[experiment.kernel](experiment.variance, experiment.lengthscale)
     names = (crc32(experiment.problem.encode()),)
-    truth, world, policy, model_seed = (default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4))
+    truth, world, policy, model_seed = (
+        default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4)
+    )
     problem: Problem = PROBLEMS[experiment.problem](kernel, truth)
     arms = problem.arms(default_rng(seed))
     n = len(arms)
@@ -183,11 +204,18 @@ def make_player(method: str | dict[str, Any], experiment: BanditExperiment, seed
             if unknown := sorted(options.keys() - {"eta", "ridge"}):
                 raise EvrouteError(f"sup-k-ucb takes no {unknown[0]}; its options are eta, ridge")
             player = call(SupKernelUCB, options | {"rng": model_seed}, setting)
-            return " ".join(["sup-k-ucb", *(f"{k}={v:g}" for k, v in options.items())]), player, problem, world
+            return (
+                " ".join(["sup-k-ucb", *(f"{k}={v:g}" for k, v in options.items())]),
+                player,
+                problem,
+                world,
+            )
         parts = Method.model_validate(given)
         target = named(MODELS, "model", parts.model)
         if able := _needs_roads(target):
-            raise EvrouteError(f"model '{parts.model}' needs a road network; on a kernel bandit use one of {able}")
+            raise EvrouteError(
+                f"model '{parts.model}' needs a road network; on a kernel bandit use one of {able}"
+            )
         model = call(target, parts.options | {"rng": model_seed}, setting)
         index = call(named(INDICES, "index", parts.index), parts.options, setting)
     except ValidationError as error:
@@ -195,7 +223,9 @@ def make_player(method: str | dict[str, Any], experiment: BanditExperiment, seed
     except ValueError as error:
         raise EvrouteError(f"method {method}: {error}") from None
     except TypeError as error:
-        raise EvrouteError(f"method {method} asks for something that only roads have: {error}") from None
+        raise EvrouteError(
+            f"method {method} asks for something that only roads have: {error}"
+        ) from None
     return parts.label, _Learner(model, index, policy), problem, world
 
 
@@ -208,10 +238,14 @@ def _needs_roads(target: Any) -> str:
 
     if works(target):
         return ""
-    return ", ".join(["sup-k-ucb", *(name for name in MODELS if works(named(MODELS, "model", name)))])
+    return ", ".join(
+        ["sup-k-ucb", *(name for name in MODELS if works(named(MODELS, "model", name)))]
+    )
 
 
-def _run(method: str | dict[str, Any], experiment: BanditExperiment, seed: int) -> list[dict[str, Any]]:
+def _run(
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int
+) -> list[dict[str, Any]]:
     label, learner, problem, world = make_player(method, experiment, seed)
     rows, total = [], 0.0
     for t in range(1, experiment.horizon + 1):

@@ -1,8 +1,9 @@
 """Problems for kernel bandits: each round a set of arms with contexts, of which one is pulled. Costs, not rewards.
 
-Sources: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual Bandits*, AISTATS
-2022, section 6 (``bump``, ``chessboard``, ``step-diagonal``); ``gp-surface`` is ours, in place of the data sets of
-Calandriello et al. 2020, which are not at hand. A reward is a cost with its sign changed.
+Sources: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits*, AISTATS 2022, section 6 (``bump``, ``chessboard``, ``step-diagonal``); ``gp-surface`` is
+ours, in place of the data sets of Calandriello et al. 2020, which are not at hand. A reward is a
+cost with its sign changed.
 """
 
 from collections.abc import Callable
@@ -59,7 +60,9 @@ class Bump:
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
         x, a = arms.features[:, :5], arms.features[:, 5]
-        cost: FloatArray = -np.maximum(0.0, 1.0 - np.abs(a - self._best) - (x - self._centre) @ self._slope)
+        cost: FloatArray = -np.maximum(
+            0.0, 1.0 - np.abs(a - self._best) - (x - self._centre) @ self._slope
+        )
         return cost
 
 
@@ -108,7 +111,9 @@ class GpSurface:
         self._arms = Arms(number, rng.random((SURFACE_ARMS, 2)), np.zeros(SURFACE_ARMS))
         x = self._arms.features
         covariance = kernel(number, x, number, x) + 1e-8 * np.eye(SURFACE_ARMS)
-        self._cost = lower_factor(covariance, "the kernel of the arms") @ rng.standard_normal(SURFACE_ARMS)
+        self._cost = lower_factor(covariance, "the kernel of the arms") @ rng.standard_normal(
+            SURFACE_ARMS
+        )
 
     def arms(self, rng: Generator) -> Arms:
         """Return all arms."""

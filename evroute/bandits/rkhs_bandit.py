@@ -1,8 +1,9 @@
 """A bandit whose rewards are a function of known norm: the experiment of Flynn & Reeb (arXiv 2403.12732), section 7.
 
-``f = sum_i w_i k(., z_i)`` with 20 points z uniform in the unit cube and standard normal weights, scaled to norm B.
-Every round offers 100 random points; the method takes the one of largest upper bound and sees its value with Gaussian
-noise. All methods see the same function, points and noise. Rewards: here more is better, as in the paper.
+``f = sum_i w_i k(., z_i)`` with 20 points z uniform in the unit cube and standard normal weights,
+scaled to norm B. Every round offers 100 random points; the method takes the one of largest upper
+bound and sees its value with Gaussian noise. All methods see the same function, points and noise.
+Rewards: here more is better, as in the paper.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,8 +31,10 @@ Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 class Problem:
     """A family of functions, and what the methods know of it.
 
-    smoothness: of the Matérn kernel, 1.5 or 2.5, or infinite for the Gaussian one.  lengthscale, d: of the unit cube.
-    norm, sigma, delta: B, deviation of the noise, chance of a broken bound.  horizon: rounds planned.
+    smoothness: of the Matérn kernel, 1.5 or 2.5, or infinite for the Gaussian one.  lengthscale, d:
+    of the unit cube.
+    norm, sigma, delta: B, deviation of the noise, chance of a broken bound.  horizon: rounds
+    planned.
     """
 
     smoothness: float
@@ -116,7 +119,9 @@ class AbbasiYadkori:
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
         """Return the upper ends."""
         mean, rho2 = self._ridge.predict(cross, variance)
-        noise = np.sqrt(self._sigma2 * (self._ridge.log_det - 2 * np.log(self._delta)) / self._ridge.alpha)
+        noise = np.sqrt(
+            self._sigma2 * (self._ridge.log_det - 2 * np.log(self._delta)) / self._ridge.alpha
+        )
         ends: FloatArray = mean + (noise + self._norm) * np.sqrt(rho2)
         return ends
 
@@ -154,7 +159,9 @@ class Exact:
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
         """Return the largest values over the confidence set."""
         spectrum = Spectrum.of_gram(self._gram, self._y, np.ones(len(self._y)))
-        return ConfidenceSet(spectrum, self._assumptions).exact(spectrum.points(cross, variance)).high
+        return (
+            ConfidenceSet(spectrum, self._assumptions).exact(spectrum.points(cross, variance)).high
+        )
 
     def observe(self, cross: FloatArray, variance: float, y: float) -> None:
         """Border the Gram matrix."""
@@ -175,7 +182,8 @@ METHODS: Mapping[str, Callable[[Problem], Method] | None] = {
 def play(problem: Problem, method: str, seed: int, *, rounds: int | None = None) -> FloatArray:
     """Return the cumulative regret after each round, (rounds,); by default the whole horizon.
 
-    Function, points, noise and the random first choice depend on the problem's kernel and the seed alone.
+    Function, points, noise and the random first choice depend on the problem's kernel and the seed
+    alone.
     """
     rounds = problem.horizon if rounds is None else rounds
     world, arms_rng, noise_rng, choice_rng = (default_rng(s) for s in SeedSequence(seed).spawn(4))
@@ -186,7 +194,10 @@ def play(problem: Problem, method: str, seed: int, *, rounds: int | None = None)
     for t in range(rounds):
         points = arms_rng.uniform(size=(N_ARMS, problem.d))
         values = f(points)
-        y_noise, random_choice = problem.sigma * noise_rng.standard_normal(), int(choice_rng.integers(N_ARMS))
+        y_noise, random_choice = (
+            problem.sigma * noise_rng.standard_normal(),
+            int(choice_rng.integers(N_ARMS)),
+        )
         if learner is None:
             chosen = random_choice
         else:

@@ -1,7 +1,8 @@
 """Variance starvation: what is believed of a half of the line where nothing was measured (BKB, Fig. 1).
 
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching*,
-COLT 2019, after Wang, Gehring, Kohli & Jegelka 2018. A draw of the kernel on [0, 1] is measured in [0, 1/2] alone.
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
+Adaptive Sketching*, COLT 2019, after Wang, Gehring, Kohli & Jegelka 2018. A draw of the kernel on
+[0, 1] is measured in [0, 1/2] alone.
 """
 
 from typing import Any, Literal
@@ -35,8 +36,8 @@ class StarvationExperiment(BaseModel):
 def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
     """Return one row per repetition, number of evaluations and point.
 
-    Columns: seed, evaluations, x, truth, mean and std of BKB, exact_std, sor_std (what a subset of regressors on the
-    same dictionary, without its correction, would say), points in the dictionary.
+    Columns: seed, evaluations, x, truth, mean and std of BKB, exact_std, sor_std (what a subset of
+    regressors on the same dictionary, without its correction, would say), points in the dictionary.
     """
     columns: dict[str, list[Any]] = {}
     kernel = SquaredExponential(1.0, experiment.lengthscale)
@@ -54,7 +55,9 @@ def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
             sparse = bkb(kernel, arms, noise, draws, q_bar=experiment.q_bar)
             for place in range(n):
                 row = left[place : place + 1]
-                sparse.update(Feedback(row, arms.features[row], np.zeros(1), measured[place : place + 1]))
+                sparse.update(
+                    Feedback(row, arms.features[row], np.zeros(1), measured[place : place + 1])
+                )
             belief = sparse.posterior(arms)
             z = sparse.sparse.embed(number, arms.features)
             new = {

@@ -1,8 +1,8 @@
 """SupKernelUCB: levels of certainty, each with measurements of its own, so that those of a level are independent.
 
-Source: Valko, Korda, Munos, Flaounas & Cristianini, *Finite-Time Analysis of Kernelised Contextual Bandits*, UAI
-2013, Algorithm 2, after the outline of Zenati et al. 2022. One exact posterior per level: for small problems. A route
-has no one level, so there is none of this on roads.
+Source: Valko, Korda, Munos, Flaounas & Cristianini, *Finite-Time Analysis of Kernelised Contextual
+Bandits*, UAI 2013, Algorithm 2, after the outline of Zenati et al. 2022. One exact posterior per
+level: for small problems. A route has no one level, so there is none of this on roads.
 """
 
 import math
@@ -34,11 +34,16 @@ class SupKernelUCB:
         ridge: float = 1.0,
     ) -> None:
         if not 0 < eta < math.inf:
-            raise ValueError(f"eta is {eta:g}; the scale of the widths must be positive: larger explores more")
+            raise ValueError(
+                f"eta is {eta:g}; the scale of the widths must be positive: larger explores more"
+            )
         if not 0 < ridge < math.inf:
             raise ValueError(f"ridge is {ridge:g}; lambda over the noise variance must be positive")
         n_levels = max(1, math.ceil(0.5 * math.log2(horizon)) + 1)
-        self._levels = [SparsePosterior(kernel, noise_std_wh, arms.features.shape[1], ridge) for _ in range(n_levels)]
+        self._levels = [
+            SparsePosterior(kernel, noise_std_wh, arms.features.shape[1], ridge)
+            for _ in range(n_levels)
+        ]
         self._noise_std = noise_std_wh
         self._eta = eta
         self._narrow = 1.0 / math.sqrt(horizon)

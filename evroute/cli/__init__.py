@@ -1,6 +1,7 @@
 """The command line: ``evroute``. Each command parses, calls one library function and shows what it returns.
 
-Imports of numpy and all that stands on it happen inside the commands, so that ``evroute --help`` stays instant.
+Imports of numpy and all that stands on it happen inside the commands, so that ``evroute --help``
+stays instant.
 """
 
 import sys
@@ -43,7 +44,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Energy-efficient routes for electric cars, learned from the trips that were driven."""

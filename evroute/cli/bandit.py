@@ -8,7 +8,9 @@ import typer
 
 def bandit(
     experiment: Annotated[Path, typer.Argument(help="A TOML file (see data/bandits).")],
-    out: Annotated[Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods play a plain kernel bandit. Interrupted, the same command continues.
@@ -23,7 +25,12 @@ def bandit(
     from evroute.bandits.starvation import StarvationExperiment, bands
     from evroute.cli.progress import progress
     from evroute.files import replacing
-    from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
+    from evroute.report.bandits import (
+        bandit_chart,
+        bandit_table,
+        starvation_chart,
+        starvation_table,
+    )
     from evroute.report.page import png
 
     wanted = load_bandit(experiment)
@@ -35,7 +42,9 @@ def bandit(
     else:
         n_runs = len(wanted.methods) * wanted.repetitions
         with progress(quiet=quiet) as report:
-            played = play(wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs), folder)
+            played = play(
+                wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs), folder
+            )
         rounds = played.to_pandas()
         table, chart = bandit_table(rounds), bandit_chart(rounds)
         title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
@@ -47,6 +56,11 @@ def bandit(
         temporary.write_bytes(png(chart))
     shown = Table(*table.columns, title=title)
     for row in table.itertuples(index=False):
-        shown.add_row(*(cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}" for cell in row))
+        shown.add_row(
+            *(
+                cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}"
+                for cell in row
+            )
+        )
     Console().print(shown)
     typer.echo(folder)

@@ -5,7 +5,9 @@ from typing import Annotated
 import typer
 
 
-def app(port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8501) -> None:
+def app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8501,
+) -> None:
     """Open the dashboard in a browser; Ctrl-C ends it."""
     import runpy
     import sys

@@ -19,17 +19,31 @@ def learn(
             "GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh or soc_percent [, vehicle]."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")],
-    network: Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")] = "denver",
-    vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
+    out: Annotated[
+        Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")
+    ],
+    network: Annotated[
+        str, typer.Option(help="A network's name, or a stored .npz file.")
+    ] = "denver",
+    vehicle: Annotated[
+        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
+    ] = "reference",
     model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "physics+gp",
-    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
+    ] = None,
     arms: Annotated[
         str | None,
-        typer.Option(help="What the model learns on: edges, turns (edges as entered), or turns-braked. [edges]"),
+        typer.Option(
+            help="What the model learns on: edges, turns (edges as entered), or turns-braked. [edges]"
+        ),
     ] = None,
-    prior: Annotated[str, typer.Option(help="Size of prior deviations: paper, dissipation.")] = "paper",
-    reset: Annotated[bool, typer.Option("--reset", help="Forget what the folder has learned.")] = False,
+    prior: Annotated[
+        str, typer.Option(help="Size of prior deviations: paper, dissipation.")
+    ] = "paper",
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Forget what the folder has learned.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn trips that you measured. Plan on them with 'evroute route --belief'."""
@@ -78,7 +92,9 @@ def _print(learned: "Learned") -> None:
                 f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
             )
         console.print(table)
-    told = [f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"]
+    told = [
+        f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"
+    ]
     told += [f"{learned.known} known already"] * bool(learned.known)
     told += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
     console.print("; ".join(told))
@@ -86,7 +102,10 @@ def _print(learned: "Learned") -> None:
         console.print(learned.verdict, soft_wrap=True)
     for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
         if name in learned.saving:
-            console.print(f"as believed, its routes save {learned.saving[name]} against {title}", soft_wrap=True)
+            console.print(
+                f"as believed, its routes save {learned.saving[name]} against {title}",
+                soft_wrap=True,
+            )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
     if len(learned.skipped) > SHOWN:

@@ -66,7 +66,9 @@ def list_methods() -> None:
     console = Console()
     table = Table("method", "model", "index", "options", title="Named methods")
     for name, parts in METHODS.items():
-        options = ", ".join(f"{key}={value}" for key, value in parts.items() if key not in {"model", "index"})
+        options = ", ".join(
+            f"{key}={value}" for key, value in parts.items() if key not in {"model", "index"}
+        )
         table.add_row(name, str(parts["model"]), str(parts["index"]), options)
     console.print(table)
     for title, known in (("Models", MODELS), ("Indices", INDICES)):
@@ -86,12 +88,16 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
 
     if name in METHODS:
-        Console().print(f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}")
+        Console().print(
+            f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}"
+        )
         parts = [(MODELS, str(METHODS[name]["model"])), (INDICES, str(METHODS[name]["index"]))]
     else:
         parts = [(known, name) for known in (MODELS, INDICES) if name in known]
     if not parts:
-        raise UnknownNameError(f"unknown method '{name}'; 'evroute method list' tells what there is")
+        raise UnknownNameError(
+            f"unknown method '{name}'; 'evroute method list' tells what there is"
+        )
     for known, part in parts:
         kind = "model" if known is MODELS else "index"
         defaults = defaults_of(known, part)
@@ -101,7 +107,9 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
             continue
         table = Table("option", "default", "what", title=title)
         for option, default in defaults.items():
-            table.add_row(option, "none" if default is None else str(default), OPTIONS.get(option, ""))
+            table.add_row(
+                option, "none" if default is None else str(default), OPTIONS.get(option, "")
+            )
         Console().print(table)
 
 

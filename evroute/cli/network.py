@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
     from evroute.network.road_network import RoadNetwork
 
-app = typer.Typer(help="Road networks: list them, look into them, build your own.", no_args_is_help=True)
+app = typer.Typer(
+    help="Road networks: list them, look into them, build your own.", no_args_is_help=True
+)
 
 Name = Annotated[str, typer.Argument(help="A network's name, or a stored .npz file.")]
 Elevation = Annotated[
@@ -23,7 +25,8 @@ Elevation = Annotated[
     ),
 ]
 Smoothing = Annotated[
-    float, typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none.")
+    float,
+    typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
 ]
 
 
@@ -60,12 +63,19 @@ def info(
 
 @app.command()
 def build(
-    name: Annotated[str, typer.Argument(help="The name to use it by: letters, digits, '.', '_', '-'.")],
-    place: Annotated[str | None, typer.Option(metavar="TEXT", help="A place of the world; needs internet.")] = None,
-    osm: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="OpenStreetMap: .osm, .osm.gz, .osm.bz2 or .osm.pbf.")
+    name: Annotated[
+        str, typer.Argument(help="The name to use it by: letters, digits, '.', '_', '-'.")
+    ],
+    place: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A place of the world; needs internet.")
     ] = None,
-    graphml: Annotated[Path | None, typer.Option(metavar="FILE", help="A graph that OSMnx saved.")] = None,
+    osm: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="OpenStreetMap: .osm, .osm.gz, .osm.bz2 or .osm.pbf."),
+    ] = None,
+    graphml: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A graph that OSMnx saved.")
+    ] = None,
     sumo: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
@@ -120,7 +130,10 @@ def fetch(
 @app.command()
 def export(
     name: Name,
-    to: Annotated[Path, typer.Option(metavar="FILE", help=".graphml (for OSMnx), .gpkg, .geojson or .parquet.")],
+    to: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help=".graphml (for OSMnx), .gpkg, .geojson or .parquet."),
+    ],
 ) -> None:
     """Write a network for other programs."""
     from evroute.network.catalog import load_network
@@ -134,15 +147,21 @@ def export(
 @app.command()
 def close(
     name: Name,
-    new: Annotated[str, typer.Option("--as", metavar="NAME", help="The name of the network without those roads.")],
+    new: Annotated[
+        str,
+        typer.Option("--as", metavar="NAME", help="The name of the network without those roads."),
+    ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="An edge, or several with commas; may be given several times."),
+        typer.Option(
+            metavar="ID", help="An edge, or several with commas; may be given several times."
+        ),
     ] = None,
     area: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="AREA", help="lat,lon,lat,lon of two corners, or a file with polygons; several times too."
+            metavar="AREA",
+            help="lat,lon,lat,lon of two corners, or a file with polygons; several times too.",
         ),
     ] = None,
 ) -> None:
@@ -161,7 +180,9 @@ def close(
     typer.echo(f"built {path}: {left.source.notes[-1]}")
 
 
-def _build(read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float) -> None:
+def _build(
+    read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float
+) -> None:
     """Read the roads, give them heights, keep them, and show what came of it."""
     from rich.console import Console
 
@@ -174,7 +195,9 @@ def _build(read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] |
         network = read()
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
-        network = catalog.build(network, rasters=rasters, smoothing_m=smoothing, attribution=attribution)
+        network = catalog.build(
+            network, rasters=rasters, smoothing_m=smoothing, attribution=attribution
+        )
         status.update("storing")
         path = catalog.keep(network)
     console.print(f"built {path}", soft_wrap=True)
@@ -228,12 +251,19 @@ def _print_table(told: dict[str, Any]) -> None:
     table = Table(title=told["name"], show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("edges, junctions, turns", f"{told['edges']:,}, {told['junctions']:,}, {told['turns']:,}")
+    table.add_row(
+        "edges, junctions, turns", f"{told['edges']:,}, {told['junctions']:,}, {told['turns']:,}"
+    )
     table.add_row("length", f"{told['length_m'] / 1000:.1f} km")
     titles = ("median", "95th percentile", "99th", "steepest")
-    told_inclines = (f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True))
+    told_inclines = (
+        f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True)
+    )
     table.add_row("|incline| of edges", ", ".join(told_inclines))
-    table.add_row("edges with negative energy", f"{told['negative_prior_edges']:,} (eq. 8, the default vehicle)")
+    table.add_row(
+        "edges with negative energy",
+        f"{told['negative_prior_edges']:,} (eq. 8, the default vehicle)",
+    )
     smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
     table.add_row("heights", f"{told['elevation']}; {smoothing}")
     for key in ("source", "source_sha256", "attribution", "crs"):

@@ -9,7 +9,9 @@ import typer
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder, as evroute simulate writes it.")],
-    out: Annotated[Path | None, typer.Option(help="The page. [report.html in the run folder]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The page. [report.html in the run folder]")
+    ] = None,
 ) -> None:
     """Write a page about a run folder. It stands alone; each of its figures lies beside it as a PNG too."""
     from rich.console import Console

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True)
+app = typer.Typer(
+    help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True
+)
 
 
 @app.command("list")
@@ -16,7 +18,14 @@ def list_vehicles() -> None:
     from evroute.energy.vehicle import load_vehicle, vehicle_names
 
     table = Table()
-    for title in ("vehicle", "mass kg", "drag x area m²", "rolling", "auxiliary W", "usable battery kWh"):
+    for title in (
+        "vehicle",
+        "mass kg",
+        "drag x area m²",
+        "rolling",
+        "auxiliary W",
+        "usable battery kWh",
+    ):
         first = title == "vehicle"
         table.add_column(title, justify="left" if first else "right", no_wrap=first)
     for name in vehicle_names():
@@ -33,7 +42,9 @@ def list_vehicles() -> None:
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")]) -> None:
+def show(
+    name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")],
+) -> None:
     """Show the numbers of one vehicle and where they are from."""
     from dataclasses import asdict
 

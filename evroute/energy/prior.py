@@ -1,9 +1,10 @@
 """EnergyPrior: what is believed of every edge before any trip: eq. 8 as the mean, and spreads scaled by its own.
 
-Sandberg et al., section 4.1: the prior standard deviation of an edge's expected energy is 0.25 and that of the noise
-0.1 times the standard deviation of eq. 8 over all edges of the network. One size for a street of 5 m and a road of
-4 km makes drawn energies absurd on short edges; the spread "dissipation" is our alternative: in proportion to what
-the edge itself dissipates.
+Sandberg et al., section 4.1: the prior standard deviation of an edge's expected energy is 0.25 and
+that of the noise
+0.1 times the standard deviation of eq. 8 over all edges of the network. One size for a street of 5
+m and a road of 4 km makes drawn energies absurd on short edges; the spread "dissipation" is our
+alternative: in proportion to what the edge itself dissipates.
 """
 
 from collections.abc import Callable
@@ -38,7 +39,8 @@ class EnergyPrior:
     """Prior of the expected energy of n edges for one vehicle.
 
     parts: eq. 8 by cause.  mean_wh: (n,) their sum.  std_wh: (n,) prior standard deviations, Wh.
-    noise_std_wh: (n,) standard deviation of one measurement, Wh.  potential_wh: (n,) ``m g dz``, Wh.
+    noise_std_wh: (n,) standard deviation of one measurement, Wh.  potential_wh: (n,) ``m g dz``,
+    Wh.
     """
 
     parts: EnergyParts

@@ -1,6 +1,7 @@
 """Regressors: how the energy of an edge changes with each number that eq. 8 takes for granted.
 
-To first order the true energy of an edge is ``E + sum_j x_j b_j``, with ``x_j`` the derivative of eq. 8 by one of
+To first order the true energy of an edge is ``E + sum_j x_j b_j``, with ``x_j`` the derivative of
+eq. 8 by one of
 
 =================  =====  ====================================================  =========
 coefficient        unit   what it multiplies in eq. 8                           prior std
@@ -13,10 +14,12 @@ wind from east     m/s    drag: ``(v + h)² = v² + 2 v h`` for a head wind h   
 wind from north    m/s    likewise                                              5
 =================  =====  ====================================================  =========
 
-Each carries the efficiency that eq. 8 gives the edge, auxiliary power none. The prior deviations are ours: 15 % of
-1.8 t are four people; rolling resistance changes by 0.8 % per kelvin (ISO 28580), so 25 K are 20 %; air at 0 °C is
-9 % denser than at 25 °C, and roof boxes and open windows come on top; heating and cooling take 0 to 5 kW, seldom much
-above 2 once the cabin is warm; 5 m/s is a gentle breeze (Beaufort 3).
+Each carries the efficiency that eq. 8 gives the edge, auxiliary power none. The prior deviations
+are ours: 15 % of
+1.8 t are four people; rolling resistance changes by 0.8 % per kelvin (ISO 28580), so 25 K are 20 %;
+air at 0 °C is 9 % denser than at 25 °C, and roof boxes and open windows come on top; heating and
+cooling take 0 to 5 kW, seldom much above 2 once the cabin is warm; 5 m/s is a gentle breeze
+(Beaufort 3).
 """
 
 from typing import Protocol
@@ -52,8 +55,8 @@ class Derivatives(Protocol):
 class Regressors:
     """Derivatives of eq. 8 on the edges of a network, at the speeds that their contexts tell.
 
-    Only the speed of an edge changes with its context; its length, its climb and its direction, tail to head, are the
-    network's.
+    Only the speed of an edge changes with its context; its length, its climb and its direction,
+    tail to head, are the network's.
     """
 
     names = NAMES
@@ -64,7 +67,9 @@ class Regressors:
         self.network = network
         self.vehicle = vehicle
         self._speed_scale = context.build(network).scale[_SPEED]
-        self._direction = np.column_stack([headwind_mps(network, 1.0, 90.0), headwind_mps(network, 1.0, 0.0)])
+        self._direction = np.column_stack(
+            [headwind_mps(network, 1.0, 90.0), headwind_mps(network, 1.0, 0.0)]
+        )
 
     def speed_mps(self, features: FloatArray) -> FloatArray:
         """Return the (a,) speeds of contexts (a, d), m/s."""
@@ -73,7 +78,9 @@ class Regressors:
 
     def parts(self, edge: IntArray, speed_mps: FloatArray) -> EnergyParts:
         """Evaluate eq. 8 on edges (a,) at speeds (a,)."""
-        return energy_parts(self.vehicle, self.network.length_m[edge], self.network.climb_m[edge], speed_mps)
+        return energy_parts(
+            self.vehicle, self.network.length_m[edge], self.network.climb_m[edge], speed_mps
+        )
 
     def of(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the derivatives by each of `NAMES` for edges (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""

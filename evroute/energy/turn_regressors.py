@@ -1,8 +1,9 @@
 """TurnRegressors: how the energy of a turn changes with each number that it takes for granted (`energy.regressors`).
 
-The mass multiplies what speeding up takes and what braking for the turn loses, too. These change with a number of
-their own as well, "kinetic", 0 where speeds change as the prior has it: drivers who let the car roll take less of
-them, and at -1 changes of speed take nothing. Its prior deviation of 0.5 is ours.
+The mass multiplies what speeding up takes and what braking for the turn loses, too. These change
+with a number of their own as well, "kinetic", 0 where speeds change as the prior has it: drivers
+who let the car roll take less of them, and at -1 changes of speed take nothing. Its prior deviation
+of 0.5 is ours.
 """
 
 import numpy as np
@@ -29,14 +30,18 @@ class TurnRegressors:
         network = energy.network
         self._energy = energy
         self._speed_scale = context.build(network).scale[SPEED]
-        self._direction = np.column_stack([headwind_mps(network, 1.0, 90.0), headwind_mps(network, 1.0, 0.0)])
+        self._direction = np.column_stack(
+            [headwind_mps(network, 1.0, 90.0), headwind_mps(network, 1.0, 0.0)]
+        )
 
     def of(self, rows: IntArray, features: FloatArray) -> FloatArray:
         """Return the derivatives for rows (a,) of the table in contexts (a, d), (a, 7) Wh per unit."""
         network, car = self._energy.network, self._energy.vehicle
         entered = self._energy.table.entered[rows]
         length_m = network.length_m[entered]
-        speed_mps, entry_mps = (features[:, column] * self._speed_scale for column in (SPEED, ENTRY_SPEED))
+        speed_mps, entry_mps = (
+            features[:, column] * self._speed_scale for column in (SPEED, ENTRY_SPEED)
+        )
         work = energy_parts(self._energy.at_wheels, length_m, network.climb_m[entered], speed_mps)
         gained_wh = 0.5 * car.mass_kg * (speed_mps**2 - entry_mps**2) / J_PER_WH
         driving = work.total_wh + gained_wh >= 0

@@ -1,6 +1,7 @@
 """Vehicles: the parameters of eq. 8, a catalogue that ships with evroute, and TOML files of the user's own.
 
-A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each number is from::
+A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each
+number is from::
 
     name = "my van"
     mass_kg = 2400
@@ -24,9 +25,11 @@ DEFAULT = "reference"
 class Vehicle:
     """One vehicle as eq. 8 sees it.
 
-    mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.  propulsion_efficiency: battery to
-    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load beside the
-    powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by field.
+    mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.
+    propulsion_efficiency: battery to
+    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load
+    beside the powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by
+    field.
 
     Raises
     ------
@@ -57,7 +60,8 @@ def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
     UnknownNameError
         If the catalogue does not have the name; the message lists what it has.
     EvrouteError
-        If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of range.
+        If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of
+        range.
     """
     if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
         return _read(Path(name_or_path))

@@ -43,14 +43,17 @@ def make_learners(
 ) -> dict[str, Learner]:
     """Return a learner for each vehicle, the first of which is the run's own, by the names that trips have for them.
 
-    The run's own draws from the streams as if it were alone; the others from streams by their names.
+    The run's own draws from the streams as if it were alone; the others from streams by their
+    names.
     """
     learners: dict[str, Learner] = {}
     for vehicle in vehicles:
         streams = (policy_seeds, model_seeds)
         if vehicle:
             streams = (child(policy_seeds, _key(vehicle)), child(model_seeds, _key(vehicle)))
-        learners[vehicle] = _learner(run, vehicle, *streams, first=learners.get("") if run.share_belief else None)
+        learners[vehicle] = _learner(
+            run, vehicle, *streams, first=learners.get("") if run.share_belief else None
+        )
     return learners
 
 
@@ -82,7 +85,8 @@ def check_shared(method: Method) -> None:
     Raises
     ------
     EvrouteError
-        If its model keeps books by trip, or its index asks for more than scales from one vehicle to another.
+        If its model keeps books by trip, or its index asks for more than scales from one vehicle to
+        another.
     """
     model, needs = made_by(named(MODELS, "model", method.model)), needs_of(method.index)
     if not lacking(model, Anticipates) or not lacking(model, Diagnoses):
@@ -104,16 +108,25 @@ def check_vehicles(trip: str, vehicles: Sequence[str], run_vehicle: str) -> None
     """
     names = [Path(vehicle).stem for vehicle in (*vehicles, run_vehicle)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise EvrouteError(f"trips {trip} name two vehicles called '{twice[0]}'; rename one of the files")
+        raise EvrouteError(
+            f"trips {trip} name two vehicles called '{twice[0]}'; rename one of the files"
+        )
 
 
 def _learner(
-    run: Run, vehicle: str, policy_seeds: SeedSequence, model_seeds: SeedSequence, *, first: Learner | None
+    run: Run,
+    vehicle: str,
+    policy_seeds: SeedSequence,
+    model_seeds: SeedSequence,
+    *,
+    first: Learner | None,
 ) -> Learner:
     method, setting = run.method, _setting(run, vehicle)
     believed = _setting(run, vehicle, run.lengthscale * (method.lengthscale_factor or 1.0))
     if first is None:
-        own = {"rng": default_rng(model_seeds)} | ({} if believed is setting else {"prior_factor": None})
+        own = {"rng": default_rng(model_seeds)} | (
+            {} if believed is setting else {"prior_factor": None}
+        )
         model, space = make_model(method, believed, own), make_space(method, setting)
     else:
         model, space = _shared(first, believed), first.space
@@ -149,7 +162,9 @@ def _shared(first: Learner, setting: Setting) -> Shared:
 
 def _setting(run: Run, vehicle: str, lengthscale: float | None = None) -> Setting:
     known = run.world.tells_temperature
-    return load_setting(run.network, vehicle or run.vehicle, run.prior, lengthscale or run.lengthscale, known)
+    return load_setting(
+        run.network, vehicle or run.vehicle, run.prior, lengthscale or run.lengthscale, known
+    )
 
 
 def _key(vehicle: str) -> int:

@@ -1,6 +1,7 @@
 """Routes drawn at random and driven without the learner hearing of it: how well it knows what it did not choose.
 
-A policy chooses routes that it believes to be cheap, so errors of its belief are not alike on them and on others.
+A policy chooses routes that it believes to be cheap, so errors of its belief are not alike on them
+and on others.
 """
 
 import math
@@ -23,7 +24,8 @@ EVERY = 10
 class Audit:
     """Drives a route of the index `Random` every tenth round, in the conditions and with the noise of that round.
 
-    potential_wh: (n,) ``m g dz`` of every edge.  seeds: of the routes alone; that of a round depends on nothing else.
+    potential_wh: (n,) ``m g dz`` of every edge.  seeds: of the routes alone; that of a round
+    depends on nothing else.
     """
 
     def __init__(self, *, search: Search, potential_wh: FloatArray, seeds: SeedSequence) -> None:
@@ -53,7 +55,9 @@ class Audit:
             feedback = environment.drive(request, route)
             measured_wh = float(feedback.energy_wh.sum())
             if charge:
-                of_charge = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
+                of_charge = charge.row(
+                    agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
+                )
         return {
             "audit_wh": measured_wh,
             "audit_predicted_wh": predicted_wh,

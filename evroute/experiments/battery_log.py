@@ -1,6 +1,7 @@
 """Charge: what each trip of a run does to a battery that starts it with a given charge and keeps a reserve.
 
-The learner plans without it; what is logged is how well it could have told, before a trip, what the charge will do.
+The learner plans without it; what is logged is how well it could have told, before a trip, what the
+charge will do.
 """
 
 from collections.abc import Mapping
@@ -58,17 +59,21 @@ class Charge:
         """Return the columns of a trip that was driven, from what the agent believed before.
 
         soc_lowest_percent, soc_arrival_percent: as measured, after every edge and the last.
-        soc_arrival_expected_percent: less what was expected, ``expected_wh``.  below_reserve_midway, _on_arrival: 1
-        where the charge was, after an edge but the last, and after the last.  p_reserve: announced probability never
-        to fall below it, by the belief; p_reserve_widened: by the belief with its deviations times ``widened``, as
-        ``evroute route`` tells it. NaN where the model has no joint posterior.
+        soc_arrival_expected_percent: less what was expected, ``expected_wh``.
+        below_reserve_midway, _on_arrival: 1 where the charge was, after an edge but the last, and
+        after the last.  p_reserve: announced probability never to fall below it, by the belief;
+        p_reserve_widened: by the belief with its deviations times ``widened``, as ``evroute route``
+        tells it. NaN where the model has no joint posterior.
         """
         battery = self.batteries[request.vehicle]
         charge_wh = follow(battery, feedback.energy_wh).charge_wh[1:]
         told = agent.forecast(request, route)
         announced = {"p_reserve": np.nan, "p_reserve_widened": np.nan}
         if told is not None:
-            for name, energy in (("p_reserve", told), ("p_reserve_widened", told.inflated(widened))):
+            for name, energy in (
+                ("p_reserve", told),
+                ("p_reserve_widened", told.inflated(widened)),
+            ):
                 announced[name] = forecast_charge(
                     energy,
                     capacity_wh=battery.capacity_wh,

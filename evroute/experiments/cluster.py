@@ -1,9 +1,10 @@
 """Carrying out runs on a Dask cluster: the workers play, the caller alone writes the run folder.
 
-Every host gets the networks once, as evroute stores them, into a folder of its own in the temporary files; what is
-expensive to prepare (the prior's factor) is made there once and mapped by all workers of the host. A run's files come
-back as bytes, the same as a run at home writes. Runs lost with a worker are played again by Dask elsewhere; what has
-come back is safe in the folder, whatever happens to the cluster.
+Every host gets the networks once, as evroute stores them, into a folder of its own in the temporary
+files; what is expensive to prepare (the prior's factor) is made there once and mapped by all
+workers of the host. A run's files come back as bytes, the same as a run at home writes. Runs lost
+with a worker are played again by Dask elsewhere; what has come back is safe in the folder, whatever
+happens to the cluster.
 """
 
 import asyncio
@@ -29,7 +30,9 @@ AHEAD = 4
 """Runs given to the cluster beyond one for each of its threads, so that none waits for the caller."""
 
 
-def execute_on(address: str, runs: Sequence[Run], folder: RunFolder, *, on_progress: Callable[[int], None]) -> None:
+def execute_on(
+    address: str, runs: Sequence[Run], folder: RunFolder, *, on_progress: Callable[[int], None]
+) -> None:
     """Carry out runs on the cluster at ``address``; ``on_progress`` hears the rounds of the runs that came back.
 
     Raises
@@ -37,8 +40,8 @@ def execute_on(address: str, runs: Sequence[Run], folder: RunFolder, *, on_progr
     MissingPackageError
         If distributed is not installed.
     EvrouteError
-        If nobody answers within ten seconds, the workers have other versions, a run needs a file that they cannot
-        have, or the cluster was lost; the runs that came back are kept.
+        If nobody answers within ten seconds, the workers have other versions, a run needs a file
+        that they cannot have, or the cluster was lost; the runs that came back are kept.
     """
     try:
         from distributed import Client
@@ -49,14 +52,18 @@ def execute_on(address: str, runs: Sequence[Run], folder: RunFolder, *, on_progr
     if not runs:
         return
     if by_file := [run for run in runs if run.vehicle.endswith(".toml")]:
-        raise EvrouteError(f"a cluster has no file '{by_file[0].vehicle}'; name a vehicle of the catalogue")
+        raise EvrouteError(
+            f"a cluster has no file '{by_file[0].vehicle}'; name a vehicle of the catalogue"
+        )
     stored = _stored({run.network for run in runs})
     try:
         asyncio.run(asyncio.wait_for(_answer(address), TIMEOUT_S))
         client = Client(address, timeout=TIMEOUT_S)
     except (OSError, ValueError, TimeoutError) as error:
         why = f" ({error})" if str(error) else ""
-        raise EvrouteError(f"no Dask scheduler answers at {address} within {TIMEOUT_S:.0f} s{why}") from None
+        raise EvrouteError(
+            f"no Dask scheduler answers at {address} within {TIMEOUT_S:.0f} s{why}"
+        ) from None
     with client:
         _check_versions(client, address)
         client.run(receive, stored)
@@ -120,7 +127,11 @@ def _check_versions(client: "Client", address: str) -> None:
     if not workers:
         raise EvrouteError(f"the Dask cluster at {address} has no workers")
     for worker, theirs in workers.items():
-        if others := [f"{name} {theirs[name]} (here {ours[name]})" for name in ours if theirs[name] != ours[name]]:
+        if others := [
+            f"{name} {theirs[name]} (here {ours[name]})"
+            for name in ours
+            if theirs[name] != ours[name]
+        ]:
             raise EvrouteError(f"worker {worker} has {', '.join(others)}; install the same there")
 
 
@@ -130,7 +141,11 @@ def versions() -> dict[str, str]:
     from importlib.metadata import version
 
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"evroute": __version__, "python": python, **{name: version(name) for name in ("numpy", "scipy")}}
+    return {
+        "evroute": __version__,
+        "python": python,
+        **{name: version(name) for name in ("numpy", "scipy")},
+    }
 
 
 def _stored(names: set[str]) -> dict[str, bytes]:
@@ -140,7 +155,9 @@ def _stored(names: set[str]) -> dict[str, bytes]:
     stored = {}
     for name in names:
         if name.endswith(".npz"):
-            raise EvrouteError(f"a cluster has no file '{name}'; keep the network under a name and use that")
+            raise EvrouteError(
+                f"a cluster has no file '{name}'; keep the network under a name and use that"
+            )
         with tempfile.TemporaryDirectory() as place:
             path = Path(place, "network.npz")
             store.save(load_setting(name, "reference").network, path)
@@ -150,7 +167,9 @@ def _stored(names: set[str]) -> dict[str, bytes]:
 
 def receive(stored: Mapping[str, bytes]) -> None:
     """Keep networks on a worker's host, in a cache that no user's is, and use it from then on."""
-    digest = hashlib.sha256(b"".join(name.encode() + stored[name] for name in sorted(stored))).hexdigest()[:16]
+    digest = hashlib.sha256(
+        b"".join(name.encode() + stored[name] for name in sorted(stored))
+    ).hexdigest()[:16]
     cache = Path(tempfile.gettempdir(), f"evroute-cluster-{digest}")
     for name, content in stored.items():
         path = cache / "networks" / f"{name}.npz"

@@ -1,7 +1,8 @@
 """How long an experiment will take and how much disk, from playing each kind of its runs for a few rounds.
 
-Time and disk of a run are taken for straight lines in its rounds. Models whose rounds slow down as they learn more
-edges take longer than that; how much, the line after the real run tells (`kept`, `hindsight`).
+Time and disk of a run are taken for straight lines in its rounds. Models whose rounds slow down as
+they learn more edges take longer than that; how much, the line after the real run tells (`kept`,
+`hindsight`).
 """
 
 import hashlib
@@ -30,8 +31,9 @@ FEW_ROUNDS, SOME_ROUNDS = 10, 40
 class Estimate:
     """What an experiment comes to.
 
-    runs: of the grid, of which ``finished`` are in the folder already.  rounds: left to play.  kinds: combinations
-    played to find out.  cpu_s: of all runs left together; wall_s: with ``jobs`` processes.
+    runs: of the grid, of which ``finished`` are in the folder already.  rounds: left to play.
+    kinds: combinations played to find out.  cpu_s: of all runs left together; wall_s: with ``jobs``
+    processes.
     disk_bytes: what they add.
     failures: why kinds failed, by the name of the run; they count as nothing.
     """
@@ -131,7 +133,11 @@ def kept(experiment: Experiment) -> Estimate | None:
 
 def hindsight(told: Estimate, folder: RunFolder, took_s: float) -> dict[str, float]:
     """Record in ``estimate.json`` of a run folder how good an estimate was: seconds and bytes, foretold and taken."""
-    files = [path for path in folder.path.rglob("*") if path.is_file() and not path.name.startswith("report")]
+    files = [
+        path
+        for path in folder.path.rglob("*")
+        if path.is_file() and not path.name.startswith("report")
+    ]
     known = {
         "estimated_s": told.wall_s,
         "took_s": took_s,
@@ -169,7 +175,11 @@ def _played(run: Run, rounds: int) -> tuple[float, float, str]:
         attempt(short, folder, lambda t: None)
         took_s = perf_counter() - started
         size = sum(path.stat().st_size for path in folder.path.rglob("*") if path.is_file())
-        merged = sum(path.stat().st_size for kind in ("parts", "timings") for path in (folder.path / kind).glob("*"))
+        merged = sum(
+            path.stat().st_size
+            for kind in ("parts", "timings")
+            for path in (folder.path / kind).glob("*")
+        )
         return took_s, float(size + merged), folder.failures().get(short.name, "")
 
 

@@ -1,7 +1,8 @@
 """Carrying out runs: each alone with one BLAS thread, in this process or in several, with the same result.
 
-Worker processes are started afresh ("spawn"), so that no lock or thread of the caller is inherited. They stop at the
-next round once the caller is interrupted, and at once if it is killed; unfinished runs leave no files that count.
+Worker processes are started afresh ("spawn"), so that no lock or thread of the caller is inherited.
+They stop at the next round once the caller is interrupted, and at once if it is killed; unfinished
+runs leave no files that count.
 """
 
 import os
@@ -30,7 +31,9 @@ AHEAD = 4
 """Runs given out for each process."""
 
 
-def execute(runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]) -> None:
+def execute(
+    runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]
+) -> None:
     """Carry out runs in up to ``jobs`` processes; ``on_progress`` hears the number of rounds done so far.
 
     A run that fails is recorded in the folder, and the others go on.

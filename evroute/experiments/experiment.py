@@ -5,7 +5,8 @@ A file looks like this::
 horizon = 500
 seeds = 5
 search = ["rectified"]
-methods = [{ model = "exact", index = "ts", variance_scale = 1 }, { model = "independent", index = "ucb" }]
+methods = [{ model = "exact", index = "ts", variance_scale = 1 }, { model = "independent", index =
+"ucb" }]
 
 [trips]
 monaco = ["A", "B"]
@@ -55,18 +56,24 @@ from evroute.worlds.world import World, load_world
 class Experiment(BaseModel):
     """Every method on every trip in every world under every search, prior and lengthscale, with ``seeds`` seeds each.
 
-    trips: names, pairs of places, files or ``random 2-5 km`` (`demand`), by network (a name or a stored ``.npz``).
-    horizon: of every run, in trips; left out, it is 500, or where trips come from files what the longest holds.
-    world: one or several, by name, file or table (`load_world`).  closed_share, if given, goes to each of them.
+    trips: names, pairs of places, files or ``random 2-5 km`` (`demand`), by network (a name or a
+    stored ``.npz``).
+    horizon: of every run, in trips; left out, it is 500, or where trips come from files what the
+    longest holds.
+    world: one or several, by name, file or table (`load_world`).  closed_share, if given, goes to
+    each of them.
     prior, lengthscale: of sampled worlds, and of the models in any.
-    in_flight: so many trips are planned before the first of them tells what it measured; ``"clock"``: each tells when
-    it ends.
-    audit: drive a random route in every tenth round too, of which the learner does not hear (`Audit`).
+    in_flight: so many trips are planned before the first of them tells what it measured;
+    ``"clock"``: each tells when it ends.
+    audit: drive a random route in every tenth round too, of which the learner does not hear
+    (`Audit`).
 
-    soc, reserve: charge with which every trip starts and that it is to keep, percent of the usable battery: what the
-    charge did and was expected to do is logged (`Charge`); plans do not depend on it.
-    share_belief: vehicles that trips name learn together (`model.shared`). Left out, each learns for itself: what is
-    wrong with one vehicle then harms no other, at the price of learning the roads anew.
+    soc, reserve: charge with which every trip starts and that it is to keep, percent of the usable
+    battery: what the charge did and was expected to do is logged (`Charge`); plans do not depend on
+    it.
+    share_belief: vehicles that trips name learn together (`model.shared`). Left out, each learns
+    for itself: what is wrong with one vehicle then harms no other, at the price of learning the
+    roads anew.
 
     Raises
     ------
@@ -80,20 +87,28 @@ class Experiment(BaseModel):
 
     trips: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(min_length=1)
     methods: tuple[Method, ...] = Field(min_length=1)
-    search: tuple[Annotated[str, AfterValidator(check_search)], ...] = Field(("potential-rectified",), min_length=1)
+    search: tuple[Annotated[str, AfterValidator(check_search)], ...] = Field(
+        ("potential-rectified",), min_length=1
+    )
     horizon: int = Field(500, gt=0)
     seeds: int = Field(5, gt=0)
     vehicle: str = DEFAULT_VEHICLE
     in_flight: Flight = 1
     audit: Literal[True] | None = None
-    share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = None
+    share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = (
+        None
+    )
     soc: float | None = Field(None, ge=0, le=100)
     reserve: float | None = Field(None, ge=0, le=100)
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
         (DEFAULT_WORLD,), min_length=1, validate_default=True
     )
-    prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field((DEFAULT_SPREAD,), min_length=1)
-    lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field((DEFAULT_LENGTHSCALE,), min_length=1)
+    prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field(
+        (DEFAULT_SPREAD,), min_length=1
+    )
+    lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        (DEFAULT_LENGTHSCALE,), min_length=1
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -105,7 +120,10 @@ class Experiment(BaseModel):
         worlds = worlds if isinstance(worlds, list | tuple) else [worlds]
         if "closed_share" in table:
             share = table.pop("closed_share")
-            worlds = [load_world(load_world(each).model_dump() | {"closed_share": share}) for each in worlds]
+            worlds = [
+                load_world(load_world(each).model_dump() | {"closed_share": share})
+                for each in worlds
+            ]
         if "horizon" not in table and (longest := _longest(table)):
             table["horizon"] = longest
         return table | {"world": worlds}
@@ -115,8 +133,12 @@ class Experiment(BaseModel):
         names = [run.name for run in self.runs()]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the same run is asked for twice: {twice[0]}")
-        if any(world.tells_temperature for world in self.world) and any(method.arms for method in self.methods):
-            raise ValueError("arms on turns know no temperatures; leave temperature_std_k or arms out")
+        if any(world.tells_temperature for world in self.world) and any(
+            method.arms for method in self.methods
+        ):
+            raise ValueError(
+                "arms on turns know no temperatures; leave temperature_std_k or arms out"
+            )
         if self.soc is None and self.reserve is not None:
             raise ValueError("reserve needs the charge at the start: soc")
         if self.soc is not None and self.soc < (self.reserve or 0.0):
@@ -126,7 +148,15 @@ class Experiment(BaseModel):
     def runs(self) -> Iterator[Run]:
         """Yield every run of the grid; paired ones differ in the method alone."""
         trips = [(network, trip) for network, names in self.trips.items() for trip in names]
-        grid = product(trips, self.world, self.prior, self.lengthscale, self.search, self.methods, range(self.seeds))
+        grid = product(
+            trips,
+            self.world,
+            self.prior,
+            self.lengthscale,
+            self.search,
+            self.methods,
+            range(self.seeds),
+        )
         for (network, trip), world, prior, lengthscale, search, method, seed in grid:
             yield Run(
                 network=network,
@@ -200,7 +230,9 @@ def grid(
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
     ]
-    return _validated({"trips": dict.fromkeys(networks, trips), "methods": wanted} | fields, "simulation")
+    return _validated(
+        {"trips": dict.fromkeys(networks, trips), "methods": wanted} | fields, "simulation"
+    )
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
@@ -234,9 +266,9 @@ def simulate(
 ) -> RunFolder:
     """Carry out an experiment, or what is left of it, and return its folder.
 
-    Results are the same whatever ``jobs`` and ``scheduler`` are. A run that fails leaves its error in the folder
-    (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script has to call this under
-    ``if __name__ == "__main__":``, for its processes start afresh.
+    Results are the same whatever ``jobs`` and ``scheduler`` are. A run that fails leaves its error
+    in the folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script has
+    to call this under ``if __name__ == "__main__":``, for its processes start afresh.
 
     Parameters
     ----------
@@ -258,8 +290,9 @@ def simulate(
     ValueError
         If ``jobs`` is not positive.
     EvrouteError
-        If a network, trip or vehicle is unknown, the folder belongs to another experiment or is being written by
-        another process, a worker process died, or the cluster does not answer or was lost.
+        If a network, trip or vehicle is unknown, the folder belongs to another experiment or is
+        being written by another process, a worker process died, or the cluster does not answer or
+        was lost.
     """
     if jobs < 1:
         raise ValueError(f"jobs is {jobs}; it must be at least 1")
@@ -310,7 +343,9 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         for trip in experiment.trips[name]:
             if told := provenance(trip, setting):
                 files.setdefault(name, {})[trip] = told
-                _check_fleet(experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0))))
+                _check_fleet(
+                    experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0)))
+                )
         for world in experiment.world:
             if told := world.provenance(setting):
                 worlds.setdefault(name, {})[world.label] = told

@@ -20,17 +20,19 @@ Columns = dict[str, npt.NDArray[Any]]
 class Log:
     """What happened: columns of equal length in each table.
 
-    rounds: one row per round: t, departed_s, vehicle (empty for the run's), regret_wh, cumulative_regret_wh,
-    energy_wh (measured), predicted_wh and predicted_sd_wh (what it was expected to be, NaN where the model cannot
-    tell), half50_wh, half80_wh, half90_wh and half95_wh (how far conformal intervals of that many percent reach to
-    either side), route_edges, distinct_edges (driven so far), beta, multiplier (posterior deviations between index
-    and mean), b_min (of confidence sets); in
-    truth (``regret.DEFINITION``) true_wh, time_s and length_m of the route driven, and NAME_wh, NAME_s and NAME_m of
-    its rivals fastest, shortest, eq8, rule_best and best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of
-    `Audit`, if there was one; those of `Charge.row`, of audits too, if the run has a battery.
+    rounds: one row per round: t, departed_s, vehicle (empty for the run's), regret_wh,
+    cumulative_regret_wh, energy_wh (measured), predicted_wh and predicted_sd_wh (what it was
+    expected to be, NaN where the model cannot tell), half50_wh, half80_wh, half90_wh and half95_wh
+    (how far conformal intervals of that many percent reach to either side), route_edges,
+    distinct_edges (driven so far), beta, multiplier (posterior deviations between index and mean),
+    b_min (of confidence sets); in truth (``regret.DEFINITION``) true_wh, time_s and length_m of the
+    route driven, and NAME_wh, NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and
+    best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of `Audit`, if there was one; those
+    of `Charge.row`, of audits too, if the run has a battery.
     routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
-    diagnostics: numbers of their own, one row per round, of models that have some (``model.base.Diagnoses``).
+    diagnostics: numbers of their own, one row per round, of models that have some
+    (``model.base.Diagnoses``).
     """
 
     rounds: Columns
@@ -49,7 +51,9 @@ class Logbook:
         self._feedback: list[Feedback] = []
         self._driven: set[int] = set()
 
-    def drove(self, request: Round, route: Route, feedback: Feedback, score: Score, index: Index) -> None:
+    def drove(
+        self, request: Round, route: Route, feedback: Feedback, score: Score, index: Index
+    ) -> None:
         """Enter a trip, what it cost in truth, and how the index stood."""
         self._feedback.append(feedback)
         self._driven.update(route.edges)
@@ -70,7 +74,13 @@ class Logbook:
             }
         )
         for rival, totals in score.rivals.items():
-            self.told({f"{rival}_wh": totals.energy_wh, f"{rival}_s": totals.time_s, f"{rival}_m": totals.length_m})
+            self.told(
+                {
+                    f"{rival}_wh": totals.energy_wh,
+                    f"{rival}_s": totals.time_s,
+                    f"{rival}_m": totals.length_m,
+                }
+            )
 
     def told(self, row: Mapping[str, Any]) -> None:
         """Enter further columns of the round."""

@@ -1,6 +1,7 @@
 """Algorithm 1: observe, choose, drive, learn, for as many rounds as wanted.
 
-Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
+Process Bandits*.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -36,9 +37,10 @@ def run(
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
-    in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its update is what came
-    in between it and the next. A model that waits for its batch (``model.base.Waits``) hears of all under
-    way.  conformal: what is to hear of every trip that has told, or of those of each vehicle; new if none is given.
+    in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its
+    update is what came in between it and the next. A model that waits for its batch
+    (``model.base.Waits``) hears of all under way.  conformal: what is to hear of every trip that
+    has told, or of those of each vehicle; new if none is given.
 
     Raises
     ------
@@ -77,14 +79,18 @@ def run(
         halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
         charged = {}
         if charge:
-            charged = charge.row(agent, request, route, feedback, expected_wh=predicted_wh, widened=widened)
+            charged = charge.row(
+                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
+            )
         drove = perf_counter()
         hear(flight.after(feedback))
         laps["update_s"] = perf_counter() - drove
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
         logbook.timed(laps)
         logbook.diagnosed(agent.model, agent)
-        logbook.drove(request, route, feedback, judge.score(environment, request, route), agent.index)
+        logbook.drove(
+            request, route, feedback, judge.score(environment, request, route), agent.index
+        )
         predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
         logbook.told(predicted | charged | audited)
         on_round(t)
@@ -107,7 +113,10 @@ class _Intervals:
         """Return half the width of each interval of a trip just planned, Wh, by column."""
         multipliers = self.of(feedback.vehicle).multipliers
         self._expected.append((feedback, mean_wh, sd_wh, multipliers))
-        return {f"half{100 * level:.0f}_wh": float(m * sd_wh) for level, m in zip(LEVELS, multipliers, strict=True)}
+        return {
+            f"half{100 * level:.0f}_wh": float(m * sd_wh)
+            for level, m in zip(LEVELS, multipliers, strict=True)
+        }
 
     def tell(self, feedback: Feedback) -> None:
         place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)

@@ -25,18 +25,20 @@ from evroute.worlds.demand.demand import load_demand, vehicles_of
 def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
     """Carry out one run and write its files.
 
-    The streams of random numbers depend on the network, the trip and the seed alone: methods are compared in the same
-    worlds, and no method's draws depend on another's.
+    The streams of random numbers depend on the network, the trip and the seed alone: methods are
+    compared in the same worlds, and no method's draws depend on another's.
     """
     method = run.method
-    named(MODELS, "model", method.model)  # torch brings threads of its own, which can be limited once it is loaded
+    named(
+        MODELS, "model", method.model
+    )  # torch brings threads of its own, which can be limited once it is loaded
     with threadpool_limits(1):
         known = run.world.tells_temperature
         setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale, known)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = SeedSequence(
-            run.seed, spawn_key=names
-        ).spawn(6)
+        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
+            SeedSequence(run.seed, spawn_key=names).spawn(6)
+        )
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)
         vehicles = ("", *vehicles_of(trips))
@@ -46,7 +48,8 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         if run.soc is not None:
             cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
             batteries = {
-                name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve) for name, car in cars.items()
+                name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
+                for name, car in cars.items()
             }
             charge = Charge(batteries, charge_seeds)
         conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
@@ -62,7 +65,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             charge=charge,
         )
         for vehicle, learner in learners.items():
-            if vehicle and run.share_belief:  # what all share is kept once, as of the run's own vehicle
+            if (
+                vehicle and run.share_belief
+            ):  # what all share is kept once, as of the run's own vehicle
                 continue
             learned = learner.model
             if learner.space:

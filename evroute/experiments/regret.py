@@ -1,9 +1,9 @@
 """How good a route is in truth: its regret under the rule that chose it, and energy, time and length beside others.
 
-A draw of the prior GP has negative cycles, so no best route exists under signed truth. Regret is therefore counted in
-the weights that the run's own rule gives to the *true* expected energies (Sandberg et al., section 4; rectified
-Gaussians). Signed watt-hours stand beside it, for they alone compare the rules, and worlds in which the energy of an
-edge depends on the edge before it.
+A draw of the prior GP has negative cycles, so no best route exists under signed truth. Regret is
+therefore counted in the weights that the run's own rule gives to the *true* expected energies
+(Sandberg et al., section 4; rectified Gaussians). Signed watt-hours stand beside it, for they alone
+compare the rules, and worlds in which the energy of an edge depends on the edge before it.
 """
 
 from collections import OrderedDict
@@ -83,8 +83,8 @@ class Judge:
     def score(self, world: Environment, request: Round, route: Route) -> Score:
         """Score a route by the truth of its world.
 
-        The regret is exactly 0 on a best route and never negative: both costs are summed in driving order, as the
-        search sums them.
+        The regret is exactly 0 on a best route and never negative: both costs are summed in driving
+        order, as the search sums them.
         """
         expected_wh = world.expected_wh(request)
         # a yardstick keeps its arms and its truth, so no other object has their identity
@@ -103,7 +103,10 @@ class Judge:
     def _measure(self, world: Environment, request: Round, expected_wh: FloatArray) -> "_Yardstick":
         arms = request.arms
         cost = self._everywhere(
-            arms, self.weight_rule(expected_wh, self.noise_std_wh[arms.edge], self.potential_wh[arms.edge])
+            arms,
+            self.weight_rule(
+                expected_wh, self.noise_std_wh[arms.edge], self.potential_wh[arms.edge]
+            ),
         )
         time_s = self._everywhere(arms, world.travel_s(request))
         length_m = self.network.length_m[arms.edge]
@@ -121,10 +124,14 @@ class Judge:
             cost=cost,
             least_cost=_entered(cost, routes["rule_best"]),
             time_s=time_s,
-            rivals={name: self._totals(world, request, time_s, route) for name, route in routes.items()},
+            rivals={
+                name: self._totals(world, request, time_s, route) for name, route in routes.items()
+            },
         )
 
-    def _totals(self, world: Environment, request: Round, time_s: FloatArray, route: Route) -> Totals:
+    def _totals(
+        self, world: Environment, request: Round, time_s: FloatArray, route: Route
+    ) -> Totals:
         return Totals(
             energy_wh=world.route_wh(request, route),
             time_s=float(time_s[route.rows].sum()),

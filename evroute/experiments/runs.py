@@ -7,9 +7,9 @@
 ``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
 ``beliefs/RUN.npz``      what the model had learned at the end (``belief``); RUN@VEHICLE.npz of other vehicles' own
 ``timings/RUN.parquet``  seconds per round, which no two machines share
-``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models that do
-``estimate.json``        seconds and bytes foretold by ``--dry-run`` and taken, where there was one
-``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
+``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models
+that do ``estimate.json``        seconds and bytes foretold by ``--dry-run`` and taken, where there
+was one ``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
 """
 
 import json
@@ -91,7 +91,11 @@ class RunFolder(Folder):
         """Return why runs failed that did not finish since, by name."""
         finished = set(self.finished_runs())
         files = sorted((self.path / "failures").glob("[!.]*.txt"))
-        return {path.stem: path.read_text(encoding="utf-8").rstrip() for path in files if path.stem not in finished}
+        return {
+            path.stem: path.read_text(encoding="utf-8").rstrip()
+            for path in files
+            if path.stem not in finished
+        }
 
     def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
         """Write how the fits of a run's hyper-parameters went, by the number of trips after which they came."""
@@ -104,7 +108,9 @@ class RunFolder(Folder):
         if not self.belief_path(run.name).is_file():
             return False
         try:
-            tables = [read_columns(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")]
+            tables = [
+                read_columns(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")
+            ]
         except (OSError, pa.ArrowException):
             return False
         return int(tables[0].num_rows) == run.horizon
@@ -125,12 +131,16 @@ class RunFolder(Folder):
             "lengthscale": [run.lengthscale] * n,
             "seed": [run.seed] * n,
         }
-        write_columns(self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes)
+        write_columns(
+            self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes
+        )
         write_columns(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
         if log.diagnostics:
             table = self._table("diagnostics", run.name)
             write_columns(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
-        vehicles = {"vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]}
+        vehicles = {
+            "vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]
+        }
         write_columns(self._table("parts", run.name), labels | log.rounds | vehicles)
 
     def merge(self, runs: Iterable[Run]) -> None:
@@ -159,7 +169,9 @@ class RunFolder(Folder):
         """
         target = self.path / "rounds.parquet"
         if not target.is_file():
-            raise EvrouteError(f"{self.path} has no rounds.parquet: the simulation is not finished; run it again")
+            raise EvrouteError(
+                f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
+            )
         return pq.read_table(target)
 
     def _table(self, kind: str, run_name: str) -> Path:

@@ -10,10 +10,13 @@ import pyarrow as pa
 class Summary:
     """One method on one trip in one world under one search, prior and lengthscale, over ``worlds`` seeds; Wh.
 
-    regret_wh, regret_se_wh: mean of the final cumulative regret and its standard error (NaN for one world).
+    regret_wh, regret_se_wh: mean of the final cumulative regret and its standard error (NaN for one
+    world).
     regret_geometric_wh: its geometric mean (0 if any is 0), which heavy tails move less.
-    against_eq8_wh: mean over all rounds of the true expected energy of the route driven minus the eq. 8 route's.
-    headroom_wh: the same of the best route minus the eq. 8 route: what there is to gain, as a negative number.
+    against_eq8_wh: mean over all rounds of the true expected energy of the route driven minus the
+    eq. 8 route's.
+    headroom_wh: the same of the best route minus the eq. 8 route: what there is to gain, as a
+    negative number.
     """
 
     network: str
@@ -35,7 +38,9 @@ def summarise(rounds: pa.Table) -> list[Summary]:
     """Summarise ``rounds.parquet``, by world, search, prior and lengthscale, else in the order of the experiment."""
     keys = ("network", "trip", "world", "prior", "lengthscale", "search", "method")
     names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
-    run, regret_wh, saved_wh = (np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh"))
+    run, regret_wh, saved_wh = (
+        np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh")
+    )
     saved_wh = saved_wh - rounds["eq8_wh"].to_numpy()
     headroom_wh = rounds["best_wh"].to_numpy() - rounds["eq8_wh"].to_numpy()
     summaries = []

@@ -35,8 +35,8 @@ def save(
 ) -> None:
     """Write the state of a model with its method and the names of network and vehicle; no pickle.
 
-    conformal: how wide its intervals have to be; none if nothing has heard of its trips.  trips: how many it has
-    learned, where others may follow (`continued`).
+    conformal: how wide its intervals have to be; none if nothing has heard of its trips.  trips:
+    how many it has learned, where others may follow (`continued`).
     """
     about = {
         "method": method.model_dump(exclude_none=True),
@@ -48,13 +48,17 @@ def save(
         "vehicle": setting.vehicle_numbers,
         "trips": trips,
     }
-    widths = {_CONFORMAL + name: array for name, array in (conformal.state() if conformal else {}).items()}
+    widths = {
+        _CONFORMAL + name: array for name, array in (conformal.state() if conformal else {}).items()
+    }
     arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state(), **widths}
     with replacing(path) as temporary:
         np.savez(temporary, **arrays)
 
 
-def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Vehicle) -> EnergyModel:
+def load_belief(
+    folder: Path, run: str | None, network: RoadNetwork, vehicle: Vehicle
+) -> EnergyModel:
     """Return the model of a run as it was at its end; ``run`` may be None where the folder holds one run alone.
 
     Raises
@@ -67,7 +71,9 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
     path = Folder(folder).belief_path(_choose(folder, run))
     state, about, _ = _read(path)
     if about.get("temperature"):
-        raise EvrouteError(f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet")
+        raise EvrouteError(
+            f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet"
+        )
     setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
     if about["digest"] != network.digest:
         raise EvrouteError(
@@ -77,7 +83,11 @@ def load_belief(folder: Path, run: str | None, network: RoadNetwork, vehicle: Ve
     if about["vehicle"] != setting.vehicle_numbers:
         raise EvrouteError(
             f"{path} is a belief about vehicle '{about['vehicle']['name']}', not about '{vehicle.name}'"
-            + (" with these numbers" if about["vehicle"]["name"] == vehicle.name else "; name it with --vehicle")
+            + (
+                " with these numbers"
+                if about["vehicle"]["name"] == vehicle.name
+                else "; name it with --vehicle"
+            )
         )
     return _restored(state, about, setting)
 
@@ -119,7 +129,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal
             widths = {name: state.pop(name) for name in stored.files if name.startswith(_CONFORMAL)}
             conformal = AdaptiveConformal()
             if widths:
-                conformal.restore({name.removeprefix(_CONFORMAL): array for name, array in widths.items()})
+                conformal.restore(
+                    {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
+                )
             return state, json.loads(str(state.pop(_ABOUT))), conformal
     except (OSError, EOFError, BadZipFile, KeyError, ValueError):
         raise EvrouteError(f"{path} is unreadable; run again what made it") from None
@@ -138,7 +150,9 @@ def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) ->
 
 def _choose(folder: Path, run: str | None) -> str:
     if not folder.is_dir():
-        raise EvrouteError(f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders")
+        raise EvrouteError(
+            f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders"
+        )
     there = Folder(folder).beliefs()
     if not there:
         raise EvrouteError(f"{folder} holds no finished run")
@@ -147,5 +161,7 @@ def _choose(folder: Path, run: str | None) -> str:
     if run not in there:
         wrong = "holds several runs" if run is None else f"has no run '{run}'"
         more = f" and {len(there) - SHOWN_RUNS} more" if len(there) > SHOWN_RUNS else ""
-        raise UnknownNameError(f"{folder} {wrong}; name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}")
+        raise UnknownNameError(
+            f"{folder} {wrong}; name one with --run: {', '.join(there[:SHOWN_RUNS])}{more}"
+        )
     return run

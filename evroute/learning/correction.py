@@ -1,7 +1,7 @@
 """Correction: what the totals of a user's own trips say of a vehicle, where no edge was measured on its own.
 
-A display tells the charge before and after a trip, one number for all of its edges. What it teaches is one factor on
-what eq. 8 dissipates (``model.factor``); climbs are known.
+A display tells the charge before and after a trip, one number for all of its edges. What it teaches
+is one factor on what eq. 8 dissipates (``model.factor``); climbs are known.
 """
 
 from numpy.random import default_rng
@@ -22,7 +22,9 @@ class Correction:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.model = make_model(Method(model="factor", index="greedy"), setting, {"rng": default_rng(0)})
+        self.model = make_model(
+            Method(model="factor", index="greedy"), setting, {"rng": default_rng(0)}
+        )
         self.trips = 0
 
     @property
@@ -50,5 +52,7 @@ class Correction:
                 f"a trip of {energy_wh / 1000:.2f} kWh would be {factor:.1f} times what physics says of this route "
                 "beside its climb; check the charge, and that this route was driven"
             )
-        self.model.update(Feedback.of_route(self.setting.arms, route, climb_wh + factor * dissipated_wh))
+        self.model.update(
+            Feedback.of_route(self.setting.arms, route, climb_wh + factor * dissipated_wh)
+        )
         self.trips += 1

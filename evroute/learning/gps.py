@@ -1,12 +1,14 @@
 """Tables of trips measured as GPS points with a meter of energy or the state of charge: reading and map matching.
 
-Columns: trip, time (ISO 8601 or seconds), lat, lon (degrees, WGS 84), and one of energy_wh and energy_kwh (read so
-far, cumulative) or soc_percent (of the vehicle's usable battery); if wanted vehicle. Rows may lack a reading.
+Columns: trip, time (ISO 8601 or seconds), lat, lon (degrees, WGS 84), and one of energy_wh and
+energy_kwh (read so far, cumulative) or soc_percent (of the vehicle's usable battery); if wanted
+vehicle. Rows may lack a reading.
 
-What is measured between two readings is a sum over the edges between them, of which the first and last are driven
-in part. It is shared out as eq. 8 would: each edge gets its climb, and of the rest a share that goes with what eq. 8
-says it dissipates. So totals are kept, and roads between the same readings are as much better or worse than eq. 8.
-An edge counts where at least half of it was driven, and then as a whole.
+What is measured between two readings is a sum over the edges between them, of which the first and
+last are driven in part. It is shared out as eq. 8 would: each edge gets its climb, and of the rest
+a share that goes with what eq. 8 says it dissipates. So totals are kept, and roads between the same
+readings are as much better or worse than eq. 8. An edge counts where at least half of it was
+driven, and then as a whole.
 """
 
 from collections.abc import Sequence
@@ -47,7 +49,9 @@ STANDING_M = 100.0
 COUNTED_SHARE = 0.5
 
 
-def read_points(path: Path, table: "pa.Table", setting: Setting, vehicle_names: Sequence[str]) -> Measured:
+def read_points(
+    path: Path, table: "pa.Table", setting: Setting, vehicle_names: Sequence[str]
+) -> Measured:
     """Return the trips of a table with a row per GPS point, matched to the roads.
 
     vehicle_names: as in `measured.read_edges`.
@@ -65,7 +69,9 @@ def read_points(path: Path, table: "pa.Table", setting: Setting, vehicle_names: 
     lat, lon, reading = (numbers(table, name) for name in ("lat", "lon", readings[0]))
     if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
         row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
-        raise EvrouteError(f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth")
+        raise EvrouteError(
+            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth"
+        )
     time_s = seconds(path, table["time"].to_pylist())
     matcher = MapMatcher(setting.network)
     measured = Measured()
@@ -95,7 +101,9 @@ def _held(matches: Sequence[Match]) -> int:
     return sum(int(match.position[-1] - match.position[0]) + 1 for match in matches)
 
 
-def _used_wh(kind: str, reading: FloatArray, matches: Sequence[Match], setting: Setting) -> FloatArray:
+def _used_wh(
+    kind: str, reading: FloatArray, matches: Sequence[Match], setting: Setting
+) -> FloatArray:
     """Return what was used up to each point, (p,) Wh; NaN where that is not known."""
     if kind == "energy_wh":
         return reading
@@ -104,7 +112,8 @@ def _used_wh(kind: str, reading: FloatArray, matches: Sequence[Match], setting: 
     if np.nanmin(reading, initial=0) < 0 or np.nanmax(reading, initial=0) > 100:
         raise ImpossibleTripError("a charge that is not within 0..100 %")
     read = np.flatnonzero(np.isfinite(reading))
-    # a charge is known best where it changes: between two changes of the display it may be any value
+    # a charge is known best where it changes: between two changes of the display it may be any
+    # value
     changed = read[1:][np.diff(reading[read]) != 0]
     known = np.full(len(reading), np.nan)
     known[changed] = reading[changed]
@@ -112,7 +121,9 @@ def _used_wh(kind: str, reading: FloatArray, matches: Sequence[Match], setting: 
         inside = np.isin(match.position, read)
         at_m, percent = match.at_m[inside], reading[match.position[inside]]
         if np.any((np.diff(percent) > CHARGED_PERCENT) & (np.diff(at_m) < STANDING_M)):
-            raise ImpossibleTripError("its charge rises while standing: it was charged; make two trips of it")
+            raise ImpossibleTripError(
+                "its charge rises while standing: it was charged; make two trips of it"
+            )
     used_wh: FloatArray = -known / 100 * setting.vehicle.battery_kwh * WH_PER_KWH
     return used_wh
 
@@ -139,7 +150,13 @@ def _parts(
         times = _times(match, time_s, setting)
         kept = slice(edges[0], edges[-1] + 1)
         parts.append(
-            MeasuredTrip(name, match.edges[kept], energy_wh, times[kept], departed_s=float(time_s[match.position[0]]))
+            MeasuredTrip(
+                name,
+                match.edges[kept],
+                energy_wh,
+                times[kept],
+                departed_s=float(time_s[match.position[0]]),
+            )
         )
     if not parts:
         raise ImpossibleTripError(
@@ -193,5 +210,7 @@ def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
     """Return the time spent on each edge, interpolated by way; NaN on the first and last, driven in part."""
     ends_m = np.cumsum(setting.network.length_m[match.edges])
     passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
-    travel_s: FloatArray = np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[: len(match.edges)]
+    travel_s: FloatArray = np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[
+        : len(match.edges)
+    ]
     return travel_s

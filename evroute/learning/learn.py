@@ -1,13 +1,15 @@
 """Learning from trips that a user has measured: a belief to plan with, and what it expected of each trip before.
 
-The folder is one that ``evroute route --belief`` plans with; its only run is called ``NETWORK-learned``::
+The folder is one that ``evroute route --belief`` plans with; its only run is called
+``NETWORK-learned``::
 
     manifest.json       what was asked for
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
     beliefs/RUN.npz     what was learned, and from how many of these trips; written last
 
-A run that was interrupted is continued from the belief: rows beyond what it has learned are dropped.
+A run that was interrupted is continued from the belief: rows beyond what it has learned are
+dropped.
 """
 
 import json
@@ -46,11 +48,14 @@ DEFAULT_MODEL = "physics+gp"
 class Learned:
     """What came of learning a table.
 
-    trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN where not wholly
-    measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected before the trip was learned, the
-    deviation with noise), eq8_wh.  new: how many of them, the last ones, this table brought.  known: trips of the
-    table that the folder had learned already.  skipped: trips set aside and why.  notes: what else was left out.
-    saving: what planning on the belief is expected to save on all trips, against what was driven and eq. 8's routes.
+    trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
+    where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
+    before the trip was learned, the deviation with noise), eq8_wh.  new: how many of them, the last
+    ones, this table brought.
+    known: trips of the table that the folder had learned already.  skipped: trips set aside and
+    why.  notes: what else was left out.
+    saving: what planning on the belief is expected to save on all trips, against what was driven
+    and eq. 8's routes.
     """
 
     folder: Path
@@ -66,7 +71,9 @@ class Learned:
         """How far off what was expected of the new trips was, belief against eq. 8, and how often intervals held."""
         named = ("energy_wh", "predicted_wh", "predicted_sd_wh", "eq8_wh")
         last = self.trips.slice(self.trips.num_rows - self.new)
-        energy_wh, predicted_wh, std_wh, eq8_wh = (np.array(last[name].to_numpy()) for name in named)
+        energy_wh, predicted_wh, std_wh, eq8_wh = (
+            np.array(last[name].to_numpy()) for name in named
+        )
         off_wh = np.abs(predicted_wh - energy_wh)
         total_wh = np.abs(energy_wh).sum()
         told = f"off on average by {off_wh.sum() / total_wh:.1%} of the energy, eq. 8 by "
@@ -100,7 +107,8 @@ def learn(
     network, vehicle, prior
         Names or files.
     model, options
-        One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with them.
+        One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
+        them.
     reset
         Forget what the folder has learned.
     on_progress
@@ -109,15 +117,17 @@ def learn(
     Raises
     ------
     EvrouteError
-        If the table cannot be read or no trip of it can be used, or the folder belongs to something else; the folder
-        then still is what it was.
+        If the table cannot be read or no trip of it can be used, or the folder belongs to something
+        else; the folder then still is what it was.
     """
     setting = load_setting(network, vehicle, prior)
     method = checked_method({"model": model, "index": "greedy"} | (options or {}))
     learner = make_model(method, setting, {"prior_factor": None, "rng": default_rng(0)})
     if space := make_space(method, setting):
         learner = TurnBelief(learner, space, setting.arms)
-    measured = read_measured(Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name})
+    measured = read_measured(
+        Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
+    )
     folder, run = Folder(Path(out)), f"{setting.network.name}-learned"
     manifest = {
         "kind": "learned",
@@ -128,31 +138,51 @@ def learn(
     }
     if reset and (folder.path / "manifest.json").exists():
         if folder.manifest().get("kind") != "learned":
-            raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
+            raise EvrouteError(
+                f"{folder.path} was not made by 'evroute learn'; choose another --out"
+            )
         with replacing(folder.path / "manifest.json") as temporary:
-            temporary.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            temporary.write_text(
+                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
     else:
         folder.open(manifest)
     kept, driven = folder.belief_path(run), folder.path / "routes" / f"{run}.parquet"
     conformal, trips, routes = AdaptiveConformal(), _Rows(), _Rows()
     if not reset and kept.exists():
         learner, conformal, n_learned = belief.continued(kept, setting)
-        trips, routes = _Rows.read(folder.path / "trips.parquet", n_learned), _Rows.read(driven, n_learned)
+        trips, routes = (
+            _Rows.read(folder.path / "trips.parquet", n_learned),
+            _Rows.read(driven, n_learned),
+        )
     have = set(trips.columns.get("trip", ()))
     new = [trip for trip in measured.trips if trip.trip not in have]
     before = len(have)
     for t, trip in enumerate(new, start=before + 1):
         told = {"t": t} | _foretold(learner, trip, setting)
         trips.add([told])
-        conformal.hear(told["predicted_wh"], told["predicted_sd_wh"], told["energy_wh"], conformal.multipliers)
+        conformal.hear(
+            told["predicted_wh"], told["predicted_sd_wh"], told["energy_wh"], conformal.multipliers
+        )
         learner.update(trip.feedback(setting))
-        passages = zip(trip.edge.tolist(), trip.energy_wh.tolist(), trip.travel_s.tolist(), strict=True)
-        routes.add({"run": run, "t": t, "edge": e, "observed_wh": y, "travel_s": s} for e, y, s in passages)
+        passages = zip(
+            trip.edge.tolist(), trip.energy_wh.tolist(), trip.travel_s.tolist(), strict=True
+        )
+        routes.add(
+            {"run": run, "t": t, "edge": e, "observed_wh": y, "travel_s": s} for e, y, s in passages
+        )
         on_progress(t - before, len(new))
     if new or reset:
         trips.write(folder.path / "trips.parquet")
         routes.write(driven)
-        belief.save(kept, learner, method=method, setting=setting, conformal=conformal, trips=before + len(new))
+        belief.save(
+            kept,
+            learner,
+            method=method,
+            setting=setting,
+            conformal=conformal,
+            trips=before + len(new),
+        )
     return Learned(
         folder=folder.path,
         trips=trips.table(),
@@ -184,7 +214,10 @@ def _foretold(model: EnergyModel, trip: MeasuredTrip, setting: Setting) -> dict[
         mean_wh, std_wh = told.mean_wh, told.std_wh
     else:
         distinct, place = np.unique(passed, return_inverse=True)
-        mean_wh, std_wh = float(learner.posterior(arms.take(distinct)).mean_wh[place].sum()), float("nan")
+        mean_wh, std_wh = (
+            float(learner.posterior(arms.take(distinct)).mean_wh[place].sum()),
+            float("nan"),
+        )
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,

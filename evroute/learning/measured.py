@@ -1,8 +1,8 @@
 """Tables of trips that a user has measured, edge by edge: reading and checking them.
 
-Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; if wanted time (ISO 8601 or
-seconds, when the edge was entered), travel_s and vehicle. A table that cannot be read is refused; a trip that cannot
-have been is set aside with the reason, and the others go on.
+Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; if wanted
+time (ISO 8601 or seconds, when the edge was entered), travel_s and vehicle. A table that cannot be
+read is refused; a trip that cannot have been is set aside with the reason, and the others go on.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,7 +101,9 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
     return measured
 
 
-def read_table(path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = NUMBERS) -> "pa.Table":
+def read_table(
+    path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = NUMBERS
+) -> "pa.Table":
     """Read a CSV or Parquet file; the columns ``text`` become text, ``number`` numbers.
 
     Raises
@@ -123,7 +125,9 @@ def read_table(path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = N
             options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
             table = pyarrow.csv.read_csv(path, convert_options=options)
     except (pa.ArrowException, OSError) as error:
-        raise EvrouteError(f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}") from None
+        raise EvrouteError(
+            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
+        ) from None
     if not table.num_rows:
         raise EvrouteError(f"trip table {path} has no rows")
     for name in table.column_names:
@@ -134,12 +138,16 @@ def read_table(path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = N
         try:
             wanted = table[name].cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
-            raise EvrouteError(f"trip table {path}, column '{name}': {str(error).splitlines()[0]}") from None
+            raise EvrouteError(
+                f"trip table {path}, column '{name}': {str(error).splitlines()[0]}"
+            ) from None
         table = table.set_column(table.column_names.index(name), name, wanted)
     return table
 
 
-def check_columns(path: Path, names: Sequence[str], known: Sequence[str], needed: Sequence[str]) -> None:
+def check_columns(
+    path: Path, names: Sequence[str], known: Sequence[str], needed: Sequence[str]
+) -> None:
     """Refuse a table that lacks a column or has one that is not known.
 
     Raises
@@ -148,16 +156,22 @@ def check_columns(path: Path, names: Sequence[str], known: Sequence[str], needed
         Then; the message names it.
     """
     if missing := [name for name in needed if name not in names]:
-        raise EvrouteError(f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}")
+        raise EvrouteError(
+            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
+        )
     if unknown := [name for name in names if name not in known]:
-        raise EvrouteError(f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}")
+        raise EvrouteError(
+            f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}"
+        )
 
 
-def read_edges(path: Path, table: "pa.Table", setting: Setting, vehicle_column: Sequence[str]) -> Measured:
+def read_edges(
+    path: Path, table: "pa.Table", setting: Setting, vehicle_column: Sequence[str]
+) -> Measured:
     """Return the trips of a table with a row per edge.
 
-    vehicle_column: names under which the setting's vehicle goes in the column ``vehicle``; trips of others are set
-    aside.
+    vehicle_column: names under which the setting's vehicle goes in the column ``vehicle``; trips of
+    others are set aside.
 
     Raises
     ------
@@ -218,7 +232,8 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
     Raises
     ------
     EvrouteError
-        If a time is neither, or some are numbers and some are not, or some have an offset to UTC and some have not.
+        If a time is neither, or some are numbers and some are not, or some have an offset to UTC
+        and some have not.
     """
     given = [(row, text) for row, text in enumerate(texts) if text]
     times = np.full(len(texts), np.nan)
@@ -242,7 +257,9 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
         for row, moment in moments:
             times[row] = (moment - midnight).total_seconds()
     except TypeError:
-        raise EvrouteError(f"trip table {path}: some times have an offset to UTC and some have not") from None
+        raise EvrouteError(
+            f"trip table {path}: some times have an offset to UTC and some have not"
+        ) from None
     return times
 
 
@@ -258,7 +275,9 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
         return
     others = {str(each) for each in table["vehicle"].take(rows).to_pylist() if each} - set(names)
     if others:
-        raise ImpossibleTripError(f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder")
+        raise ImpossibleTripError(
+            f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder"
+        )
 
 
 def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
@@ -267,11 +286,13 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     Raises
     ------
     ImpossibleTripError
-        If a turn is not one of the network, an energy is missing, or an edge or the whole takes what none can.
+        If a turn is not one of the network, an energy is missing, or an edge or the whole takes
+        what none can.
     """
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
     legal = np.isin(
-        edge[:-1] * network.n_edges + edge[1:], network.turns[:, 0] * network.n_edges + network.turns[:, 1]
+        edge[:-1] * network.n_edges + edge[1:],
+        network.turns[:, 0] * network.n_edges + network.turns[:, 1],
     )
     if not legal.all():
         gap = int(np.flatnonzero(~legal)[0])
@@ -329,4 +350,6 @@ def check_times(times: FloatArray) -> None:
     if times.min() < 0:
         raise ImpossibleTripError(f"a negative time, {times.min():g} s")
     if np.any(np.diff(times) < 0):
-        raise ImpossibleTripError(f"times go back at its row {int(np.flatnonzero(np.diff(times) < 0)[0]) + 2}")
+        raise ImpossibleTripError(
+            f"times go back at its row {int(np.flatnonzero(np.diff(times) < 0)[0]) + 2}"
+        )

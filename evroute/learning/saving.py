@@ -1,8 +1,8 @@
 """What planning on a belief would save on trips that were driven, as the belief itself expects.
 
-Energies of routes share edges and learned errors, so the interval is that of one weighted sum over all edges under
-the joint posterior; the noise of single trips is left out. It holds as far as the belief does: what nobody has driven
-rests on eq. 8 and the kernel.
+Energies of routes share edges and learned errors, so the interval is that of one weighted sum over
+all edges under the joint posterior; the noise of single trips is left out. It holds as far as the
+belief does: what nobody has driven rests on eq. 8 and the kernel.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,8 @@ from evroute.planning.weights import potential
 class Saving:
     """What the belief's routes are expected to take less than others, in all, Wh.
 
-    std_wh: its standard deviation under the belief.  other_wh: what the others are expected to take.
+    std_wh: its standard deviation under the belief.  other_wh: what the others are expected to
+    take.
     """
 
     mean_wh: float
@@ -34,16 +35,18 @@ class Saving:
 
     def __str__(self) -> str:
         half = float(ndtri(0.5 + INTERVAL_LEVEL / 2)) * self.std_wh
-        share = [each / abs(self.other_wh) for each in (self.mean_wh, self.mean_wh - half, self.mean_wh + half)]
-        return (
-            f"{self.mean_wh / 1000:.2f} kWh, {share[0]:.1%} ({INTERVAL_LEVEL:.0%}: {share[1]:.1%} to {share[2]:.1%})"
-        )
+        share = [
+            each / abs(self.other_wh)
+            for each in (self.mean_wh, self.mean_wh - half, self.mean_wh + half)
+        ]
+        return f"{self.mean_wh / 1000:.2f} kWh, {share[0]:.1%} ({INTERVAL_LEVEL:.0%}: {share[1]:.1%} to {share[2]:.1%})"
 
 
 def savings(model: EnergyModel, driven: Iterable[Route], setting: Setting) -> dict[str, Saving]:
     """Return what the belief's routes between the ends of trips save against ``driven`` and against ``eq8``'s routes.
 
-    Trips that end where they begin are left out. Nothing is returned for a model without a joint posterior.
+    Trips that end where they begin are left out. Nothing is returned for a model without a joint
+    posterior.
     """
     routes = [route for route in driven if route.edges[0] != route.edges[-1]]
     learner, space = about(model, setting)
@@ -55,7 +58,10 @@ def savings(model: EnergyModel, driven: Iterable[Route], setting: Setting) -> di
     own = _planned(mean_wh, requests, space)
     on_edges = EdgeArms(setting.search, setting.potential_wh)
     others = {"driven": routes, "eq8": _planned(setting.prior.mean_wh, requests, on_edges)}
-    counts = {name: _counts(each, requests, space, len(arms)) for name, each in {"own": own, **others}.items()}
+    counts = {
+        name: _counts(each, requests, space, len(arms))
+        for name, each in {"own": own, **others}.items()
+    }
     return {name: _saving(learner, arms, counts["own"], counts[name], mean_wh) for name in others}
 
 
@@ -84,9 +90,13 @@ def _counts(routes: list[Route], requests: list[Round], space: ArmSpace, n_arms:
     return np.bincount(np.concatenate(passed), minlength=n_arms).astype(float)
 
 
-def _saving(model: HasJoint, arms: Arms, own: FloatArray, other: FloatArray, mean_wh: FloatArray) -> Saving:
+def _saving(
+    model: HasJoint, arms: Arms, own: FloatArray, other: FloatArray, mean_wh: FloatArray
+) -> Saving:
     difference = other - own
     touched = np.flatnonzero(difference)
     weight = difference[touched]
-    variance = float(weight @ model.covariance(arms.take(touched)) @ weight) if len(touched) else 0.0
+    variance = (
+        float(weight @ model.covariance(arms.take(touched)) @ weight) if len(touched) else 0.0
+    )
     return Saving(float(difference @ mean_wh), max(variance, 0.0) ** 0.5, float(other @ mean_wh))

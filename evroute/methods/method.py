@@ -5,11 +5,29 @@ from inspect import signature
 from typing import Annotated, Any, Literal
 
 from numpy.random import default_rng
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
-from evroute.methods.parts import INDICES, MODELS, ONLY_EDGES, call, made_by, named, needs_of, options_of, pair
+from evroute.methods.parts import (
+    INDICES,
+    MODELS,
+    ONLY_EDGES,
+    call,
+    made_by,
+    named,
+    needs_of,
+    options_of,
+    pair,
+)
 from evroute.methods.setting import Setting
 from evroute.methods.turn_setting import TurnSetting
 from evroute.model.base import EnergyModel
@@ -65,15 +83,18 @@ SHORT = {
 class Method(BaseModel):
     """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
 
-    arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is measured on the
-    edge left (`TurnArms`), or ``"edges"`` where left out.  learn_speeds: turns go by the speeds that trips measured.
-    controls: contexts of turns tell of lights, stop signs and right of way, where the network knows of them.
-    guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the default.
-    corridor: routes are sought among the edges on ways that cost at most so many times the least by eq. 8, and
-    nothing is predicted of others (`CorridorArms`).  lengthscale_factor: the model's kernel has the world's
-    lengthscale times this.  fit_hyperparameters: of kernel and noise, to what is driven; both are for models with a
-    kernel.  Every other option is a parameter with a default of the model or the index (`options_of`); one that both
-    have goes to both.
+    arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is
+    measured on the edge left (`TurnArms`), or ``"edges"`` where left out.  learn_speeds: turns go
+    by the speeds that trips measured.
+    controls: contexts of turns tell of lights, stop signs and right of way, where the network knows
+    of them.
+    guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the
+    default.
+    corridor: routes are sought among the edges on ways that cost at most so many times the least by
+    eq. 8, and nothing is predicted of others (`CorridorArms`).  lengthscale_factor: the model's
+    kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and noise, to
+    what is driven; both are for models with a kernel.  Every other option is a parameter with a
+    default of the model or the index (`options_of`); one that both have goes to both.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
@@ -81,7 +102,8 @@ class Method(BaseModel):
     model: str
     index: str
     arms: Annotated[
-        Literal["turns", "turns-braked"] | None, BeforeValidator(lambda arms: None if arms == "edges" else arms)
+        Literal["turns", "turns-braked"] | None,
+        BeforeValidator(lambda arms: None if arms == "edges" else arms),
     ] = None
     learn_speeds: Literal[True] | None = None
     controls: Literal[True] | None = None
@@ -99,14 +121,18 @@ class Method(BaseModel):
             return data
         rest = {name: value for name, value in data.items() if name != "method"}
         if clash := sorted(rest.keys() & {"model", "index"}):
-            raise EvrouteError(f"method '{data['method']}' names its {clash[0]}; leave one of both out")
+            raise EvrouteError(
+                f"method '{data['method']}' names its {clash[0]}; leave one of both out"
+            )
         return pair(data["method"]) | rest
 
     @model_validator(mode="after")
     def _check(self) -> "Method":
         model, needs = named(MODELS, "model", self.model), needs_of(self.index)
         if self._given_fields() and "kernel" not in signature(model).parameters:
-            raise EvrouteError(f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel")
+            raise EvrouteError(
+                f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel"
+            )
         if self.learn_speeds and not self.arms:
             raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
         if self.controls and not self.arms:
@@ -115,17 +141,27 @@ class Method(BaseModel):
             raise EvrouteError("a corridor is one of edges; leave corridor or arms out")
         if self.arms:
             if self.model in ONLY_EDGES:
-                raise EvrouteError(f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}")
+                raise EvrouteError(
+                    f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}"
+                )
             if self.fit_hyperparameters:
-                raise EvrouteError("fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out")
+                raise EvrouteError(
+                    "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out"
+                )
         if self.fit_hyperparameters and lacking(Refitting, needs):
             raise EvrouteError(
                 f"index '{self.index}' needs a kernel fixed before the run; leave fit_hyperparameters out"
             )
-        if self.fit_hyperparameters and (of_noise := {"trip_effect", "noise"} & self.options.keys()):
-            raise EvrouteError(f"fit_hyperparameters fits the noise too; leave it or {min(of_noise)} out")
+        if self.fit_hyperparameters and (
+            of_noise := {"trip_effect", "noise"} & self.options.keys()
+        ):
+            raise EvrouteError(
+                f"fit_hyperparameters fits the noise too; leave it or {min(of_noise)} out"
+            )
         if lacking(made_by(model), needs):
-            able = [name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)]
+            able = [
+                name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)
+            ]
             raise EvrouteError(
                 f"index '{self.index}' cannot work on model '{self.model}', which is not {needs.__name__}; "
                 f"use one of: {', '.join(able)}"
@@ -157,7 +193,13 @@ class Method(BaseModel):
         of_model, of_index = self._by_part()
         arms: list[str] = [self.arms] if self.arms else []
         arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
-        parts = [self.model, *arms, *map(_brief, of_model.items()), self.index, *map(_brief, of_index.items())]
+        parts = [
+            self.model,
+            *arms,
+            *map(_brief, of_model.items()),
+            self.index,
+            *map(_brief, of_index.items()),
+        ]
         if self.corridor:
             parts.append("corridor" + _short(self.corridor))
         if self.guard:
@@ -169,7 +211,8 @@ class Method(BaseModel):
         """What reports call it: ``GP-TS``, ``BI-BayesUCB (xi 0.5)``."""
         of_model, of_index = self._by_part()
         options = ", ".join(
-            f"{name.replace('_', ' ')} {_short(value)}".rstrip() for name, value in (of_index | of_model).items()
+            f"{name.replace('_', ' ')} {_short(value)}".rstrip()
+            for name, value in (of_index | of_model).items()
         )
         model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
         name = model if model == index else f"{model}-{index}"
@@ -184,7 +227,11 @@ class Method(BaseModel):
         """Return the options given of the model and those of the index alone, in the order of their parameters."""
         given = self.options
         of_model = {name: given[name] for name in options_of(MODELS, self.model) if name in given}
-        of_index = {name: given[name] for name in options_of(INDICES, self.index) if name in given.keys() - of_model}
+        of_index = {
+            name: given[name]
+            for name in options_of(INDICES, self.index)
+            if name in given.keys() - of_model
+        }
         return of_model | self._given_fields(), of_index
 
     def _given_fields(self) -> dict[str, Any]:
@@ -205,7 +252,9 @@ def checked_method(table: Mapping[str, Any]) -> Method:
     except ValidationError as error:
         problem = error.errors()[0]
         where = "".join(f"{part}: " for part in problem["loc"][:1])
-        raise EvrouteError(f"method {where}{problem['msg'].removeprefix('Value error, ')}") from None
+        raise EvrouteError(
+            f"method {where}{problem['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
@@ -240,7 +289,11 @@ def make_space(method: Method, setting: Setting) -> TurnArms | None:
 
 def make_corridor(method: Method, setting: Setting) -> CorridorArms | None:
     """Return the corridor of a method, if it has one."""
-    return CorridorArms(setting.search, setting.potential_wh, method.corridor) if method.corridor else None
+    return (
+        CorridorArms(setting.search, setting.potential_wh, method.corridor)
+        if method.corridor
+        else None
+    )
 
 
 def _told(method: Method, setting: Setting) -> Setting | TurnSetting:
@@ -277,7 +330,9 @@ def check_ranges(method: Method, setting: Setting) -> None:
 def _validated(name: str, value: Any, annotation: Any) -> Any:
     """Bring the value of an option to the type of its parameter; ranges are the concern of what it is for."""
     try:
-        return TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False)).validate_python(value)
+        return TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False)).validate_python(
+            value
+        )
     except ValidationError as error:
         raise EvrouteError(f"option {name} is {value!r}: {error.errors()[0]['msg']}") from None
 

@@ -1,8 +1,10 @@
 """Parts of methods by name: models of edge energy and indices over them, and the pairs that papers named.
 
-The tables hold ``"module:name"`` strings, imported when named. What is named is a class or a function; it is called
-with the values that its parameters name: the options of a method, and what a `Setting` has of that name. So every
-parameter with a default is an option, and a new sibling is one new file and one new line.
+The tables hold ``"module:name"`` strings, imported when named. What is named is a class or a
+function; it is called
+with the values that its parameters name: the options of a method, and what a `Setting` has of that
+name. So every parameter with a default is an option, and a new sibling is one new file and one new
+line.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +52,13 @@ INDICES = {
 }
 
 METHODS: dict[str, dict[str, Any]] = {
-    "recommended": {"model": "exact", "index": "ts", "arms": "turns", "learn_speeds": True, "guard": True},
+    "recommended": {
+        "model": "exact",
+        "index": "ts",
+        "arms": "turns",
+        "learn_speeds": True,
+        "guard": True,
+    },
     "gp-ucb": {"model": "exact", "index": "ucb"},
     "gp-bayes-ucb": {"model": "exact", "index": "bayes-ucb"},
     "gp-ts": {"model": "exact", "index": "ts"},
@@ -112,7 +120,8 @@ def named(table: Mapping[str, str], what: str, name: str) -> Any:
 def options_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
     """Return the options of a model or an index and their types: its parameters with a default.
 
-    Those that bear the name of something that a `Setting` has are not options: they are the setting's.
+    Those that bear the name of something that a `Setting` has are not options: they are the
+    setting's.
 
     Raises
     ------
@@ -140,7 +149,11 @@ def summary_of(table: Mapping[str, str], name: str) -> str:
 
 def _parameters_with_default(table: Mapping[str, str], name: str) -> list[Parameter]:
     parameters = signature(named(table, _kind(table), name), eval_str=True).parameters.values()
-    return [each for each in parameters if each.default is not Parameter.empty and not hasattr(Setting, each.name)]
+    return [
+        each
+        for each in parameters
+        if each.default is not Parameter.empty and not hasattr(Setting, each.name)
+    ]
 
 
 def _kind(table: Mapping[str, str]) -> str:

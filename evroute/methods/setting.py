@@ -38,7 +38,8 @@ class Setting:
     """One network, one vehicle and one prior, and all that follows from these.
 
     spread: how the prior's deviations are spread over the edges, one of `energy.prior.SPREADS`.
-    lengthscale: of the kernel.  temperature: contexts have a further feature, `temperature_feature`.
+    lengthscale: of the kernel.  temperature: contexts have a further feature,
+    `temperature_feature`.
     """
 
     def __init__(
@@ -84,7 +85,9 @@ class Setting:
         arms = all_arms(self.network, self.prior)
         if not self.temperature:
             return arms
-        features = np.column_stack([arms.features, np.full(len(arms), temperature_feature(COMFORT_C))])
+        features = np.column_stack(
+            [arms.features, np.full(len(arms), temperature_feature(COMFORT_C))]
+        )
         return Arms(arms.edge, features, arms.prior_mean_wh)
 
     @cached_property
@@ -159,7 +162,9 @@ class Setting:
             If both places are the same edge.
         """
         origin, separator, destination = trip.partition(" to ")
-        ends = endpoints(self.network, *((None, (origin, destination)) if separator else (trip, ())))
+        ends = endpoints(
+            self.network, *((None, (origin, destination)) if separator else (trip, ()))
+        )
         if ends[0] == ends[1]:
             raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
         return ends
@@ -181,7 +186,11 @@ def load_setting(
         If there is no such network or vehicle, or it cannot be read.
     """
     return Setting(
-        _network(network), load_vehicle(vehicle), spread=spread, lengthscale=lengthscale, temperature=temperature
+        _network(network),
+        load_vehicle(vehicle),
+        spread=spread,
+        lengthscale=lengthscale,
+        temperature=temperature,
     )
 
 

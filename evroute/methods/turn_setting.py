@@ -1,6 +1,7 @@
 """TurnSetting: what a setting has, told of turns instead of edges, by the same names.
 
-A model that asks for a kernel, for arms or for deviations by name works on turns without knowing it.
+A model that asks for a kernel, for arms or for deviations by name works on turns without knowing
+it.
 """
 
 from functools import cached_property
@@ -38,7 +39,9 @@ class TurnSetting:
     @cached_property
     def energy(self) -> TurnEnergy:
         """What turns take."""
-        return TurnEnergy(self.edges.network, self.edges.vehicle, TurnTable.from_network(self.edges.network))
+        return TurnEnergy(
+            self.edges.network, self.edges.vehicle, TurnTable.from_network(self.edges.network)
+        )
 
     @cached_property
     def prior(self) -> TurnPrior:
@@ -73,7 +76,11 @@ class TurnSetting:
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
         """The same, its deviations spread by what a turn dissipates, whatever the setting's own spread."""
-        return self.kernel if self.edges.spread == "dissipation" else self._kernel(fit(self.energy, "dissipation"))
+        return (
+            self.kernel
+            if self.edges.spread == "dissipation"
+            else self._kernel(fit(self.energy, "dissipation"))
+        )
 
     @cached_property
     def regressors(self) -> TurnRegressors:

@@ -1,8 +1,8 @@
 """What every model of edge energy offers, and the one way in which a covariance is factorised.
 
-A model believes something of the *expected* energy of each arm (an edge in a context), measurement noise excluded,
-and learns from what trips measured. Prior means come with the arms, so models know no physics: inside, every model
-works on residuals, energy minus prior mean.
+A model believes something of the *expected* energy of each arm (an edge in a context), measurement
+noise excluded, and learns from what trips measured. Prior means come with the arms, so models know
+no physics: inside, every model works on residuals, energy minus prior mean.
 """
 
 import logging
@@ -114,7 +114,9 @@ class Waits(Protocol):
 class HasRadius(Protocol):
     """A model with a theorem that says how wide its confidence bounds are."""
 
-    def radius(self, form: Literal["theory", "safe", "lean"], norm_bound: float, delta: float) -> float:
+    def radius(
+        self, form: Literal["theory", "safe", "lean"], norm_bound: float, delta: float
+    ) -> float:
         """Return the number of standard deviations, for residuals of a norm and a probability that a bound breaks."""
 
 
@@ -155,8 +157,9 @@ class CovarianceError(EvrouteError):
 def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) -> FloatArray:
     """Return the lower Cholesky factor (a, a) of a symmetric matrix; ``what`` names it in messages.
 
-    If rounding has cost it its definiteness, ``JITTER`` times its mean diagonal is added to the diagonal, once, and
-    logged. With ``overwrite`` a row-major matrix is given up for its factor, and takes no other memory.
+    If rounding has cost it its definiteness, ``JITTER`` times its mean diagonal is added to the
+    diagonal, once, and logged. With ``overwrite`` a row-major matrix is given up for its factor,
+    and takes no other memory.
 
     Raises
     ------
@@ -168,7 +171,9 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
     failed = _factorise(factor)
     if failed and np.all(np.isfinite(diagonal)):
         jitter = JITTER * float(diagonal.mean())
-        log.warning("%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter)
+        log.warning(
+            "%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter
+        )
         for row in range(len(factor)):
             factor[row + 1 :, row] = factor[row, row + 1 :]
         np.fill_diagonal(factor, diagonal + jitter)
@@ -186,8 +191,8 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
 def _factorise(matrix: FloatArray) -> int:
     """Replace the lower triangle by its Cholesky factor; return 0, or the number of the pivot where that failed.
 
-    LAPACK wants column-major matrices: the transpose of a row-major one, whose upper triangle is our lower. The
-    other triangle keeps its values, so that a failure can be mended.
+    LAPACK wants column-major matrices: the transpose of a row-major one, whose upper triangle is
+    our lower. The other triangle keeps its values, so that a failure can be mended.
     """
     if not len(matrix):
         return 0

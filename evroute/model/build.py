@@ -1,7 +1,7 @@
 """The standard kernel of a network, and the factor of its prior over all edges, kept on disk for other processes.
 
-Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. What is kept is named by a digest of all
-that it depends on, so a changed network or vehicle never meets an old file.
+Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. What is kept is named
+by a digest of all that it depends on, so a changed network or vehicle never meets an old file.
 """
 
 import logging
@@ -58,15 +58,17 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
         If ``arms`` are not all edges.
     """
     if not np.array_equal(arms.edge, np.arange(kernel.graph.n_edges)):
-        raise ValueError(f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network")
+        raise ValueError(
+            f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network"
+        )
     return kernel.matrix(arms.features)
 
 
 def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) -> FloatArray:
     """Return the lower Cholesky factor of ``prior_covariance``, (n, n): ``factor @ normal`` is a draw of the prior.
 
-    Seconds on a city. With ``cache_dir`` it is made once, kept there, and mapped read-only into memory, which all
-    processes of a machine share; call this once before starting several.
+    Seconds on a city. With ``cache_dir`` it is made once, kept there, and mapped read-only into
+    memory, which all processes of a machine share; call this once before starting several.
     """
     path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
     factor = _load(path)

@@ -12,8 +12,9 @@ from evroute.arrays import FloatArray, freeze
 class Coefficients:
     """Beliefs about p deviations from what the prior mean takes for granted, 0 before any trip.
 
-    names, units: p each.  mean, std: (p,) of the posterior.  prior_std: (p,).  What else departs from the prior mean
-    is taken up by them as far as they can, and ``std`` does not reckon with that.
+    names, units: p each.  mean, std: (p,) of the posterior.  prior_std: (p,).  What else departs
+    from the prior mean is taken up by them as far as they can, and ``std`` does not reckon with
+    that.
     """
 
     names: tuple[str, ...]
@@ -24,7 +25,13 @@ class Coefficients:
 
     def __post_init__(self) -> None:
         shape = (len(self.names),)
-        freeze(self, **{name: (getattr(self, name), np.float64, shape) for name in ("mean", "std", "prior_std")})
+        freeze(
+            self,
+            **{
+                name: (getattr(self, name), np.float64, shape)
+                for name in ("mean", "std", "prior_std")
+            },
+        )
 
 
 @runtime_checkable

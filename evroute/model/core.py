@@ -1,15 +1,17 @@
 """Core: the numbers of an exact Gaussian process posterior, updated trip by trip at city scale.
 
-Kept are C, the posterior covariance of the D visited arms (their *slots*, in order of first visit), and the prior
-covariance of each with the *open* ones of n *reference* arms: those wanted every round and not visited yet. With Lam
-the summed measurement precisions (``model.precision``; diagonal unless the edges of a trip share noise), the
-posterior covariance of any arms a and b is (Sandberg et al., eq. 3)
+Kept are C, the posterior covariance of the D visited arms (their *slots*, in order of first visit),
+and the prior covariance of each with the *open* ones of n *reference* arms: those wanted every
+round and not visited yet. With Lam the summed measurement precisions (``model.precision``; diagonal
+unless the edges of a trip share noise), the posterior covariance of any arms a and b is (Sandberg
+et al., eq. 3)
 
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
-and that of a slot p with anything is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products of k x D with
-D x (n - D) and, for C, of k x D with itself: never more than downdating all n x n covariances, and no factorisation
-of size D. (Downdating posterior rows C_D* looks the same and is unstable: errors grow exponentially.)
+and that of a slot p with anything is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products
+of k x D with D x (n - D) and, for C, of k x D with itself: never more than downdating all n x n
+covariances, and no factorisation of size D. (Downdating posterior rows C_D* looks the same and is
+unstable: errors grow exponentially.)
 """
 
 import numpy as np
@@ -39,7 +41,8 @@ class Core:
         self.information = np.empty(0)
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
-        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D, as BLAS wants it.
+        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D, as
+        # BLAS wants it.
         self._lower = np.zeros((0, 0), order="F")
         self._prior_variance = reference_variance
         # Column i of the rows, mean i and variance i belong to reference arm open[i].
@@ -59,11 +62,14 @@ class Core:
         mean[visited], variance[visited] = self.mean[slots], self._lower[slots, slots]
         return mean, variance
 
-    def append(self, cross: FloatArray, among: FloatArray, rows: FloatArray, reference: IntArray) -> None:
+    def append(
+        self, cross: FloatArray, among: FloatArray, rows: FloatArray, reference: IntArray
+    ) -> None:
         """Give q unmeasured arms a slot each.
 
-        cross: (q, D), among: (q, q), rows: (q, n) prior covariances with the slots so far, among themselves and with
-        the reference arms, Wh².  reference: (q,) which reference arm each is, -1 if none.
+        cross: (q, D), among: (q, q), rows: (q, n) prior covariances with the slots so far, among
+        themselves and with the reference arms, Wh².  reference: (q,) which reference arm each is,
+        -1 if none.
         """
         old, new = self.size, self.size + len(cross)
         with_old = cross - self._times(self.precision.times(cross.T)).T
@@ -95,7 +101,8 @@ class Core:
     ) -> None:
         """Learn one measurement (k,) Wh of each of k *distinct* slots.
 
-        noise_variance: (k,) Wh², independent.  shared_wh: (k,) a, if all have noise in common besides, ``a a'``.
+        noise_variance: (k,) Wh², independent.  shared_wh: (k,) a, if all have noise in common
+        besides, ``a a'``.
         """
         k, size, capacity = len(slots), self.size, len(self._lower)
         posterior_p = self._scratch("C_pD", (k, capacity))
@@ -106,8 +113,11 @@ class Core:
         predictive[np.arange(k), np.arange(k)] += noise_variance
         if shared_wh is not None:
             predictive += np.outer(shared_wh, shared_wh)
-        # A k x k triangle, inverted because it multiplies three times and its own entries go into the weights.
-        inverse, _ = dtrtri(lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1)
+        # A k x k triangle, inverted because it multiplies three times and its own entries go into
+        # the weights.
+        inverse, _ = dtrtri(
+            lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
+        )
         h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
         weights = -self.precision.times(h[:, :size].T).T
         weights[:, slots] += inverse
@@ -117,7 +127,9 @@ class Core:
         self._open_variance -= np.einsum("ij,ij->j", g, g)
         self.mean += surprise @ h[:, :size]
         dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
-        self.information[slots] += self.precision.add(slots, noise_variance, shared_wh) @ residual_wh
+        self.information[slots] += (
+            self.precision.add(slots, noise_variance, shared_wh) @ residual_wh
+        )
 
     def weights(self) -> FloatArray:
         """Return ``S ybar``, (D,): times the prior covariances of any arm with the slots, its posterior mean."""
@@ -143,7 +155,9 @@ class Core:
         """
         at_slots = self._times(surprise.T).T
         response = np.empty((len(surprise), len(self.slot_of)))
-        response[:, self._open] = (surprise - self.precision.times(at_slots.T).T) @ self._open_rows()
+        response[:, self._open] = (
+            surprise - self.precision.times(at_slots.T).T
+        ) @ self._open_rows()
         visited = self._visited()
         response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
@@ -151,13 +165,16 @@ class Core:
     def drift(self, fresh: "Fresh", n_arms: int) -> float:
         """Return how far the numbers are from a fresh factorisation, in prior variances and deviations.
 
-        Compared are the means of all slots and open arms, and the variances of ``n_arms`` of either, spread out.
+        Compared are the means of all slots and open arms, and the variances of ``n_arms`` of
+        either, spread out.
         """
         scale = fresh.prior.diagonal().mean()
         mean_scale = max(np.sqrt(scale), np.abs(self.mean).max())
         slots, columns = _spread(self.size, n_arms), _spread(len(self._open), n_arms)
         slot_variance = fresh.variance(fresh.prior[:, slots], fresh.prior[slots, slots])
-        open_variance = fresh.variance(self._open_rows()[:, columns], self._prior_variance[self._open[columns]])
+        open_variance = fresh.variance(
+            self._open_rows()[:, columns], self._prior_variance[self._open[columns]]
+        )
         errors = (
             (self.mean - fresh.prior @ fresh.weights) / mean_scale,
             (self._open_mean - fresh.weights @ self._open_rows()) / mean_scale,
@@ -193,7 +210,10 @@ class Core:
         self.information = state["information"].copy()
         self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
         self._open = state["open"].copy()
-        self._open_mean, self._open_variance = state["open_mean"].copy(), state["open_variance"].copy()
+        self._open_mean, self._open_variance = (
+            state["open_mean"].copy(),
+            state["open_variance"].copy(),
+        )
         self.size = 0
         self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, rows.shape[1]))
         self._reserve(len(rows))
@@ -254,11 +274,15 @@ class Fresh:
         matrix = self._root.transposed(self._root.transposed(prior).T)
         matrix[np.diag_indices_from(matrix)] += 1.0
         self._factor = lower_factor(matrix, "the covariance of all visited arms", overwrite=True)
-        self.weights: FloatArray = self._root.times(cho_solve((self._factor, True), self._root.solve(information)))
+        self.weights: FloatArray = self._root.times(
+            cho_solve((self._factor, True), self._root.solve(information))
+        )
 
     def whiten(self, prior: FloatArray) -> FloatArray:
         """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a) with the slots."""
-        whitened: FloatArray = solve_triangular(self._factor, self._root.transposed(prior), lower=True)
+        whitened: FloatArray = solve_triangular(
+            self._factor, self._root.transposed(prior), lower=True
+        )
         return whitened
 
     def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:

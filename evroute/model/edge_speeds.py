@@ -1,10 +1,10 @@
 """EdgeSpeeds: eq. 8 at the speeds that trips were seen to drive; measured energies play no part.
 
-The time that a passage of edge e takes is that of its assumed speed times ``exp(s_e)``, with the slowness
-``s_e ~ N(0, slowness_std²)`` of each edge on its own, and log-normal noise; conjugate in logarithms, so that a speed
-is shrunk to the assumed one and stays positive. The slowness multiplies the time of whatever speed a round assumes.
-Energy is eq. 8 at the speed of the mean slowness, auxiliary power included; its deviation goes by the derivative,
-``dE/ds = auxiliary - 2 drag``.
+The time that a passage of edge e takes is that of its assumed speed times ``exp(s_e)``, with the
+slowness ``s_e ~ N(0, slowness_std²)`` of each edge on its own, and log-normal noise; conjugate in
+logarithms, so that a speed is shrunk to the assumed one and stays positive. The slowness multiplies
+the time of whatever speed a round assumes. Energy is eq. 8 at the speed of the mean slowness,
+auxiliary power included; its deviation goes by the derivative, ``dE/ds = auxiliary - 2 drag``.
 """
 
 import numpy as np
@@ -19,9 +19,10 @@ from evroute.model.diagonal import Diagonal
 class EdgeSpeeds(Diagonal):
     """Eq. 8 at speeds learned from travel times, each edge on its own.
 
-    noise_std_wh: (n,) of one measurement of the energy, Wh.  slowness_std: prior standard deviation of the logarithm
-    of an edge's travel time; 0.4 holds half the speed limit within 2 deviations, what the Highway Capacity Manual
-    2010 calls level of service D.  time_std: of the logarithm of one measured time. Both positive, both ours.
+    noise_std_wh: (n,) of one measurement of the energy, Wh.  slowness_std: prior standard deviation
+    of the logarithm of an edge's travel time; 0.4 holds half the speed limit within 2 deviations,
+    what the Highway Capacity Manual 2010 calls level of service D.  time_std: of the logarithm of
+    one measured time. Both positive, both ours.
     """
 
     def __init__(
@@ -65,14 +66,21 @@ class EdgeSpeeds(Diagonal):
         timed = ~np.isnan(feedback.travel_s)
         edge, travel_s = feedback.edge[timed], feedback.travel_s[timed]
         if np.any(travel_s <= 0):
-            raise ValueError(f"a trip took {travel_s.min():g} s on an edge; travel times must be positive")
-        assumed_s = self._regressors.network.length_m[edge] / self._regressors.speed_mps(feedback.features[timed])
+            raise ValueError(
+                f"a trip took {travel_s.min():g} s on an edge; travel times must be positive"
+            )
+        assumed_s = self._regressors.network.length_m[edge] / self._regressors.speed_mps(
+            feedback.features[timed]
+        )
         np.add.at(self._precision, edge, self._weight)
         np.add.at(self._information, edge, self._weight * np.log(travel_s / assumed_s))
 
     def state(self) -> State:
         """Return precision and information of each slowness, (n,)."""
-        return {"slowness_precision": self._precision.copy(), "slowness_information": self._information.copy()}
+        return {
+            "slowness_precision": self._precision.copy(),
+            "slowness_information": self._information.copy(),
+        }
 
     def restore(self, state: State) -> None:
         """Take over a state.

@@ -1,12 +1,13 @@
 """The likelihood of what has been driven, as a function of a kernel's numbers, with its gradient.
 
-Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z, the bound that the
-best variational distribution attains (Titsias, 2009, *Variational learning of inducing variables*, eq. 9):
-``log N(y; 0, Q + R) - tr(R^-1 (K - Q)) / 2`` with ``Q = K_XZ K_ZZ^-1 K_ZX``. Measurements of one arm enter by their
-number, mean and scatter; what these leave out of the likelihood is added.
+Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z, the
+bound that the best variational distribution attains (Titsias, 2009, *Variational learning of
+inducing variables*, eq. 9): ``log N(y; 0, Q + R) - tr(R^-1 (K - Q)) / 2`` with ``Q = K_XZ K_ZZ^-1
+K_ZX``. Measurements of one arm enter by their number, mean and scatter; what these leave out of the
+likelihood is added.
 
-The gradient goes backwards: each likelihood says how it changes with each covariance in it, `Surface` how that
-covariance changes with the numbers.
+The gradient goes backwards: each likelihood says how it changes with each covariance in it,
+`Surface` how that covariance changes with the numbers.
 """
 
 import math
@@ -27,7 +28,8 @@ from evroute.model.graph_matern import filter_blocks
 class Driven:
     """Measurements merged by arm (an edge in a context): all that a Gaussian likelihood asks of them.
 
-    edge: (a,).  features: (a, d).  count: (a,).  mean_wh: (a,) of the residuals, energy minus prior mean.
+    edge: (a,).  features: (a, d).  count: (a,).  mean_wh: (a,) of the residuals, energy minus prior
+    mean.
     scatter_wh2: (a,) summed squared deviations from that mean.
     """
 
@@ -51,18 +53,24 @@ class Driven:
         """Keep at most so many arms, the most visited."""
         kept = np.sort(np.argsort(-self.count, kind="stable")[:most])
         return Driven(
-            self.edge[kept], self.features[kept], self.count[kept], self.mean_wh[kept], self.scatter_wh2[kept]
+            self.edge[kept],
+            self.features[kept],
+            self.count[kept],
+            self.mean_wh[kept],
+            self.scatter_wh2[kept],
         )
 
 
 class Surface:
     """``a h k_f + b k_f'`` between arms of some edges, and its derivatives by the logarithms of its numbers.
 
-    h is ``(I + L kappa² / 2 nu)^-nu``, k_G but for a factor.  numbers: a, b, lengthscales of k_f (d,) and of k_f'
-    (d,), kappa, all positive; gradients are by their logarithms, in this order.
+    h is ``(I + L kappa² / 2 nu)^-nu``, k_G but for a factor.  numbers: a, b, lengthscales of k_f
+    (d,) and of k_f' (d,), kappa, all positive; gradients are by their logarithms, in this order.
     """
 
-    def __init__(self, laplacian: csc_matrix, nu: int, numbers: FloatArray, edges: IntArray) -> None:
+    def __init__(
+        self, laplacian: csc_matrix, nu: int, numbers: FloatArray, edges: IntArray
+    ) -> None:
         d = (len(numbers) - 3) // 2
         self._a, self._b = numbers[:2]
         self._with_graph, self._alone = numbers[2 : 2 + d], numbers[2 + d : 2 + 2 * d]
@@ -72,7 +80,9 @@ class Surface:
 
     def block(self, arms: "Points", others: "Points") -> tuple[FloatArray, list[FloatArray]]:
         """Return the covariance (a, b) and its derivatives."""
-        at = np.ix_(np.searchsorted(self._edges, arms.edge), np.searchsorted(self._edges, others.edge))
+        at = np.ix_(
+            np.searchsorted(self._edges, arms.edge), np.searchsorted(self._edges, others.edge)
+        )
         graph, with_graph, alone = self._graph[at], self._with_graph, self._alone
         k_1, by_1 = _matern52(arms.features, others.features, with_graph)
         k_2, by_2 = _matern52(arms.features, others.features, alone)
@@ -104,12 +114,17 @@ class Points:
 
 
 def log_likelihood(
-    surface: Surface, driven: Driven, unit_wh: FloatArray, noise_std_wh: FloatArray, inducing: Points | None
+    surface: Surface,
+    driven: Driven,
+    unit_wh: FloatArray,
+    noise_std_wh: FloatArray,
+    inducing: Points | None,
 ) -> tuple[float, FloatArray]:
     """Return the log likelihood of all measurements, or with inducing points its bound, and its gradient.
 
-    unit_wh, noise_std_wh: (a,) of each driven arm: what the surface counts in, and of one measurement.  The gradient
-    is by the logarithms of the surface's numbers and, last, of a factor of the noise.
+    unit_wh, noise_std_wh: (a,) of each driven arm: what the surface counts in, and of one
+    measurement.  The gradient is by the logarithms of the surface's numbers and, last, of a factor
+    of the noise.
 
     Raises
     ------
@@ -119,7 +134,9 @@ def log_likelihood(
     y, noise = driven.mean_wh / unit_wh, (noise_std_wh / unit_wh) ** 2 / driven.count
     arms = Points(driven.edge, driven.features)
     merged, gradient = (
-        _exact(surface, arms, y, noise) if inducing is None else _bound(surface, arms, y, noise, inducing)
+        _exact(surface, arms, y, noise)
+        if inducing is None
+        else _bound(surface, arms, y, noise, inducing)
     )
     spare, scatter = driven.count - 1, driven.scatter_wh2 / noise_std_wh**2
     within = -0.5 * (spare * np.log(2.0 * np.pi * noise_std_wh**2) + np.log(driven.count) + scatter)
@@ -127,7 +144,9 @@ def log_likelihood(
     return merged + float((within - np.log(unit_wh)).sum()), gradient
 
 
-def _exact(surface: Surface, arms: Points, y: FloatArray, noise: FloatArray) -> tuple[float, FloatArray]:
+def _exact(
+    surface: Surface, arms: Points, y: FloatArray, noise: FloatArray
+) -> tuple[float, FloatArray]:
     covariance, derivatives = surface.block(arms, arms)
     covariance[np.diag_indices(len(y))] += noise
     value, by_covariance = _normal(covariance, y)
@@ -165,11 +184,17 @@ def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
     lower = lower_factor(covariance, "the covariance of what was measured")
     weights = cho_solve((lower, True), y)
     inverse = cho_solve((lower, True), np.eye(len(y)))
-    value = -0.5 * float(y @ weights) - float(np.log(lower.diagonal()).sum()) - 0.5 * len(y) * math.log(2.0 * math.pi)
+    value = (
+        -0.5 * float(y @ weights)
+        - float(np.log(lower.diagonal()).sum())
+        - 0.5 * len(y) * math.log(2.0 * math.pi)
+    )
     return value, 0.5 * (np.outer(weights, weights) - inverse)
 
 
-def _matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+def _matern52(
+    x: FloatArray, y: FloatArray, lengthscales: FloatArray
+) -> tuple[FloatArray, list[FloatArray]]:
     """Return the Matérn 5/2 kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
     squares = [((x[:, [j]] - y[:, j]) / scale) ** 2 for j, scale in enumerate(lengthscales)]
     r = np.sqrt(5.0 * sum(squares, np.zeros((len(x), len(y)))))

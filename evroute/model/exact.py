@@ -1,10 +1,10 @@
 """ExactGP: the exact Gaussian process posterior over arms, eqs. 2-3 of Sandberg et al., at city scale.
 
-An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics; measurements of one
-edge in other contexts do not. Arms in their *reference* context (usually free flow) keep their posterior up to date
-in ``model.core``, at a few milliseconds a trip; arms in any other context are predicted when asked for, from the same
-numbers. Contexts that are new on every trip never merge, so cost and memory then grow with the square of all that
-was ever measured.
+An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics;
+measurements of one edge in other contexts do not. Arms in their *reference* context (usually free
+flow) keep their posterior up to date in ``model.core``, at a few milliseconds a trip; arms in any
+other context are predicted when asked for, from the same numbers. Contexts that are new on every
+trip never merge, so cost and memory then grow with the square of all that was ever measured.
 """
 
 import logging
@@ -41,11 +41,14 @@ log = logging.getLogger(__name__)
 class ExactGP:
     """Exact Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context; or none, and every arm is predicted when asked for, as a region
-    needs (``model.regional``).  noise_std_wh: (n,) of one measurement of each edge, Wh.
-    prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms`` (``model.build.prior_factor``),
-    which joint draws of many arms need; made when first needed if not given, seconds on a city.
-    potential_wh: (n,) ``m g dz``, Wh, which ``trip_effect`` needs.  trip_effect, noise: as in `TripNoise`.
+    arms: every edge 0..n-1 in its reference context; or none, and every arm is predicted when asked
+    for, as a region needs (``model.regional``).  noise_std_wh: (n,) of one measurement of each
+    edge, Wh.
+    prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms``
+    (``model.build.prior_factor``), which joint draws of many arms need; made when first needed if
+    not given, seconds on a city.
+    potential_wh: (n,) ``m g dz``, Wh, which ``trip_effect`` needs.  trip_effect, noise: as in
+    `TripNoise`.
     refreshes: how often rounding errors grew beyond ``DRIFT_TOLERANCE`` and were removed.
     """
 
@@ -62,14 +65,18 @@ class ExactGP:
     ) -> None:
         n = kernel.graph.n_edges
         if len(arms) and not np.array_equal(arms.edge, np.arange(n)):
-            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network, or none")
+            raise ValueError(
+                f"the reference arms must be all {n} edges of the kernel's network, or none"
+            )
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
         if prior_factor is not None and prior_factor.shape != (n, n):
             raise ValueError(f"prior_factor has shape {prior_factor.shape}, expected {(n, n)}")
         self._noise = TripNoise(noise_std_wh, trip_effect=trip_effect, noise=noise)
         if self._noise.shares and (potential_wh is None or potential_wh.shape != (n,)):
-            raise ValueError(f"trip_effect goes by what edges dissipate; give potential_wh, {n} numbers")
+            raise ValueError(
+                f"trip_effect goes by what edges dissipate; give potential_wh, {n} numbers"
+            )
         self._kernel = kernel
         self._reference = arms
         self._potential_wh = np.zeros(n) if potential_wh is None else potential_wh
@@ -88,7 +95,9 @@ class ExactGP:
         """Return the posterior of each arm, eqs. 2-3."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
         kept = ~self._elsewhere(arms.edge, arms.features)
-        mean[kept], variance[kept] = (numbers[arms.edge[kept]] for numbers in self._core.reference())
+        mean[kept], variance[kept] = (
+            numbers[arms.edge[kept]] for numbers in self._core.reference()
+        )
         elsewhere, weights = np.flatnonzero(~kept), self._core.weights()
         for start in range(0, len(elsewhere), AT_ONCE):
             some = elsewhere[start : start + AT_ONCE]
@@ -121,7 +130,9 @@ class ExactGP:
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
         edge = self._met.edge[slots]
         variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
-        dissipated_wh = np.bincount(place, self._dissipated(feedback.edge, feedback.prior_mean_wh)) / count
+        dissipated_wh = (
+            np.bincount(place, self._dissipated(feedback.edge, feedback.prior_mean_wh)) / count
+        )
         if self._noise.shares:
             shared_wh = self._noise.trip_std * dissipated_wh
         if self._noise.learns:
@@ -139,10 +150,13 @@ class ExactGP:
         covariance -= prior.T @ self._core.solve(prior)
         return 0.5 * (covariance + covariance.T)
 
-    def regress(self, prior: Callable[[IntArray, FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
+    def regress(
+        self, prior: Callable[[IntArray, FloatArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
         """Return what was learned of m further numbers: how their means (m,) and covariance (m, m) changed.
 
-        prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D, d), with them.
+        prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D,
+        d), with them.
         """
         with_slots = prior(self._met.edge, self._met.features)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
@@ -181,8 +195,14 @@ class ExactGP:
         if len(arms) > DIRECT_SAMPLE_ARMS and self._prior_draws is not None:
             return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
         strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
-        if len(arms) <= DIRECT_SAMPLE_ARMS or strays or self._elsewhere(arms.edge, arms.features).any():
-            factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+        if (
+            len(arms) <= DIRECT_SAMPLE_ARMS
+            or strays
+            or self._elsewhere(arms.edge, arms.features).any()
+        ):
+            factor = lower_factor(
+                self.covariance(arms), "the posterior covariance of the arms", overwrite=True
+            )
             draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
             return draws + self.posterior(arms).mean_wh
         return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.edge]
@@ -196,8 +216,9 @@ class ExactGP:
     def sample_around(self, arms: Arms, rng: np.random.Generator, multiplier: float) -> FloatArray:
         """Draw all arms together, their deviations from the mean multiplied, (a,) Wh.
 
-        Without reference arms by Matheron's rule with a draw of the prior for the slots and the arms alone, as
-        Wilson et al. (2020), *Efficiently sampling functions from Gaussian process posteriors*.
+        Without reference arms by Matheron's rule with a draw of the prior for the slots and the
+        arms alone, as Wilson et al. (2020), *Efficiently sampling functions from Gaussian process
+        posteriors*.
         """
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
@@ -241,9 +262,14 @@ class ExactGP:
             **self._noise.shapes(),
         }
         if self._noise.shares and "shared_data" in state:
-            expected |= {name: state[name].shape for name in ("shared_data", "shared_indices", "shared_indptr")}
+            expected |= {
+                name: state[name].shape
+                for name in ("shared_data", "shared_indices", "shared_indptr")
+            }
         if {name: part.shape for name, part in state.items()} != expected:
-            raise ValueError(f"this is not the state of an exact model of {n} edges with {d} features")
+            raise ValueError(
+                f"this is not the state of an exact model of {n} edges with {d} features"
+            )
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._noise.restore(state)
@@ -253,11 +279,14 @@ class ExactGP:
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
 
-        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e one of the noise of ybar.
+        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e one of the noise of
+        ybar.
         """
         if self._prior_factor is None:
             prior = self._kernel.matrix(self._reference.features)
-            self._prior_factor = lower_factor(prior, "the prior covariance of all edges", overwrite=True)
+            self._prior_factor = lower_factor(
+                prior, "the prior covariance of all edges", overwrite=True
+            )
         core = self._core
         normal = rng.standard_normal((size, len(self._reference)))
         upper = self._prior_factor.T
@@ -267,7 +296,9 @@ class ExactGP:
         else:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
         noise = core.precision.root().times(rng.standard_normal((size, core.size)).T).T
-        draws += core.respond(core.information - core.precision.times(draws[:, self._met.edge].T).T - noise)
+        draws += core.respond(
+            core.information - core.precision.times(draws[:, self._met.edge].T).T - noise
+        )
         return draws
 
     def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
@@ -320,6 +351,8 @@ class ExactGP:
         fresh = Fresh(0.5 * (prior + prior.T), self._core.precision, self._core.information)
         drift = self._core.drift(fresh, CHECK_ARMS)
         if drift > DRIFT_TOLERANCE:
-            log.info("rounding errors of %.1g after %d updates; computing afresh", drift, self._updates)
+            log.info(
+                "rounding errors of %.1g after %d updates; computing afresh", drift, self._updates
+            )
             self._core.refresh(fresh)
             self.refreshes += 1

@@ -1,10 +1,12 @@
 """FixedFeatures: an exact Gaussian process whose kernel is that of m features, chosen before the first trip.
 
-``k~(x, x') = psi(x)'psi(x')`` with Nyström features ``psi(x) = L^-1 k_S(x)``, ``L L' = K_SS``, of m edges S in their
-reference contexts, taken greedily where the others explain least of the prior variance (pivoted Cholesky). Everything
-learned is an m x m matrix, whatever the contexts: cost and memory do not grow with what was measured. Beliefs are
-narrower than those of the whole kernel far from S. Because S is fixed, the confidence sets of ``model.bounds`` hold
-(Notes on Flynn & Reeb, arXiv 2403.12732, section 6.3), for truths in the space of k~.
+``k~(x, x') = psi(x)'psi(x')`` with Nyström features ``psi(x) = L^-1 k_S(x)``, ``L L' = K_SS``, of m
+edges S in their reference contexts, taken greedily where the others explain least of the prior
+variance (pivoted Cholesky). Everything
+learned is an m x m matrix, whatever the contexts: cost and memory do not grow with what was
+measured. Beliefs are narrower than those of the whole kernel far from S. Because S is fixed, the
+confidence sets of ``model.bounds`` hold (Notes on Flynn & Reeb, arXiv 2403.12732, section 6.3), for
+truths in the space of k~.
 """
 
 import numpy as np
@@ -22,7 +24,8 @@ _EXPLAINED = 1e-9  # share of the largest prior variance below which no feature 
 class FixedFeatures:
     """Gaussian process on n edges and their contexts in at most ``features`` fixed features.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each
+    edge, Wh.
 
     Raises
     ------
@@ -30,7 +33,9 @@ class FixedFeatures:
         If there is to be no feature.
     """
 
-    def __init__(self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int = 300) -> None:
+    def __init__(
+        self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int = 300
+    ) -> None:
         if features < 1:
             raise ValueError(f"features is {features}; the kernel needs at least 1")
         self._kernel = kernel
@@ -40,7 +45,9 @@ class FixedFeatures:
         chosen = _spread_out(kernel, arms, features)
         self._edge, self._features = arms.edge[chosen], arms.features[chosen]
         prior = kernel(self._edge, self._features, self._edge, self._features)
-        self._factor = lower_factor(0.5 * (prior + prior.T), "the prior covariance of the fixed features")
+        self._factor = lower_factor(
+            0.5 * (prior + prior.T), "the prior covariance of the fixed features"
+        )
         m = len(chosen)
         self._gram, self._information, self._count = np.zeros((m, m)), np.zeros(m), 0.0
 
@@ -66,7 +73,9 @@ class FixedFeatures:
         noise = self._noise_std[feedback.edge]
         psi = self._of(feedback.edge, feedback.features) / noise
         self._gram = self._gram + psi @ psi.T
-        self._information = self._information + psi @ ((feedback.energy_wh - feedback.prior_mean_wh) / noise)
+        self._information = self._information + psi @ (
+            (feedback.energy_wh - feedback.prior_mean_wh) / noise
+        )
         self._count += len(noise)
         self._known = None
 
@@ -130,7 +139,9 @@ class FixedFeatures:
             "count": (),
         }:
             n = len(self._noise_std)
-            raise ValueError(f"this is not the state of a fixed-features model of {n} edges with {m} features")
+            raise ValueError(
+                f"this is not the state of a fixed-features model of {n} edges with {m} features"
+            )
         self._gram, self._information = state["precision"].copy(), state["information"].copy()
         self._count = float(state["count"])
         self._known = None
@@ -143,7 +154,9 @@ class FixedFeatures:
         return mean, np.sqrt(np.einsum("ij,ij->j", spread, spread))
 
     def _posterior_factor(self) -> FloatArray:
-        return lower_factor(self._gram + np.eye(len(self._gram)), "the precision of the fixed features")
+        return lower_factor(
+            self._gram + np.eye(len(self._gram)), "the precision of the fixed features"
+        )
 
     def _embed(self, arms: Arms) -> FloatArray:
         return self._of(arms.edge, arms.features)

@@ -1,12 +1,14 @@
 """GraphMatern: the Matérn kernel on the edges of a road network, by sparse solves.
 
-Sandberg et al., eq. 134 (after Borovitskiy et al., 2021, *Matérn Gaussian processes on graphs*): with the incidence
-Laplacian L of the line graph, ``k_G = (2 nu / kappa² I + L)^-nu``. The paper gives no scaling, and the raw diagonal
-spans two orders of magnitude; we scale by one number, to mean diagonal 1.
+Sandberg et al., eq. 134 (after Borovitskiy et al., 2021, *Matérn Gaussian processes on graphs*):
+with the incidence Laplacian L of the line graph, ``k_G = (2 nu / kappa² I + L)^-nu``. The paper
+gives no scaling, and the raw diagonal spans two orders of magnitude; we scale by one number, to
+mean diagonal 1.
 
-For whole nu a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a city. (One solve with
-the factor of ``A^nu`` would raise the condition number to the power nu.) Other nu need the spectrum of L: minutes on
-a city, so for small networks.
+For whole nu a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a city.
+(One solve with the factor of ``A^nu`` would raise the condition number to the power nu.) Other nu
+need the spectrum
+of L: minutes on a city, so for small networks.
 """
 
 import hashlib
@@ -27,11 +29,17 @@ class GraphMatern:
     """The graph Matérn kernel of n edges; its rows are made when asked for and kept.
 
     laplacian: (n, n) ``LineGraph.laplacian``.  nu, kappa: smoothness and lengthscale, positive.
-    raw_diagonal: (n,) what ``raw_diagonal`` returned for the same kernel, where it was kept; made here otherwise.
+    raw_diagonal: (n,) what ``raw_diagonal`` returned for the same kernel, where it was kept; made
+    here otherwise.
     """
 
     def __init__(
-        self, laplacian: csc_matrix, nu: float = 2, kappa: float = 1, *, raw_diagonal: FloatArray | None = None
+        self,
+        laplacian: csc_matrix,
+        nu: float = 2,
+        kappa: float = 1,
+        *,
+        raw_diagonal: FloatArray | None = None,
     ) -> None:
         self._raw = _raw_kernel(laplacian, nu, kappa)
         self.laplacian, self.nu, self.kappa = laplacian, nu, kappa
@@ -67,7 +75,8 @@ class GraphMatern:
         return full
 
     def _make(self, edges: IntArray) -> None:
-        # One column at a time, so that its last bits do not depend on the company in which it was first asked for.
+        # One column at a time, so that its last bits do not depend on the company in which it was
+        # first asked for.
         for edge in np.unique(edges[self._slot[edges] < 0]).tolist():
             if self._n_rows == len(self._rows):
                 grown = np.empty((min(self.n_edges, max(64, 2 * self._n_rows)), self.n_edges))
@@ -91,10 +100,13 @@ def digest(laplacian: csc_matrix, nu: float, kappa: float) -> str:
     return total.hexdigest()
 
 
-def filter_blocks(laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray) -> tuple[FloatArray, FloatArray]:
+def filter_blocks(
+    laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the blocks of ``(I + L / s)^-nu`` and ``(I + L / s)^-(nu + 1)`` among edges, (k, k), s = 2 nu / kappa².
 
-    The first is k_G but for one factor; -2 nu times their difference is its derivative by log kappa.
+    The first is k_G but for one factor; -2 nu times their difference is its derivative by log
+    kappa.
     """
     solves, shift = _SparseSolves(laplacian, nu, kappa), 2 * nu / kappa**2
     low, high = np.empty((2, laplacian.shape[0], len(edges)))

@@ -1,8 +1,9 @@
 """Hyper-parameters fitted to what has been driven: the most likely ones, or with a prior the most probable.
 
-Found are the lengthscales of both terms of the kernel, the graph's share, a factor of all prior deviations, one of
-all noise deviations, nu (1, 2 or 3) and kappa of the graph kernel: by L-BFGS from where the kernel stands, once for
-each nu. The paper fixes them (section B.3); so does evroute unless asked.
+Found are the lengthscales of both terms of the kernel, the graph's share, a factor of all prior
+deviations, one of all noise deviations, nu (1, 2 or 3) and kappa of the graph kernel: by L-BFGS
+from where the kernel stands, once for each nu. The paper fixes them (section B.3); so does evroute
+unless asked.
 """
 
 import logging
@@ -24,7 +25,12 @@ MOST_ARMS = 1000
 MOST_STEPS = 100
 TOLERANCE_NATS = 1e-3
 """Gain of a step, per nat gained so far beyond the first, below which a search ends."""
-LIMITS = {"variance": (1e-4, 1e4), "lengthscale": (1e-2, 1e2), "kappa": (1e-2, 1e2), "noise": (1e-3, 1e3)}
+LIMITS = {
+    "variance": (1e-4, 1e4),
+    "lengthscale": (1e-2, 1e2),
+    "kappa": (1e-2, 1e2),
+    "noise": (1e-3, 1e3),
+}
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +39,8 @@ log = logging.getLogger(__name__)
 class Hyperparameters:
     """The numbers of a kernel and its noise, relative to those of a first kernel where they have a unit.
 
-    lengthscales: (2, d) of k_f and k_f'.  std_factor, noise_factor: of all prior and noise standard deviations.
+    lengthscales: (2, d) of k_f and k_f'.  std_factor, noise_factor: of all prior and noise standard
+    deviations.
     """
 
     nu: float
@@ -99,8 +106,9 @@ def fit(
 ) -> Fit:
     """Fit to measurements, starting from a kernel and the noise (n,) of its edges.
 
-    inducing: maximises the variational bound through these points, not the likelihood itself.  prior_log_std: adds a
-    log-normal prior around the start to every number, of this standard deviation of the logarithm.
+    inducing: maximises the variational bound through these points, not the likelihood itself.
+    prior_log_std: adds a log-normal prior around the start to every number, of this standard
+    deviation of the logarithm.
 
     Raises
     ------
@@ -146,7 +154,9 @@ class _Problem:
         self.kernel = kernel
         self.driven = driven
         self.inducing = inducing
-        self.edges = driven.edge if inducing is None else np.concatenate([driven.edge, inducing.edge])
+        self.edges = (
+            driven.edge if inducing is None else np.concatenate([driven.edge, inducing.edge])
+        )
         self.unit_wh = kernel.std_wh[driven.edge]
         self.noise_std_wh = noise_std_wh[driven.edge]
         self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
@@ -171,29 +181,43 @@ class _Problem:
         """Return the least negative log posterior for one nu, and where it is."""
         origin = self.origin(nu)
         first, _ = self.log_likelihood(nu, origin)
-        # Every measurement speaks of the noise, every arm of the rest: in these steps the surface is about as steep
-        # in all directions. From the start's value on, so that the tolerance is one of nats.
+        # Every measurement speaks of the noise, every arm of the rest: in these steps the surface
+        # is about as steep in all directions. From the start's value on, so that the tolerance is
+        # one of nats.
         step = np.ones(len(origin))
         step[-1] = np.sqrt(len(self.driven.count) / (2.0 * self.driven.count.sum()))
 
         def loss(steps: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.log_likelihood(nu, origin + step * steps)
             away = step * steps / self.prior_log_std
-            return 0.5 * float(away @ away) - (value - first), step * (away / self.prior_log_std - gradient)
+            return 0.5 * float(away @ away) - (value - first), step * (
+                away / self.prior_log_std - gradient
+            )
 
         lengthscales = [LIMITS["lengthscale"]] * self.kernel.lengthscales.size
-        limits = np.log([LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]])
+        limits = np.log(
+            [LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]]
+        )
         bounds = (limits - origin[:, np.newaxis]) / step[:, np.newaxis]
         options = {"maxiter": MOST_STEPS, "ftol": TOLERANCE_NATS}
-        result = minimize(loss, np.zeros(len(origin)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        result = minimize(
+            loss, np.zeros(len(origin)), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        )
         return float(result.fun) - first, origin + step * result.x
 
     def named(self, nu: int, theta: FloatArray) -> Hyperparameters:
         """Return the numbers as hyper-parameters of a kernel whose k_G has mean diagonal 1."""
         a, b, *_, kappa, noise_factor = np.exp(theta)
-        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(self.kernel.matern.laplacian, nu, kappa).mean()
+        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(
+            self.kernel.matern.laplacian, nu, kappa
+        ).mean()
         lengthscales = np.exp(theta[2:-2]).reshape(self.kernel.lengthscales.shape)
         variance = a * scale + b
         return Hyperparameters(
-            nu, float(kappa), lengthscales, float(a * scale / variance), float(np.sqrt(variance)), float(noise_factor)
+            nu,
+            float(kappa),
+            lengthscales,
+            float(a * scale / variance),
+            float(np.sqrt(variance)),
+            float(noise_factor),
         )

@@ -1,6 +1,7 @@
 """IndependentNormal: each edge learns for itself by the conjugate normal update (Bayesian-inference baseline, BI).
 
-Sandberg et al., section 4: no kernel, so nothing learned on one edge says anything about another. The context of an
+Sandberg et al., section 4: no kernel, so nothing learned on one edge says anything about another.
+The context of an
 edge does not matter either: a residual, measured energy minus prior mean, counts the same in all.
 """
 
@@ -24,20 +25,26 @@ class IndependentNormal(Diagonal):
         if not np.all((prior_variance_wh2 > 0) & (prior_variance_wh2 < np.inf)):
             raise ValueError("prior variances must be positive numbers")
         if prior_variance_wh2.shape != noise_std_wh.shape:
-            raise ValueError(f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise deviations")
+            raise ValueError(
+                f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise deviations"
+            )
         self._precision = 1.0 / prior_variance_wh2
         self._information = np.zeros(len(prior_variance_wh2))
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm: mean ``information / precision``, variance ``1 / precision``."""
         precision = self._precision[arms.edge]
-        return Belief(arms.prior_mean_wh + self._information[arms.edge] / precision, 1.0 / np.sqrt(precision))
+        return Belief(
+            arms.prior_mean_wh + self._information[arms.edge] / precision, 1.0 / np.sqrt(precision)
+        )
 
     def update(self, feedback: Feedback) -> None:
         """Add the precision and the information of each measurement to its edge; repeats count each time."""
         weight = self._noise_std[feedback.edge] ** -2.0
         np.add.at(self._precision, feedback.edge, weight)
-        np.add.at(self._information, feedback.edge, weight * (feedback.energy_wh - feedback.prior_mean_wh))
+        np.add.at(
+            self._information, feedback.edge, weight * (feedback.energy_wh - feedback.prior_mean_wh)
+        )
 
     def state(self) -> State:
         """Return precision (n,) 1/Wh² and information (n,) 1/Wh."""
@@ -52,7 +59,9 @@ class IndependentNormal(Diagonal):
             If it is not the state of such a model on as many edges.
         """
         n = len(self._noise_std)
-        if set(state) != {"precision", "information"} or any(part.shape != (n,) for part in state.values()):
+        if set(state) != {"precision", "information"} or any(
+            part.shape != (n,) for part in state.values()
+        ):
             raise ValueError(f"this is not the state of an independent model of {n} edges")
         self._precision = np.array(state["precision"], dtype=np.float64)
         self._information = np.array(state["information"], dtype=np.float64)

@@ -1,8 +1,9 @@
 """Kernels over arms: Matérn 5/2 on contexts, and its product with the graph Matérn kernel on edges.
 
-Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges (eq. 134) and k_f, k_f'
-Matérn 5/2 kernels on contexts (eqs. 135-136), each with lengthscales of its own. How the prior variance is split
-between the two terms the paper does not say; unless told otherwise we give each one half. Ours is the prior standard
+Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges (eq.
+134) and k_f, k_f' Matérn 5/2 kernels on contexts (eqs. 135-136), each with lengthscales of its own.
+How the prior variance is split between the two terms the paper does not say; unless told otherwise
+we give each one half. Ours is the prior standard
 deviation of its own for every edge: the paper's is one number.
 """
 
@@ -19,8 +20,8 @@ from evroute.model.graph_matern import GraphMatern
 def matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
     """Return the Matérn kernel of smoothness 5/2 between contexts (a, d) and (b, d), (a, b), 1 at distance 0.
 
-    ``(1 + r + r²/3) exp(-r)`` with ``r = sqrt(5) D`` and D the distance after each dimension is divided by its
-    lengthscale (d,): Sandberg et al., eqs. 135-136 with nu = 5/2 and outputscale 1.
+    ``(1 + r + r²/3) exp(-r)`` with ``r = sqrt(5) D`` and D the distance after each dimension is
+    divided by its lengthscale (d,): Sandberg et al., eqs. 135-136 with nu = 5/2 and outputscale 1.
     """
     # Distances from differences: expanding the square would lose all digits between near contexts.
     r: FloatArray = cdist(x / lengthscales, y / lengthscales)
@@ -70,20 +71,35 @@ class ArmKernel(Protocol):
 class EdgeContextKernel:
     """``k = s s' (w k_G k_f + (1 - w) k_f')`` between arms, each an edge with a context.
 
-    graph: k_G, mean diagonal 1.  std_wh: (n,) s, prior standard deviation of each edge were its k_G 1, Wh.
-    lengthscales: in standard deviations of the contexts, (2, d) of k_f and of k_f', or (d,) of both.
+    graph: k_G, mean diagonal 1.  std_wh: (n,) s, prior standard deviation of each edge were its k_G
+    1, Wh.
+    lengthscales: in standard deviations of the contexts, (2, d) of k_f and of k_f', or (d,) of
+    both.
     graph_share: w, strictly between 0 and 1.
     """
 
     def __init__(
-        self, graph: ArmGraph, std_wh: FloatArray, lengthscales: FloatArray, *, graph_share: float = 0.5
+        self,
+        graph: ArmGraph,
+        std_wh: FloatArray,
+        lengthscales: FloatArray,
+        *,
+        graph_share: float = 0.5,
     ) -> None:
         if std_wh.shape != (graph.n_edges,) or not np.all((std_wh > 0) & (std_wh < np.inf)):
-            raise ValueError(f"the prior standard deviations must be {graph.n_edges} positive numbers")
-        if np.ndim(lengthscales) not in (1, 2) or not np.all((lengthscales > 0) & (lengthscales < np.inf)):
-            raise ValueError(f"lengthscales must be positive numbers, one per feature; got {lengthscales}")
+            raise ValueError(
+                f"the prior standard deviations must be {graph.n_edges} positive numbers"
+            )
+        if np.ndim(lengthscales) not in (1, 2) or not np.all(
+            (lengthscales > 0) & (lengthscales < np.inf)
+        ):
+            raise ValueError(
+                f"lengthscales must be positive numbers, one per feature; got {lengthscales}"
+            )
         if not 0 < graph_share < 1:
-            raise ValueError(f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1")
+            raise ValueError(
+                f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1"
+            )
         self.graph = graph
         self.std_wh = std_wh
         self.lengthscales = np.array(np.broadcast_to(lengthscales, (2, np.shape(lengthscales)[-1])))
@@ -126,7 +142,13 @@ class EdgeContextKernel:
         for start in range(0, n, _BLOCK):
             block = slice(start, min(start + _BLOCK, n))
             right = slice(start, n)
-            self._mix(covariance[block, right], edges[block], features[block], edges[right], features[right])
+            self._mix(
+                covariance[block, right],
+                edges[block],
+                features[block],
+                edges[right],
+                features[right],
+            )
             square = covariance[block, block]
             square[:] = 0.5 * (square + square.T)
             covariance[block.stop :, block] = covariance[block, block.stop :].T

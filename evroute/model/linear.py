@@ -14,7 +14,8 @@ from evroute.model.regression import Regression
 class LinearModel(ABC):
     """``y_e - E_e = sum_j x_ej b_j + noise`` with ``b_j ~ N(0, prior_std_j²)``: conjugate, exact.
 
-    prior_std: (p,) of the coefficients, in their units.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    prior_std: (p,) of the coefficients, in their units.  noise_std_wh: (n,) of one measurement of
+    each edge, Wh.
     """
 
     names: tuple[str, ...]
@@ -29,7 +30,9 @@ class LinearModel(ABC):
         self._regression = Regression(prior_std)
 
     @abstractmethod
-    def _columns(self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray) -> FloatArray:
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
         """Return the regressors of a list of edges, (k, p) Wh per unit of a coefficient."""
 
     def posterior(self, arms: Arms) -> Belief:

@@ -1,11 +1,12 @@
 """PhysicsGP: the physics regression as the mean, and a Gaussian process on what it leaves, in one exact posterior.
 
-``f_e = E_e + sum_j x_ej b_j + g_e``: what is wrong on all roads alike goes to the coefficients and holds on roads
-never driven; what is wrong with a road or its neighbourhood goes to g. That both are learned at once, by the sum of
-their kernels (`physics_kernel`), shares every deviation between them by what each finds likely.
+``f_e = E_e + sum_j x_ej b_j + g_e``: what is wrong on all roads alike goes to the coefficients and
+holds on roads never driven; what is wrong with a road or its neighbourhood goes to g. That both are
+learned at once, by the sum of their kernels (`physics_kernel`), shares every deviation between them
+by what each finds likely.
 
-Prior deviations of g are a share of what eq. 8 says an edge dissipates, whatever prior a run has: one size for all
-roads would let g take what belongs to the coefficients.
+Prior deviations of g are a share of what eq. 8 says an edge dissipates, whatever prior a run has:
+one size for all roads would let g take what belongs to the coefficients.
 """
 
 from typing import Literal
@@ -28,10 +29,11 @@ from evroute.model.trip_noise import TripEffect
 class PhysicsGP:
     """That regression of eq. 8 (`physics`) and an exact Gaussian process on the rest.
 
-    dissipation_kernel: of g, with deviations of a quarter of what each edge dissipates.  arms: every edge in its
-    reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.  rest_scale: multiplies the
-    deviations of g, coefficient_scale those of the coefficients; both positive.  potential_wh, trip_effect, noise: as
-    in `ExactGP`.
+    dissipation_kernel: of g, with deviations of a quarter of what each edge dissipates.  arms:
+    every edge in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    rest_scale: multiplies the deviations of g, coefficient_scale those of the coefficients; both
+    positive. potential_wh,
+    trip_effect, noise: as in `ExactGP`.
     """
 
     def __init__(
@@ -60,7 +62,12 @@ class PhysicsGP:
         )
         self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
         self._gp = ExactGP(
-            self._kernel, arms, noise_std_wh, potential_wh=potential_wh, trip_effect=trip_effect, noise=noise
+            self._kernel,
+            arms,
+            noise_std_wh,
+            potential_wh=potential_wh,
+            trip_effect=trip_effect,
+            noise=noise,
         )
 
     def posterior(self, arms: Arms) -> Belief:
@@ -127,5 +134,7 @@ class PhysicsGP:
             If it is not the state of such a model on as many edges with the same prior.
         """
         if not np.array_equal(state.get("coefficient_std", ()), self._kernel.coefficient_std):
-            raise ValueError(f"this is not the state of a physics+gp model of {self._kernel.graph.n_edges} edges")
+            raise ValueError(
+                f"this is not the state of a physics+gp model of {self._kernel.graph.n_edges} edges"
+            )
         self._gp.restore({name: part for name, part in state.items() if name != "coefficient_std"})

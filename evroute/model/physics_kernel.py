@@ -1,6 +1,7 @@
 """PhysicsKernel: the covariance of a linear function of the regressors plus a Gaussian process of the rest.
 
-``k(a, b) = x_a' S x_b + k_gp(a, b)`` with S the diagonal prior covariance of the coefficients: Rasmussen & Williams,
+``k(a, b) = x_a' S x_b + k_gp(a, b)`` with S the diagonal prior covariance of the coefficients:
+Rasmussen & Williams,
 *Gaussian Processes for Machine Learning*, eq. 2.40 with fixed basis functions x and a proper prior.
 """
 
@@ -14,10 +15,13 @@ from evroute.model.kernels import ArmGraph, EdgeContextKernel
 class PhysicsKernel:
     """Sum of the two.
 
-    rest: k_gp.  coefficient_std: (p,) square roots of the diagonal of S, in the units of the regressors.
+    rest: k_gp.  coefficient_std: (p,) square roots of the diagonal of S, in the units of the
+    regressors.
     """
 
-    def __init__(self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray) -> None:
+    def __init__(
+        self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray
+    ) -> None:
         self.rest = rest
         self.regressors = regressors
         self.coefficient_std = coefficient_std
@@ -32,8 +36,11 @@ class PhysicsKernel:
     ) -> FloatArray:
         """Return the prior covariance between two lists of arms, (a, b) Wh²."""
         covariance = self.rest(edge_a, features_a, edge_b, features_b)
-        # without BLAS: rows made again after a restart are the same to the last bit, however many are made at once
-        for of_a, of_b in zip(self._columns(edge_a, features_a).T, self._columns(edge_b, features_b).T, strict=True):
+        # without BLAS: rows made again after a restart are the same to the last bit, however many
+        # are made at once
+        for of_a, of_b in zip(
+            self._columns(edge_a, features_a).T, self._columns(edge_b, features_b).T, strict=True
+        ):
             covariance += of_a[:, np.newaxis] * of_b
         return covariance
 

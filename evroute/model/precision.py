@@ -1,8 +1,8 @@
 """Precision: what measurements tell of the slots of a core, diagonal but for what each trip's edges share.
 
-A trip whose noise has covariance ``R = diag(r) + a a'`` tells ``R^-1 = diag(1/r) - u u'``, with ``v = a/r`` and
-``u = v / sqrt(1 + a'v)`` (Sherman & Morrison). Summed over trips, ``Lam = diag(d) - U U'`` with one sparse column of
-U for each trip.
+A trip whose noise has covariance ``R = diag(r) + a a'`` tells ``R^-1 = diag(1/r) - u u'``, with ``v
+= a/r`` and ``u = v / sqrt(1 + a'v)`` (Sherman & Morrison). Summed over trips, ``Lam = diag(d) - U
+U'`` with one sparse column of U for each trip.
 """
 
 import numpy as np
@@ -33,7 +33,9 @@ class Precision:
         self.diagonal = np.pad(self.diagonal, (0, n))
         self._resize()
 
-    def add(self, slots: IntArray, noise_variance: FloatArray, shared_wh: FloatArray | None) -> FloatArray:
+    def add(
+        self, slots: IntArray, noise_variance: FloatArray, shared_wh: FloatArray | None
+    ) -> FloatArray:
         """Add a trip over distinct slots (k,) with noise of variances (k,) Wh² and a (k,); return ``R^-1`` (k, k)."""
         self.diagonal[slots] += 1.0 / noise_variance
         told = np.diag(1.0 / noise_variance)
@@ -41,7 +43,11 @@ class Precision:
             weighted = shared_wh / noise_variance
             u = weighted / np.sqrt(1.0 + shared_wh @ weighted)
             old = self._shared
-            parts = (np.append(old.data, u), np.append(old.indices, slots), np.append(old.indptr, old.nnz + len(u)))
+            parts = (
+                np.append(old.data, u),
+                np.append(old.indices, slots),
+                np.append(old.indptr, old.nnz + len(u)),
+            )
             self._shared = csr_array(parts, shape=(len(old.indptr), len(self.diagonal)))
             told -= np.outer(u, u)
         return told
@@ -78,7 +84,9 @@ class Precision:
 
     def _resize(self) -> None:
         old = self._shared
-        self._shared = csr_array((old.data, old.indices, old.indptr), shape=(old.shape[0], len(self.diagonal)))
+        self._shared = csr_array(
+            (old.data, old.indices, old.indptr), shape=(old.shape[0], len(self.diagonal))
+        )
 
 
 class Root:
@@ -89,12 +97,16 @@ class Root:
 
     def times(self, values: FloatArray) -> FloatArray:
         """Return ``B x`` for x (D,) or (D, m)."""
-        product: FloatArray = self._values @ values if self._values.ndim == 2 else (self._values * values.T).T
+        product: FloatArray = (
+            self._values @ values if self._values.ndim == 2 else (self._values * values.T).T
+        )
         return product
 
     def transposed(self, values: FloatArray) -> FloatArray:
         """Return ``B' x`` for x (D,) or (D, m)."""
-        product: FloatArray = self._values.T @ values if self._values.ndim == 2 else (self._values * values.T).T
+        product: FloatArray = (
+            self._values.T @ values if self._values.ndim == 2 else (self._values * values.T).T
+        )
         return product
 
     def solve(self, values: FloatArray) -> FloatArray:

@@ -1,8 +1,9 @@
 """Refitting: any model of edge energy whose hyper-parameters are fitted to its own trips as these come in.
 
-After 10, 30, 100, 300, ... trips the kernel's numbers and the noise are fitted (``model.hyperparameters``) and the
-model learns all its trips again with what was found. In between it is the model that it wraps. A variational model is
-fitted by its bound, through its own inducing points.
+After 10, 30, 100, 300, ... trips the kernel's numbers and the noise are fitted
+(``model.hyperparameters``) and the model learns all its trips again with what was found. In between
+it is the model that it wraps. A variational model is fitted by its bound, through its own inducing
+points.
 """
 
 import json
@@ -78,9 +79,13 @@ class Refitting:
 
     def state(self) -> State:
         """Return the state of the model, the hyper-parameters and all trips."""
-        measured = [np.column_stack([t.edge, t.prior_mean_wh, t.energy_wh, t.features]) for t in self._trips]
+        measured = [
+            np.column_stack([t.edge, t.prior_mean_wh, t.energy_wh, t.features]) for t in self._trips
+        ]
         trips = {
-            "trips": np.concatenate(measured) if measured else np.empty((0, 3 + self._kernel.lengthscales.shape[1])),
+            "trips": np.concatenate(measured)
+            if measured
+            else np.empty((0, 3 + self._kernel.lengthscales.shape[1])),
             "trip_edges": np.array([len(trip.edge) for trip in self._trips], dtype=np.int64),
             "numbers": np.array(json.dumps(self._numbers.to_json())),
         }
@@ -94,7 +99,11 @@ class Refitting:
         ValueError
             If it is not the state of a refitting model, or not one of the model inside.
         """
-        inside = {name.removeprefix("model."): part for name, part in state.items() if name.startswith("model.")}
+        inside = {
+            name.removeprefix("model."): part
+            for name, part in state.items()
+            if name.startswith("model.")
+        }
         if len(state) != len(inside) + 3 or not {"trips", "trip_edges", "numbers"} <= state.keys():
             n = len(self._noise_std_wh)
             raise ValueError(f"this is not the state of a refitting model of {n} edges")
@@ -113,7 +122,9 @@ class Refitting:
         return self._make(numbers.applied(self._kernel), numbers.noise_factor * self._noise_std_wh)
 
     def _fit(self) -> None:
-        inducing = Points(*self._model.inducing_arms()) if isinstance(self._model, HasInducing) else None
+        inducing = (
+            Points(*self._model.inducing_arms()) if isinstance(self._model, HasInducing) else None
+        )
         result = fit(
             self._kernel,
             self._noise_std_wh,
@@ -123,7 +134,11 @@ class Refitting:
         )
         self.fits[len(self._trips)] = result
         likelihoods = (result.start_log_likelihood, result.log_likelihood)
-        log.info("hyper-parameters after %d trips: log likelihood from %.1f to %.1f", len(self._trips), *likelihoods)
+        log.info(
+            "hyper-parameters after %d trips: log likelihood from %.1f to %.1f",
+            len(self._trips),
+            *likelihoods,
+        )
         if not result.failed:
             self._numbers = result.found
             self._model = self._made(result.found)

@@ -1,8 +1,9 @@
 """Exact learning on a region: the graph kernel sparse, nothing kept for edges that were not driven.
 
-On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven edges with all others
-fits into memory. So `regional` predicts what it is asked for, from the driven edges alone: cheap for the edges that a
-plan needs (``planning.corridor``). Its root is made once for a network, minutes, and mapped from the cache.
+On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven edges
+with all others fits into memory. So `regional` predicts what it is asked for, from the driven edges
+alone: cheap for the edges that a plan needs (``planning.corridor``). Its root is made once for a
+network, minutes, and mapped from the cache.
 """
 
 from pathlib import Path

@@ -1,7 +1,8 @@
 """Bayesian linear regression in weight space: the posterior of a few numbers that all edges share.
 
-Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51, with prior ``w ~ N(0, diag(prior_std²))``. Inside,
-columns are multiplied by the prior deviations, so that the prior precision is the identity.
+Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51, with prior ``w ~ N(0,
+diag(prior_std²))``. Inside, columns are multiplied by the prior deviations, so that the prior
+precision is the identity.
 """
 
 import numpy as np
@@ -26,7 +27,9 @@ class Regression:
         self._precision = np.eye(len(prior_std))
         self._information = np.zeros(len(prior_std))
 
-    def observe(self, columns: FloatArray, residual_wh: FloatArray, noise_std_wh: FloatArray) -> None:
+    def observe(
+        self, columns: FloatArray, residual_wh: FloatArray, noise_std_wh: FloatArray
+    ) -> None:
         """Learn k measurements: regressors (k, p), measured minus prior mean (k,), noise deviations (k,), Wh."""
         scaled = columns * self.prior_std / noise_std_wh[:, np.newaxis]
         self._precision += scaled.T @ scaled
@@ -44,7 +47,8 @@ class Regression:
 
     def belief(self, columns: FloatArray, prior_mean_wh: FloatArray) -> Belief:
         """Return the belief about arms with regressors (a, p) and prior means (a,)."""
-        # without BLAS: what is believed of an arm does not depend, to the last bit, on the others asked for
+        # without BLAS: what is believed of an arm does not depend, to the last bit, on the others
+        # asked for
         mean_wh = prior_mean_wh + (columns * self.mean()).sum(axis=1)
         spread = (columns[:, :, np.newaxis] * self.root().T).sum(axis=1)
         return Belief(mean_wh, np.sqrt((spread**2).sum(axis=1)))
@@ -66,7 +70,9 @@ class Regression:
     def coefficients(self, names: tuple[str, ...], units: tuple[str, ...]) -> Coefficients:
         """Return what is believed of the coefficients, by name."""
         root = self.root()
-        return Coefficients(names, units, self.mean(), np.sqrt((root**2).sum(axis=0)), self.prior_std)
+        return Coefficients(
+            names, units, self.mean(), np.sqrt((root**2).sum(axis=0)), self.prior_std
+        )
 
     def state(self) -> State:
         """Return precision (p, p) and information (p,), both of coefficients in units of their prior deviations."""
@@ -82,7 +88,8 @@ class Regression:
         Raises
         ------
         ValueError
-            If it is not one of as many coefficients with the same prior; the message names ``what`` was expected.
+            If it is not one of as many coefficients with the same prior; the message names ``what``
+            was expected.
         """
         expected = {name: part.shape for name, part in self.state().items()}
         if {name: part.shape for name, part in state.items()} != expected:

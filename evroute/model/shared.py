@@ -1,14 +1,15 @@
 """Shared: one belief of all vehicles of a fleet, as each of them sees it.
 
-Watt-hours do not transfer: on the same road a van takes twice of what a small car does. What transfers is by which
-share of what an edge dissipates (its energy but for ``m g dz``) eq. 8 is wrong: a slow or rough road, wind, and
-whatever is wrong with all vehicles alike. So every vehicle keeps its own eq. 8 and potential, and the model learns
+Watt-hours do not transfer: on the same road a van takes twice of what a small car does. What
+transfers is by which share of what an edge dissipates (its energy but for ``m g dz``) eq. 8 is
+wrong: a slow or rough road, wind, and whatever is wrong with all vehicles alike. So every vehicle
+keeps its own eq. 8 and potential, and the model learns
 deviations of a reference vehicle:
 
     f_ve = E_ve + s_ve g_e,    s_ve = (E_ve - m_v g dz_e) / (E_0e - m_0 g dz_e)
 
-Noise is scaled alike. What is wrong with one vehicle alone, such as its payload, goes to all: then let each learn for
-itself.
+Noise is scaled alike. What is wrong with one vehicle alone, such as its payload, goes to all: then
+let each learn for itself.
 """
 
 from dataclasses import replace
@@ -24,8 +25,8 @@ from evroute.model.base import EnergyModel, HasJoint, SharesNoise, State
 class Shared:
     """The model of a fleet, told of and asked for one of its vehicles.
 
-    model: of the reference vehicle.  prior_wh, reference_prior_wh: (n,) of every arm, the vehicle's and the
-    reference's, Wh.  potential_wh, reference_potential_wh: (n,) ``m g dz``, likewise.
+    model: of the reference vehicle.  prior_wh, reference_prior_wh: (n,) of every arm, the vehicle's
+    and the reference's, Wh.  potential_wh, reference_potential_wh: (n,) ``m g dz``, likewise.
 
     Raises
     ------
@@ -42,9 +43,14 @@ class Shared:
         reference_prior_wh: FloatArray,
         reference_potential_wh: FloatArray,
     ) -> None:
-        dissipated_wh, reference_wh = prior_wh - potential_wh, reference_prior_wh - reference_potential_wh
+        dissipated_wh, reference_wh = (
+            prior_wh - potential_wh,
+            reference_prior_wh - reference_potential_wh,
+        )
         if not (np.all(dissipated_wh > 0) and np.all(reference_wh > 0)):
-            raise ValueError("an arm dissipates nothing by eq. 8, so that no share of it can be learned")
+            raise ValueError(
+                "an arm dissipates nothing by eq. 8, so that no share of it can be learned"
+            )
         self.model = model
         self._share = dissipated_wh / reference_wh
         self._potential_wh = potential_wh
@@ -54,7 +60,10 @@ class Shared:
         """Return the posterior of each arm, for this vehicle."""
         reference, share = self._reference(arms), self._share[arms.edge]
         belief = self.model.posterior(reference)
-        return Belief(arms.prior_mean_wh + share * (belief.mean_wh - reference.prior_mean_wh), share * belief.std_wh)
+        return Belief(
+            arms.prior_mean_wh + share * (belief.mean_wh - reference.prior_mean_wh),
+            share * belief.std_wh,
+        )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
@@ -76,7 +85,9 @@ class Shared:
         self.model.restore(state)
 
     def _reference(self, arms: Arms) -> Arms:
-        return Arms(arms.edge, arms.features, self._prior_of_reference(arms.edge, arms.prior_mean_wh))
+        return Arms(
+            arms.edge, arms.features, self._prior_of_reference(arms.edge, arms.prior_mean_wh)
+        )
 
     def _prior_of_reference(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
         dissipated_wh = (prior_mean_wh - self._potential_wh[edge]) / self._share[edge]
@@ -92,7 +103,9 @@ class SharedJoint(Shared):
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh²."""
         share = self._share[arms.edge]
-        covariance: FloatArray = self.model.covariance(self._reference(arms)) * np.outer(share, share)
+        covariance: FloatArray = self.model.covariance(self._reference(arms)) * np.outer(
+            share, share
+        )
         return covariance
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:

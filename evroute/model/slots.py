@@ -8,7 +8,8 @@ from evroute.arrays import IntArray
 
 Slots = Literal["follow", "padded", "literal"]
 """How arms take the M slots: ``follow`` has no more than were driven; ``padded`` fills the rest up with edges never
-driven, which costs time and changes nothing; ``literal`` does that too, and sorts all anew after every trip."""
+driven, which costs time and changes nothing; ``literal`` does that too, and sorts all anew after
+every trip."""
 
 
 def kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:

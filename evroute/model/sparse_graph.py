@@ -1,16 +1,17 @@
 """SparseGraphMatern: the graph Matérn kernel of a whole region, nu = 2, from local patches.
 
-With ``A = s I + L``, ``s = 4 / kappa²``, the kernel is ``k_G = A^-2 = R R'`` with ``R = A^-1`` (Sandberg et al.,
-eq. 134, scaled to mean diagonal 1 as in ``model.graph_matern``). R has no negative entry, its rows add up to 1/s, and
-they fade with every turn away from their edge. So the network is cut into tiles; the rows of a tile's edges are
-solved on a patch of the network around it, small entries are dropped, and what is left is a sparse matrix that is
-made once and kept. Whatever was dropped, ``R R'`` is symmetric and positive semi-definite to the last bit.
+With ``A = s I + L``, ``s = 4 / kappa²``, the kernel is ``k_G = A^-2 = R R'`` with ``R = A^-1``
+(Sandberg et al., eq. 134, scaled to mean diagonal 1 as in ``model.graph_matern``). R has no
+negative entry, its rows add up to 1/s, and they fade with every turn away from their edge. So the
+network is cut into tiles; the rows of a tile's edges are solved on a patch of the network around
+it, small entries are dropped, and what is left is a sparse matrix that is made once and kept.
+Whatever was dropped, ``R R'`` is symmetric and positive semi-definite to the last bit.
 
-How wrong the kernel can be is known. On a patch P, ``h = A_PP^-1 a``, with a_i the weight of the turns that lead out
-of P from edge i, is s times what row i of ``A_PP^-1`` lacks in sum of row i of ``A^-1``, entry by entry not smaller.
-No entry of R exceeds 1/s, so with entries below t dropped no entry of ``A^-2`` is off by more than
-``(h_i + h_j) / s² + 2 t / s``. A patch grows until that is within `TOLERANCE` of the mean diagonal, which is at least
-the mean of ``1 / A_ii²``.
+How wrong the kernel can be is known. On a patch P, ``h = A_PP^-1 a``, with a_i the weight of the
+turns that lead out of P from edge i, is s times what row i of ``A_PP^-1`` lacks in sum of row i of
+``A^-1``, entry by entry not smaller. No entry of R exceeds 1/s, so with entries below t dropped no
+entry of ``A^-2`` is off by more than ``(h_i + h_j) / s² + 2 t / s``. A patch grows until that is
+within `TOLERANCE` of the mean diagonal, which is at least the mean of ``1 / A_ii²``.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,8 @@ _SOLVE_BLOCK = 16
 class SparseRoot:
     """R of n edges, before scaling, in the order of tiles.
 
-    row: (n,) row of each edge.  start: (n + 1,) and column, value: (nnz,) rows as in CSR, single precision.
+    row: (n,) row of each edge.  start: (n + 1,) and column, value: (nnz,) rows as in CSR, single
+    precision.
     diagonal: (n,) of ``R R'``.
     """
 
@@ -72,7 +74,9 @@ class SparseGraphMatern:
 
     def block(self, edge_a: IntArray, edge_b: IntArray) -> FloatArray:
         """Return k_G between two lists of edges, (a, b), from the columns of that with fewer columns to make."""
-        missing_a, missing_b = (np.count_nonzero(self._slot[edges] < 0) for edges in (edge_a, edge_b))
+        missing_a, missing_b = (
+            np.count_nonzero(self._slot[edges] < 0) for edges in (edge_a, edge_b)
+        )
         if (missing_b, len(edge_b)) < (missing_a, len(edge_a)):
             return self.block(edge_b, edge_a).T
         self._make(edge_a)
@@ -85,7 +89,9 @@ class SparseGraphMatern:
         row = np.repeat(np.arange(len(edge_a)), np.diff(columns.indptr))[inside]
         block = np.zeros((len(edge_a), len(distinct)))
         block[row, at[inside]] = columns.data[inside]
-        return block if len(distinct) == len(edge_b) and (np.diff(back) > 0).all() else block[:, back]
+        return (
+            block if len(distinct) == len(edge_b) and (np.diff(back) > 0).all() else block[:, back]
+        )
 
     def matrix(self) -> FloatArray:
         """Return the whole of k_G, (n, n); of a small network, for n² numbers are many."""
@@ -120,7 +126,9 @@ class SparseGraphMatern:
         )
 
 
-def sparse_root(laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray) -> SparseRoot:
+def sparse_root(
+    laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray
+) -> SparseRoot:
     """Return R of the edges at (n,) coordinates, which serve to cut tiles: a minute or two on 250,000 edges."""
     n, shift = laplacian.shape[0], 2 * NU / kappa**2
     system = csc_matrix(laplacian + shift * identity(n))
@@ -172,7 +180,12 @@ def _solved(
     while True:
         patch = _around(steps, tile, reach)
         local = csc_matrix(system[:, patch][patch, :])
-        factor = splu(local, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factor = splu(
+            local,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
         inner = np.searchsorted(patch, tile)
         leaving = np.maximum(local.sum(axis=1).A1 - shift, 0.0)
         if factor.solve(leaving)[inner].max() <= escape:
@@ -207,4 +220,6 @@ def _compressed(rows: csr_array) -> tuple[csr_array, IntArray]:
     held[rows.indices] = True
     left = np.flatnonzero(held)
     place = np.cumsum(held, dtype=np.int32) - 1
-    return csr_array((rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(left))), left
+    return csr_array(
+        (rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(left))
+    ), left

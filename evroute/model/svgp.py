@@ -1,12 +1,14 @@
 """SparseVariationalGP: the model of Algorithm 3 (Sandberg et al.), a sparse variational Gaussian process.
 
-After every trip the inducing points become the M most visited arms (an arm is an edge in a context), and one
-natural-gradient step, with one Adam step on the inducing contexts, is taken on a batch of all that was ever measured.
+After every trip the inducing points become the M most visited arms (an arm is an edge in a
+context), and one natural-gradient step, with one Adam step on the inducing contexts, is taken on a
+batch of all that was ever measured.
 
-We depart from the printed algorithm in one thing, and offer its form (``slots="literal"``) for comparison. Printed,
-the points are sorted anew after each trip, while the variational distribution stays in its slots: what was learned of
-one arm is then said of another. Here every arm keeps its slot, new ones follow, and one that has to give way leaves
-what was known of it in the others.
+We depart from the printed algorithm in one thing, and offer its form (``slots="literal"``) for
+comparison. Printed,
+the points are sorted anew after each trip, while the variational distribution stays in its slots:
+what was learned of one arm is then said of another. Here every arm keeps its slot, new ones follow,
+and one that has to give way leaves what was known of it in the others.
 """
 
 import json
@@ -29,8 +31,10 @@ log = logging.getLogger(__name__)
 class SparseVariationalGP:
     """Sparse variational Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
-    rng: draws the batches.  inducing_points: M, at most.  batch_size: measurements per step.  steps: per trip.
+    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each
+    edge, Wh.
+    rng: draws the batches.  inducing_points: M, at most.  batch_size: measurements per step.
+    steps: per trip.
     natural_rate, adam_rate: step sizes.  device: of torch.
 
     Raises
@@ -59,11 +63,17 @@ class SparseVariationalGP:
             raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
-        for name, number in (("inducing_points", inducing_points), ("batch_size", batch_size), ("steps", steps)):
+        for name, number in (
+            ("inducing_points", inducing_points),
+            ("batch_size", batch_size),
+            ("steps", steps),
+        ):
             if number < 1:
                 raise ValueError(f"{name} is {number}; it must be at least 1")
         if not (0 < natural_rate <= 1 and 0 <= adam_rate < np.inf):
-            raise ValueError(f"natural_rate is {natural_rate} and adam_rate {adam_rate}; see (0, 1] and [0, inf)")
+            raise ValueError(
+                f"natural_rate is {natural_rate} and adam_rate {adam_rate}; see (0, 1] and [0, inf)"
+            )
         if slots not in get_args(Slots):
             raise ValueError(f"slots is '{slots}'; there are {', '.join(get_args(Slots))}")
         self._kernel = kernel
@@ -74,7 +84,9 @@ class SparseVariationalGP:
         self._batch_size = batch_size
         self._steps = steps
         self._rng = rng
-        self._variational = Variational(kernel, natural_rate=natural_rate, adam_rate=adam_rate, device=device)
+        self._variational = Variational(
+            kernel, natural_rate=natural_rate, adam_rate=adam_rate, device=device
+        )
         self._start()
 
     def _start(self) -> None:
@@ -90,10 +102,16 @@ class SparseVariationalGP:
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm under q."""
         if not len(self._inducing):
-            return Belief(arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.edge, arms.features)))
-        mean, variance = self._variational.predict(self._inducing, _points(arms.edge, arms.features))
+            return Belief(
+                arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.edge, arms.features))
+            )
+        mean, variance = self._variational.predict(
+            self._inducing, _points(arms.edge, arms.features)
+        )
         unit_wh = self._kernel.std_wh[arms.edge]
-        return Belief(arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(np.maximum(variance, 0.0)))
+        return Belief(
+            arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(np.maximum(variance, 0.0))
+        )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
@@ -112,7 +130,9 @@ class SparseVariationalGP:
                 self._inducing = self._variational.step(self._inducing, *self._batch())
         except DivergedError as error:
             log.warning(
-                "update %d of the variational model diverged, the last good state kept: %s", self._updates, error
+                "update %d of the variational model diverged, the last good state kept: %s",
+                self._updates,
+                error,
             )
 
     def covariance(self, arms: Arms) -> FloatArray:
@@ -133,7 +153,9 @@ class SparseVariationalGP:
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
         """Draw them ``size`` times, (size, a) Wh; all edges of a city at once take seconds."""
-        factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+        factor = lower_factor(
+            self.covariance(arms), "the posterior covariance of the arms", overwrite=True
+        )
         draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
         return draws + self.posterior(arms).mean_wh
 
@@ -163,7 +185,8 @@ class SparseVariationalGP:
         Raises
         ------
         ValueError
-            If it is not the state of a variational model of as many features, or its stream is of another kind.
+            If it is not the state of a variational model of as many features, or its stream is of
+            another kind.
         """
         d = self._reference.shape[1]
         n_arms, n_seen, m = (len(state.get(name, ())) for name in ("arms", "seen", "held"))
@@ -182,10 +205,14 @@ class SparseVariationalGP:
         if {name: part.shape for name, part in state.items()} != expected or np.any(
             state["arms"][:, 0] >= len(self._reference)
         ):
-            raise ValueError(f"this is not the state of a variational model of {len(self._reference)} edges")
+            raise ValueError(
+                f"this is not the state of a variational model of {len(self._reference)} edges"
+            )
         self._start()
         self._name(state["arms"])
-        self._seen, self._measured, self._held = (state[name].copy() for name in ("seen", "measured", "held"))
+        self._seen, self._measured, self._held = (
+            state[name].copy() for name in ("seen", "measured", "held")
+        )
         self._updates, adam_steps = state["counts"].tolist()
         points, information, precision, moments = (
             state[name].copy() for name in ("points", "information", "precision", "moments")
@@ -200,7 +227,9 @@ class SparseVariationalGP:
             if point.tobytes() not in self._arm_of:
                 new.setdefault(point.tobytes(), i)
         self._name(points[list(new.values())])
-        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[feedback.edge]
+        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[
+            feedback.edge
+        ]
         seen = [self._arm_of[point.tobytes()] for point in points]
         self._seen = np.concatenate([self._seen, np.array(seen, dtype=np.int64)])
         self._measured = np.concatenate([self._measured, residual])
@@ -236,7 +265,11 @@ class SparseVariationalGP:
     def _batch(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Draw measurements; return their arms, the mean of each and its precision, scaled up to all measurements."""
         n = len(self._seen)
-        drawn = np.arange(n) if n <= self._batch_size else self._rng.choice(n, self._batch_size, replace=False)
+        drawn = (
+            np.arange(n)
+            if n <= self._batch_size
+            else self._rng.choice(n, self._batch_size, replace=False)
+        )
         arm, place = np.unique(self._seen[drawn], return_inverse=True)
         count = np.bincount(place)
         edge = self._arms[arm, 0].astype(np.int64)

@@ -1,20 +1,23 @@
 """Noise of one trip: by edge, with a factor that all edges of the trip share; either may be learned.
 
-``y_e = f_e + b s_e + eps_e``, with s_e what edge e dissipates, ``b ~ N(0, tau²)`` drawn once a trip and
-``eps_e ~ N(0, sigma_e²)``: one trip's noise covariance is ``diag(sigma²) + tau² s s'``.
+``y_e = f_e + b s_e + eps_e``, with s_e what edge e dissipates, ``b ~ N(0, tau²)`` drawn once a trip
+and ``eps_e ~ N(0, sigma_e²)``: one trip's noise covariance is ``diag(sigma²) + tau² s s'``.
 
-What is learned of tau and sigma comes from *surprises*, what a trip measured minus what was expected just before.
-With V their covariance, a trip tells without bias, whatever tau and sigma_e are,
+What is learned of tau and sigma comes from *surprises*, what a trip measured minus what was
+expected just before. With V their covariance, a trip tells without bias, whatever tau and sigma_e
+are,
 
-    tau²       b_hat² - 1 / (s' V0^-1 s),    b_hat = s' V0^-1 r / (s' V0^-1 s),    V0 = V - tau² s s'
-    sigma_e²   (u_e / P_ee)² - (1 / P_ee - sigma_e²),    P = V^-1,    u = P r
+    tau²       b_hat² - 1 / (s' V0^-1 s),    b_hat = s' V0^-1 r / (s' V0^-1 s),    V0 = V - tau² s
+    s' sigma_e²   (u_e / P_ee)² - (1 / P_ee - sigma_e²),    P = V^-1,    u = P r
 
-the first as in DerSimonian & Laird, *Meta-analysis in clinical trials* (1986), for the spread of random effects, the
-second from leave-one-out residuals (Rasmussen & Williams, eq. 5.12). Both are averaged, trips that tell little
-counting for little. A trip is learned with the numbers from before it, and stays so.
+the first as in DerSimonian & Laird, *Meta-analysis in clinical trials* (1986), for the spread of
+random effects, the second from leave-one-out residuals (Rasmussen & Williams, eq. 5.12). Both are
+averaged, trips that tell little counting for little. A trip is learned with the numbers from before
+it, and stays so.
 
-Learn both or the trips alone: where trips share a factor, noise learned by edge without it takes the factor for a
-property of edges, which averages out along a route, and intervals of routes come out too narrow.
+Learn both or the trips alone: where trips share a factor, noise learned by edge without it takes
+the factor for a property of edges, which averages out along a route, and intervals of routes come
+out too narrow.
 """
 
 from typing import Literal
@@ -42,9 +45,11 @@ TripEffect = float | Literal["learned"] | None
 class TripNoise:
     """The deviations in force, and what they were learned from.
 
-    noise_std_wh: (n,) of one measurement of each edge before any trip, Wh.  trip_effect: tau, a share; off if 0 or
-    none.  noise: whether the deviations given stay, or are the start of what is learned.
-    std_wh: (n,) in force, Wh.  trip_std: tau in force.  n_measured: measurements heard, where edges learn.
+    noise_std_wh: (n,) of one measurement of each edge before any trip, Wh.  trip_effect: tau, a
+    share; off if 0 or none.  noise: whether the deviations given stay, or are the start of what is
+    learned.
+    std_wh: (n,) in force, Wh.  trip_std: tau in force.  n_measured: measurements heard, where edges
+    learn.
 
     Raises
     ------
@@ -53,7 +58,11 @@ class TripNoise:
     """
 
     def __init__(
-        self, noise_std_wh: FloatArray, *, trip_effect: TripEffect, noise: Literal["prior", "learned"]
+        self,
+        noise_std_wh: FloatArray,
+        *,
+        trip_effect: TripEffect,
+        noise: Literal["prior", "learned"],
     ) -> None:
         if isinstance(trip_effect, float | int) and not 0 <= trip_effect < np.inf:
             raise ValueError(
@@ -77,12 +86,18 @@ class TripNoise:
         self._take()
 
     def hear(
-        self, edge: IntArray, count: IntArray, surprise_wh: FloatArray, belief: FloatArray, dissipated_wh: FloatArray
+        self,
+        edge: IntArray,
+        count: IntArray,
+        surprise_wh: FloatArray,
+        belief: FloatArray,
+        dissipated_wh: FloatArray,
     ) -> None:
         """Learn from one trip.
 
-        edge, count: (k,) edges, maybe in several contexts, and how often the trip passed each.  surprise_wh: (k,)
-        mean measured minus expected.  belief: (k, k) posterior covariance before the trip, Wh².
+        edge, count: (k,) edges, maybe in several contexts, and how often the trip passed each.
+        surprise_wh: (k,) mean measured minus expected.  belief: (k, k) posterior covariance before
+        the trip, Wh².
         dissipated_wh: (k,) s.
         """
         variance = self.std_wh[edge] ** 2 / count
@@ -90,7 +105,9 @@ class TripNoise:
         if self.learns_edges:
             self.n_measured += int(count.sum())
             shared = self.trip_std * dissipated_wh
-            self._hear_edges(edge, count, surprise_wh, belief + np.diag(variance) + np.outer(shared, shared))
+            self._hear_edges(
+                edge, count, surprise_wh, belief + np.diag(variance) + np.outer(shared, shared)
+            )
         if self.learns_trips:
             self._trips = self._trips + told_trip
         self._take()
@@ -118,7 +135,9 @@ class TripNoise:
             self.n_measured = int(state["noise_measured"])
         self._take()
 
-    def _of_trip(self, independent: FloatArray, surprise_wh: FloatArray, dissipated_wh: FloatArray) -> FloatArray:
+    def _of_trip(
+        self, independent: FloatArray, surprise_wh: FloatArray, dissipated_wh: FloatArray
+    ) -> FloatArray:
         """Return what a trip tells of tau², times its weight, and the weight."""
         solved = cho_solve(cho_factor(independent, lower=True), dissipated_wh)
         known = float(dissipated_wh @ solved)
@@ -128,7 +147,9 @@ class TripNoise:
         weight = (START_TRIP_STD**2 / (START_TRIP_STD**2 + 1.0 / known)) ** 2
         return weight * np.array([told, 1.0])
 
-    def _hear_edges(self, edge: IntArray, count: IntArray, surprise_wh: FloatArray, covariance: FloatArray) -> None:
+    def _hear_edges(
+        self, edge: IntArray, count: IntArray, surprise_wh: FloatArray, covariance: FloatArray
+    ) -> None:
         precision = cho_solve(cho_factor(covariance, lower=True), np.eye(len(edge)))
         diagonal = precision.diagonal()
         left_out = precision @ surprise_wh / diagonal
@@ -141,7 +162,9 @@ class TripNoise:
     def _take(self) -> None:
         """Let what was heard be in force."""
         told, weight = self._trips
-        self.trip_std = float(np.sqrt(max(told / weight, 0.0))) if self.learns_trips else self._fixed_trip_std
+        self.trip_std = (
+            float(np.sqrt(max(told / weight, 0.0))) if self.learns_trips else self._fixed_trip_std
+        )
         self.std_wh = self._start_std
         if self.learns_edges:
             told_edges, weights = self._edges

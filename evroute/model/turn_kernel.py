@@ -1,11 +1,13 @@
 """TurnGraph: the graph kernel between turns, from that between the edges they leave and enter.
 
-Two turns into the same edge share most of what may be wrong about it, two from the same edge a little more:
+Two turns into the same edge share most of what may be wrong about it, two from the same edge a
+little more:
 
     k_T((e, e'), (f, f')) = k_G(e', f') (s + (1 - s) k_G(e, f) / sqrt(k_G(e, e) k_G(f, f)))
 
-with s = `ENTERED_SHARE`, ours; positive semi-definite as sum and product of kernels. It stands where ``GraphMatern``
-does in ``EdgeContextKernel``, whose "edges" are then rows of the table of turns.
+with s = `ENTERED_SHARE`, ours; positive semi-definite as sum and product of kernels. It stands
+where ``GraphMatern`` does in ``EdgeContextKernel``, whose "edges" are then rows of the table of
+turns.
 """
 
 import hashlib

@@ -1,12 +1,14 @@
 """The variational distribution of Algorithm 3 and its optimisation step, in GPyTorch.
 
-Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 2013 (*Gaussian processes for big data*)
-and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in practice*). A Gaussian q(u) over the values at M
-inducing points stands for all that was measured. It is kept whitened, u = L v with L L' the prior covariance of the
-points, and in natural parameters. A point is an edge with a context; the context is trained, the edge is not.
+Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 2013 (*Gaussian
+processes for big data*) and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in
+practice*). A Gaussian q(u) over the values at M inducing points stands for all that was measured.
+It is kept whitened, u = L v with L L' the prior covariance of the points, and in natural
+parameters. A point is an edge with a context; the context is trained, the edge is not.
 
-Everything here is in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``), so that one jitter
-suits edges of every size. Measurements of one arm in a batch are merged: the gradient is the same and cheaper.
+Everything here is in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``),
+so that one jitter suits edges of every size. Measurements of one arm in a batch are merged: the
+gradient is the same and cheaper.
 """
 
 import math
@@ -37,7 +39,8 @@ except ModuleNotFoundError as error:
 class Inducing:
     """M inducing points, q(v) in natural parameters, and what Adam remembers of the points' gradients.
 
-    points: (M, 1 + d) network row and context.  information: (M,) ``S^-1 m``.  precision: (M, M) ``S^-1``.
+    points: (M, 1 + d) network row and context.  information: (M,) ``S^-1 m``.  precision: (M, M)
+    ``S^-1``.
     moments: (2, M, 1 + d) first and second.  adam_steps: steps taken.
     """
 
@@ -84,7 +87,8 @@ class DivergedError(Exception):
 class Variational:
     """The computations on an `Inducing` belief, on a device of torch.
 
-    natural_rate, adam_rate: step sizes for q(v) and for the contexts; an Adam rate of 0 leaves these where they are.
+    natural_rate, adam_rate: step sizes for q(v) and for the contexts; an Adam rate of 0 leaves
+    these where they are.
 
     Raises
     ------
@@ -92,17 +96,21 @@ class Variational:
         If there is no such device.
     """
 
-    def __init__(self, kernel: EdgeContextKernel, *, natural_rate: float, adam_rate: float, device: str) -> None:
+    def __init__(
+        self, kernel: EdgeContextKernel, *, natural_rate: float, adam_rate: float, device: str
+    ) -> None:
         self._device = _find_device(device)
         self._kernel = _UnitKernel(kernel).to(self._device, torch.float64)
         self._natural_rate = natural_rate
         self._adam_rate = adam_rate
 
-    def step(self, belief: Inducing, arms: FloatArray, mean: FloatArray, weight: FloatArray) -> Inducing:
+    def step(
+        self, belief: Inducing, arms: FloatArray, mean: FloatArray, weight: FloatArray
+    ) -> Inducing:
         """Take one natural-gradient step on q(v) and one Adam step on the contexts, up the evidence lower bound.
 
-        arms: (b, 1 + d) distinct ones of the batch.  mean: (b,) of their measurements.  weight: (b,) their summed
-        precisions, scaled up from the batch to all that was ever measured.
+        arms: (b, 1 + d) distinct ones of the batch.  mean: (b,) of their measurements.  weight:
+        (b,) their summed precisions, scaled up from the batch to all that was ever measured.
 
         Raises
         ------
@@ -110,11 +118,16 @@ class Variational:
             If the step fails.
         """
         gp = _GP(belief, self._kernel).train()
-        q, points = gp.variational_strategy._variational_distribution, gp.variational_strategy.inducing_points
+        q, points = (
+            gp.variational_strategy._variational_distribution,
+            gp.variational_strategy.inducing_points,
+        )
         points.requires_grad_(self._adam_rate > 0)
         try:
             predicted = gp(self._tensor(arms))
-            misfit = self._tensor(weight) * ((self._tensor(mean) - predicted.mean) ** 2 + predicted.variance)
+            misfit = self._tensor(weight) * (
+                (self._tensor(mean) - predicted.mean) ** 2 + predicted.variance
+            )
             loss = 0.5 * misfit.sum() + gp.variational_strategy.kl_divergence()
         except (NanError, NotPSDError) as error:
             raise DivergedError(str(error)) from None
@@ -127,7 +140,11 @@ class Variational:
         if self._adam_rate > 0:
             adam = torch.optim.Adam([points], lr=self._adam_rate)
             first, second = self._tensor(moments)
-            adam.state[points] = {"step": torch.tensor(float(adam_steps)), "exp_avg": first, "exp_avg_sq": second}
+            adam.state[points] = {
+                "step": torch.tensor(float(adam_steps)),
+                "exp_avg": first,
+                "exp_avg_sq": second,
+            }
             adam.step()
             moments, adam_steps = _array(torch.stack([first, second])), adam_steps + 1
         precision = -2.0 * q.natural_mat.detach()
@@ -138,7 +155,9 @@ class Variational:
             self._prior_factor(points.detach())
         except NotPSDError as error:
             raise DivergedError(f"{error}; the loss was {lost:.3g}") from None
-        return Inducing(_array(points), _array(q.natural_vec), _array(precision), moments, adam_steps)
+        return Inducing(
+            _array(points), _array(q.natural_vec), _array(precision), moments, adam_steps
+        )
 
     def predict(self, belief: Inducing, arms: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of arms (a, 1 + d), (a,) each."""
@@ -174,11 +193,17 @@ class Variational:
         covariance = self.covariance(belief, moved.points)
         with torch.no_grad():
             factor = self._prior_factor(self._tensor(moved.points))
-            white_mean = torch.linalg.solve_triangular(factor, self._tensor(mean)[:, None], upper=False)
+            white_mean = torch.linalg.solve_triangular(
+                factor, self._tensor(mean)[:, None], upper=False
+            )
             half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
             white = torch.linalg.solve_triangular(factor, half.T, upper=False)
             precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
-            return replace(moved, information=_array((precision @ white_mean)[:, 0]), precision=_array(precision))
+            return replace(
+                moved,
+                information=_array((precision @ white_mean)[:, 0]),
+                precision=_array(precision),
+            )
 
     def _projected(self, belief: Inducing, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return ``A = L^-1 K_Zx``, B with ``B' B = A' S A``, (M, a) each, and m, (M,)."""
@@ -206,7 +231,9 @@ class _GP(ApproximateGP):  # type: ignore[misc]
     def __init__(self, belief: Inducing, kernel: "_UnitKernel") -> None:
         q = NaturalVariationalDistribution(len(belief))
         points = torch.tensor(belief.points)
-        super().__init__(VariationalStrategy(self, points, q, learn_inducing_locations=True, jitter_val=JITTER))
+        super().__init__(
+            VariationalStrategy(self, points, q, learn_inducing_locations=True, jitter_val=JITTER)
+        )
         self.variational_strategy.variational_params_initialized.fill_(1)
         self.kernel = kernel
         self.to(kernel.device, torch.float64)
@@ -215,7 +242,9 @@ class _GP(ApproximateGP):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> MultivariateNormal:
         """Return the prior of points (a, 1 + d)."""
-        return MultivariateNormal(torch.zeros(len(x), dtype=x.dtype, device=x.device), self.kernel(x))
+        return MultivariateNormal(
+            torch.zeros(len(x), dtype=x.dtype, device=x.device), self.kernel(x)
+        )
 
 
 class _UnitKernel(Kernel):  # type: ignore[misc]
@@ -235,7 +264,9 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
         graph = self._share * torch.tensor(looked_up, device=x1.device)
         contexts = x1[:, 1:], x2[:, 1:]
         alone: Tensor = self.alone.forward(*contexts, diag=diag)
-        with_graph: Tensor = alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
+        with_graph: Tensor = (
+            alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
+        )
         return graph * with_graph + (1.0 - self._share) * alone
 
 

@@ -27,7 +27,9 @@ class SquaredExponential(_Isotropic):
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
     ) -> FloatArray:
         """Return the prior covariance between two lists of arms, (a, b)."""
-        squared: FloatArray = cdist(features_a / self._lengthscale, features_b / self._lengthscale, "sqeuclidean")
+        squared: FloatArray = cdist(
+            features_a / self._lengthscale, features_b / self._lengthscale, "sqeuclidean"
+        )
         return self._variance * np.exp(-0.5 * squared)
 
 

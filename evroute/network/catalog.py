@@ -1,7 +1,8 @@
 """Networks by name: the user's cache, then the data folder, then what ships with evroute.
 
 1. ``cache_dir()/networks/NAME.npz``: what ``evroute network build`` wrote.
-2. ``EVROUTE_DATA_DIR``: the sources listed in ``data/networks.toml``, built on first use into ``cache_dir()/built``
+2. ``EVROUTE_DATA_DIR``: the sources listed in ``data/networks.toml``, built on first use into
+``cache_dir()/built``
    under a fingerprint of their bytes, so that a changed source is built again.
 3. ``data/NAME/network.npz``, embedded.
 """
@@ -51,7 +52,9 @@ def load_network(name: str | Path) -> RoadNetwork:
         advice = f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to where its source lies"
     else:
         advice = f"Build it with 'evroute network build {name} --osm FILE'; that command's --help tells other sources"
-    raise UnknownNameError(f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}")
+    raise UnknownNameError(
+        f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}"
+    )
 
 
 def first_network(*names: str) -> RoadNetwork:
@@ -69,7 +72,9 @@ def first_network(*names: str) -> RoadNetwork:
 def network_names() -> dict[str, str]:
     """Return every name that ``load_network`` knows, sorted, and where it would find it."""
     found = {path.parent.name: "embedded" for path in data_path().glob("*/network.npz")}
-    found |= {name: f"data folder ({recipe.net.name})" for name, recipe in _recipes_at_hand().items()}
+    found |= {
+        name: f"data folder ({recipe.net.name})" for name, recipe in _recipes_at_hand().items()
+    }
     found |= {path.stem: f"built ({path})" for path in _kept_path("any").parent.glob("*.npz")}
     return dict(sorted(found.items()))
 
@@ -95,20 +100,31 @@ def build(
 ) -> RoadNetwork:
     """Make a network as a reader gives it ready for planning: strongest component, heights, lengths.
 
-    Heights come from the rasters if there are any, else from the network itself. The component is taken first, so
-    that heights are asked for, and reported missing, only where one can drive.
+    Heights come from the rasters if there are any, else from the network itself. The component is
+    taken first, so that heights are asked for, and reported missing, only where one can drive.
     """
     n_edges = network.n_edges
     network = network.strongest_component()
     notes: tuple[str, ...] = ()
     if network.n_edges < n_edges:
-        notes = (f"kept the largest strongly connected component: {network.n_edges} of {n_edges} edges",)
-    network = replace(network, source=replace(network.source, attribution=attribution or network.source.attribution))
+        notes = (
+            f"kept the largest strongly connected component: {network.n_edges} of {n_edges} edges",
+        )
+    network = replace(
+        network,
+        source=replace(network.source, attribution=attribution or network.source.attribution),
+    )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
         heights = elevation.sample(network, rasters)
-        elevation_m, described, notes = heights.elevation_m, heights.described, notes + heights.notes
-    return elevation.set_heights(network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes)
+        elevation_m, described, notes = (
+            heights.elevation_m,
+            heights.described,
+            notes + heights.notes,
+        )
+    return elevation.set_heights(
+        network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
+    )
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:
@@ -145,7 +161,8 @@ def keep(network: RoadNetwork) -> Path:
     Raises
     ------
     EvrouteError
-        If the name cannot be a file name, or the cache cannot be written; what was there before stays.
+        If the name cannot be a file name, or the cache cannot be written; what was there before
+        stays.
     """
     check_name(network.name)
     path = _kept_path(network.name)
@@ -189,7 +206,9 @@ class _Recipe:
         return network
 
     def _fingerprint(self) -> str:
-        total = hashlib.sha256(f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode())
+        total = hashlib.sha256(
+            f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode()
+        )
         for path in (self.net, *self.rasters):
             with path.open("rb") as handle:
                 total.update(hashlib.file_digest(handle, "sha256").digest())

@@ -1,7 +1,8 @@
 """RoadNetwork: directed road edges, junctions with heights, and the legal turns between edges.
 
-Rows are the integers used inside; the ids of the source survive beside them, parallel edges included. Heights belong
-to junctions, so every closed walk climbs as much as it descends ("conservative" inclines).
+Rows are the integers used inside; the ids of the source survive beside them, parallel edges
+included. Heights belong to junctions, so every closed walk climbs as much as it descends
+("conservative" inclines).
 """
 
 import hashlib
@@ -23,9 +24,10 @@ from evroute.network import controls
 class Source:
     """Where a network came from: what ``evroute network info`` tells.
 
-    kind: reader ("sumo", "osm", "graphml", ...).  files: what was read, names alone.  sha256: of those bytes.
-    elevation: what gave the heights.  smoothing_m: the strength used.  notes: what was missing, imputed or mended,
-    one sentence each.
+    kind: reader ("sumo", "osm", "graphml", ...).  files: what was read, names alone.  sha256: of
+    those bytes.
+    elevation: what gave the heights.  smoothing_m: the strength used.  notes: what was missing,
+    imputed or mended, one sentence each.
     """
 
     kind: str
@@ -42,19 +44,21 @@ class RoadNetwork:
     """Directed edges of a passenger-car road network; n edges, v junctions, m legal turns, p shape points.
 
     edge_id, street, road_class: n strings (the last two may be empty strings).
-    tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never below the straight
-    3-D distance between the two junctions.  speed_mps: (n,) limit.  structure: (n,) 0 ground, 1 bridge, 2 tunnel.
-    turns: (m, 2) edge rows, from and to, sorted, unique.  control: (m,) what holds cars up there, one of
-    `network.controls`; None where the source tells nothing of any.
+    tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never
+    below the straight 3-D distance between the two junctions.  speed_mps: (n,) limit.  structure:
+    (n,) 0 ground, 1 bridge, 2 tunnel.
+    turns: (m, 2) edge rows, from and to, sorted, unique.  control: (m,) what holds cars up there,
+    one of `network.controls`; None where the source tells nothing of any.
     junction_id: v strings.  x_m, y_m: (v,) in ``crs``.  elevation_m: (v,).
-    shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]`` (at least two).
+    shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]``
+    (at least two).
     crs: anything that pyproj understands, units metres.
 
     Raises
     ------
     NetworkFormatError
-        If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed, an edge steeper
-        than its length allows, a turn between edges that do not meet.
+        If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
+        an edge steeper than its length allows, a turn between edges that do not meet.
     """
 
     name: str
@@ -102,7 +106,9 @@ class RoadNetwork:
     def _check(self) -> None:
         n, v = self.n_edges, self.n_junctions
         if n == 0:
-            raise NetworkFormatError(f"network '{self.name}' has no road that a passenger car may drive")
+            raise NetworkFormatError(
+                f"network '{self.name}' has no road that a passenger car may drive"
+            )
         if len(self.street) != n or len(self.road_class) != n:
             raise ValueError(f"street and road_class need {n} entries")
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
@@ -123,7 +129,9 @@ class RoadNetwork:
                     f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive number "
                     f"({int(bad.sum())} such edges)"
                 )
-        if n and (min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v):
+        if n and (
+            min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
+        ):
             raise NetworkFormatError("an edge names a junction that is not there")
         if (
             np.any(np.diff(self.shape_start) < 2)
@@ -151,8 +159,12 @@ class RoadNetwork:
             key = self.turns[:, 0] * n + self.turns[:, 1]
             if np.any(np.diff(key) <= 0):
                 raise NetworkFormatError("turns must be sorted and unique")
-        if self.control is not None and np.any((self.control < 0) | (self.control >= len(controls.NAMES))):
-            raise NetworkFormatError(f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}")
+        if self.control is not None and np.any(
+            (self.control < 0) | (self.control >= len(controls.NAMES))
+        ):
+            raise NetworkFormatError(
+                f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}"
+            )
 
     @property
     def n_edges(self) -> int:
@@ -210,7 +222,9 @@ class RoadNetwork:
     def subset(self, edges: BoolArray) -> "RoadNetwork":
         """Keep the edges where ``edges`` (n,) is true; junctions without an edge go too."""
         keep = np.flatnonzero(edges)
-        junctions = np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
+        junctions = (
+            np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
+        )
         new_edge = np.full(self.n_edges, -1)
         new_edge[keep] = np.arange(len(keep))
         new_junction = np.full(self.n_junctions, -1)
@@ -244,7 +258,9 @@ class RoadNetwork:
     def strongest_component(self) -> "RoadNetwork":
         """Keep the largest strongly connected component of the line graph: all edges reach each other."""
         n = self.n_edges
-        arcs = csr_matrix((np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n))
+        arcs = csr_matrix(
+            (np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n)
+        )
         _, label = connected_components(arcs, directed=True, connection="strong")
         sizes = np.bincount(label)
         return self.subset(label == sizes.argmax())

@@ -1,6 +1,7 @@
 """Save and load a RoadNetwork: one compressed ``.npz`` without pickles, an exact round trip.
 
-The numeric columns are arrays under their own names; names, ids and the source are one JSON document of bytes.
+The numeric columns are arrays under their own names; names, ids and the source are one JSON
+document of bytes.
 """
 
 import json
@@ -58,7 +59,12 @@ def save(network: RoadNetwork, path: Path) -> None:
     OSError
         If the folder cannot be written or the disk is full.
     """
-    document = {"format": FORMAT, "name": network.name, "crs": network.crs, "source": asdict(network.source)}
+    document = {
+        "format": FORMAT,
+        "name": network.name,
+        "crs": network.crs,
+        "source": asdict(network.source),
+    }
     document |= {column: getattr(network, column) for column in _STRINGS}
     columns: dict[str, Any] = {column: getattr(network, column) for column in _ARRAYS}
     if network.control is not None:
@@ -91,7 +97,9 @@ def load(path: Path) -> RoadNetwork:
             columns: dict[str, Any] = {column: tuple(document[column]) for column in _STRINGS}
             columns |= {column: stored[column] for column in _ARRAYS}
             columns["control"] = stored.get("control")
-            return RoadNetwork(name=document["name"], crs=document["crs"], source=Source(**source), **columns)
+            return RoadNetwork(
+                name=document["name"], crs=document["crs"], source=Source(**source), **columns
+            )
     except _DAMAGE as error:
         raise NetworkFormatError(
             f"{path} is not a stored network, or is damaged ({error}); build it again"

@@ -1,8 +1,8 @@
 """Arm spaces: what a learner's arms are. Worlds, rounds and feedback speak of edges; only here they become turns.
 
-With `EdgeArms` an arm is an edge. With `TurnArms` it is a row of the table of turns: an edge as entered from another,
-or on which a trip starts, so that the kinetic energy carried over has its place; Dijkstra is the same, on weights of
-turns shifted by the total-energy potential.
+With `EdgeArms` an arm is an edge. With `TurnArms` it is a row of the table of turns: an edge as
+entered from another, or on which a trip starts, so that the kinetic energy carried over has its
+place; Dijkstra is the same, on weights of turns shifted by the total-energy potential.
 """
 
 from collections import OrderedDict
@@ -84,11 +84,12 @@ class EdgeArms:
 class TurnArms:
     """Every turn is an arm, and every edge on which a trip may start.
 
-    energy: of turns, for the vehicle of trips that name none.  braked: trips measure the braking for a turn on the
-    edge left, as cars do it; what physics says it gives back is then told of the turn. Else speeds change as an edge
-    is entered.  learn_speeds: prior means and the potential go by the speeds that trips measured, on average, on the
-    edges driven, relative to those of the contexts; the kernel's contexts stay as they are.  controls: contexts
-    tell of lights, stop signs and right of way, too.
+    energy: of turns, for the vehicle of trips that name none.  braked: trips measure the braking
+    for a turn on the edge left, as cars do it; what physics says it gives back is then told of the
+    turn. Else speeds change as an edge is entered.  learn_speeds: prior means and the potential go
+    by the speeds that trips measured, on average, on the edges driven, relative to those of the
+    contexts; the kernel's contexts stay as they are.
+    controls: contexts tell of lights, stop signs and right of way, too.
 
     Raises
     ------
@@ -143,7 +144,9 @@ class TurnArms:
         everywhere[self.arms(request).edge] = weights
         m = self.table.n_turns
         start = float(everywhere[m + request.origin])
-        return self.search.route_by_turns(everywhere[:m], start, request.origin, request.destination)
+        return self.search.route_by_turns(
+            everywhere[:m], start, request.origin, request.destination
+        )
 
     def passed(self, request: Round, route: Route) -> IntArray:
         """Return the positions (k,) of the start and the turns of a route."""
@@ -162,7 +165,8 @@ class TurnArms:
         return Feedback(
             edge=rows,
             features=self._features(rows, feedback.features, known_mps),
-            prior_mean_wh=feedback.prior_mean_wh + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
+            prior_mean_wh=feedback.prior_mean_wh
+            + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
             energy_wh=energy_wh,
             trip_id=feedback.trip_id,
             vehicle=feedback.vehicle,
@@ -174,7 +178,10 @@ class TurnArms:
         """Return what was learned of speeds; nothing where none are."""
         if not self.learn_speeds:
             return {}
-        return {LOG_RATIO_SUM: self._log_ratio_sum.copy(), LOG_RATIO_COUNT: self._log_ratio_count.copy()}
+        return {
+            LOG_RATIO_SUM: self._log_ratio_sum.copy(),
+            LOG_RATIO_COUNT: self._log_ratio_count.copy(),
+        }
 
     def restore(self, state: State) -> None:
         """Take over a state; what else it holds is left alone."""
@@ -194,7 +201,9 @@ class TurnArms:
         return self._as_driven(known_mps)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:
-        speed: FloatArray = known_mps * np.exp(self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0))
+        speed: FloatArray = known_mps * np.exp(
+            self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0)
+        )
         return speed
 
     def _of(self, edge_arms: Arms, vehicle: str) -> tuple[Arms, FloatArray, Arms]:
@@ -215,8 +224,12 @@ class TurnArms:
         speed_mps[edge_arms.edge] = self._speeds(edge_arms.features)
         driven_mps = self._as_driven(speed_mps)
         entered = place[self.table.entered[rows]]
-        prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(vehicle, rows, speed_mps, driven_mps)
-        arms = Arms(rows, self._features(rows, edge_arms.features[entered], speed_mps), prior_mean_wh)
+        prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(
+            vehicle, rows, speed_mps, driven_mps
+        )
+        arms = Arms(
+            rows, self._features(rows, edge_arms.features[entered], speed_mps), prior_mean_wh
+        )
         return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
 
     def _speeds(self, features: FloatArray) -> FloatArray:
@@ -227,10 +240,14 @@ class TurnArms:
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
         return np.column_stack([of_edges, entry_mps / self._speed_scale, self._own[rows]])
 
-    def _added_wh(self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray) -> FloatArray:
+    def _added_wh(
+        self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray
+    ) -> FloatArray:
         """Return what turns take at the speeds driven beyond the edges that they enter at those known, (a,) Wh."""
         energy = self._energy_of(vehicle)
-        added: FloatArray = energy.mean_wh(rows, driven_mps) - energy.edge_wh(known_mps)[self.table.entered[rows]]
+        added: FloatArray = (
+            energy.mean_wh(rows, driven_mps) - energy.edge_wh(known_mps)[self.table.entered[rows]]
+        )
         return added
 
     def _energy_of(self, vehicle: str) -> TurnEnergy:

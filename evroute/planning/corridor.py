@@ -1,7 +1,8 @@
 """Corridor: the edges that a sensible route between two ends may use, so that a plan on a region looks at few.
 
-An edge is in the corridor of factor c if some walk from origin to destination over it costs at most c times the least
-cost. Costs are prior means less the potential: what eq. 8 dissipates. The eq. 8 route is in every corridor.
+An edge is in the corridor of factor c if some walk from origin to destination over it costs at most
+c times the least cost. Costs are prior means less the potential: what eq. 8 dissipates. The eq. 8
+route is in every corridor.
 """
 
 from dataclasses import replace
@@ -20,7 +21,9 @@ FIRST_EDGES = 64
 """A sweep reaches as far as so many edges cost on average, then four times as far, until it meets the destination."""
 
 
-def corridor(search: Search, weights: FloatArray, origin: int, destination: int, factor: float) -> IntArray:
+def corridor(
+    search: Search, weights: FloatArray, origin: int, destination: int, factor: float
+) -> IntArray:
     """Return the edges (c,) on walks that cost at most ``factor`` times the least, in increasing order.
 
     weights: (n,) non-negative, +inf where closed.
@@ -57,7 +60,9 @@ def _sweep(search: Search, weights: FloatArray, origin: int, destination: int) -
         if np.isfinite(cost[destination]):
             return cost
         if limit >= everywhere:
-            raise NoRouteError(f"no open way leads from edge row {origin} to edge row {destination}")
+            raise NoRouteError(
+                f"no open way leads from edge row {origin} to edge row {destination}"
+            )
         limit *= 4.0
 
 
@@ -117,7 +122,9 @@ class CorridorArms:
         if self._last is None or self._last[0] is not request:
             arms = request.arms
             weights = np.full(len(self._potential_wh), np.inf)
-            weights[arms.edge] = potential(arms.prior_mean_wh, np.zeros(len(arms)), self._potential_wh[arms.edge])
+            weights[arms.edge] = potential(
+                arms.prior_mean_wh, np.zeros(len(arms)), self._potential_wh[arms.edge]
+            )
             edges = corridor(self.search, weights, request.origin, request.destination, self.factor)
             self._last = request, replace(request, arms=arms.take(arms.rows_of(edges)))
         return self._last[1]

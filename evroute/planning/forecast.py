@@ -1,9 +1,10 @@
 """What a belief says of one route: its energy with an interval, and how likely the battery carries it.
 
-The energy of a route is the sum over its edges of expected energies, which are *jointly* Gaussian under the
-posterior, plus the noise of each passage. Adding up the edges' own deviations would be wrong both ways: they are
-correlated, and noise averages out along the way, save what a trip's edges share. An edge driven twice has one
-expected energy and two noises.
+The energy of a route is the sum over its edges of expected energies, which are *jointly* Gaussian
+under the posterior, plus the noise of each passage. Adding up the edges' own deviations would be
+wrong both
+ways: they are correlated, and noise averages out along the way, save what a trip's edges share. An
+edge driven twice has one expected energy and two noises.
 """
 
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ N_TRIPS = 20_000
 class RouteForecast:
     """The energy that one trip along a route will measure, as believed; Wh from an unbounded battery.
 
-    edge_mean_wh: (k,) in driving order.  edge_covariance_wh2: (k, k) of the trip's measurements, noise included.
-    inflation: by what the deviations of the belief were multiplied, as past trips called for; 1 if they were not.
+    edge_mean_wh: (k,) in driving order.  edge_covariance_wh2: (k, k) of the trip's measurements,
+    noise included.
+    inflation: by what the deviations of the belief were multiplied, as past trips called for; 1 if
+    they were not.
     """
 
     edge_mean_wh: FloatArray
@@ -51,7 +54,9 @@ class RouteForecast:
 
     def inflated(self, factor: float) -> "RouteForecast":
         """Return the same with every deviation multiplied."""
-        return RouteForecast(self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor)
+        return RouteForecast(
+            self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
+        )
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval that holds the measured energy with probability ``level``, Wh."""
@@ -63,8 +68,10 @@ class RouteForecast:
 class ChargeForecast:
     """What the charge will do along a route, by simulated trips; percent of the usable battery.
 
-    arrival_percent: mean, and arrival_interval_percent the central 90 % of the trips.  arrives_above_reserve and
-    never_below_reserve: shares of the trips, in [0, 1]; the second looks after every edge, not at the end alone.
+    arrival_percent: mean, and arrival_interval_percent the central 90 % of the trips.
+    arrives_above_reserve and
+    never_below_reserve: shares of the trips, in [0, 1]; the second looks after every edge, not at
+    the end alone.
     band_percent: (k + 1, 2) the central 90 % of the trips at the start and after each edge.
     """
 
@@ -95,10 +102,14 @@ def forecast_passed(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteFo
         If the model cannot give a joint posterior.
     """
     if not isinstance(model, HasJoint):
-        raise TypeError(f"{type(model).__name__} has no joint posterior, which an interval of a route needs")
+        raise TypeError(
+            f"{type(model).__name__} has no joint posterior, which an interval of a route needs"
+        )
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
-    covariance = model.covariance(driven)[np.ix_(place, place)] + noise_covariance(model, arms, passed)
+    covariance = model.covariance(driven)[np.ix_(place, place)] + noise_covariance(
+        model, arms, passed
+    )
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
 
 

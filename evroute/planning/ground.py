@@ -38,7 +38,8 @@ def keeping_reserve(
 ) -> tuple[Route, bool]:
     """Return the route of least ``cost`` that keeps the reserve, and whether it is that one.
 
-    best: the one without a battery.  drivable: one that keeps the reserve; it stands where the effort runs out.
+    best: the one without a battery.  drivable: one that keeps the reserve; it stands where the
+    effort runs out.
     """
     if keeps(ground, battery, best):
         return best, True
@@ -47,7 +48,9 @@ def keeping_reserve(
     return found or drivable, found is not None
 
 
-def within(ground: Ground, limit_s: float, battery: Battery | None, fastest: Route) -> tuple[Route, str]:
+def within(
+    ground: Ground, limit_s: float, battery: Battery | None, fastest: Route
+) -> tuple[Route, str]:
     """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""
     time_s, energy_wh, height_wh = ground.time_s, ground.searchable_wh, ground.potential_wh
     ends = fastest.edges[0], fastest.edges[-1]
@@ -63,8 +66,14 @@ def within(ground: Ground, limit_s: float, battery: Battery | None, fastest: Rou
         battery, energy_wh, time_s, limit_s, *ends, better_than_wh=known_wh
     )
     if complete:
-        return better or known, "exact: what the convex hull of time and energy leaves open was searched"
-    return known, f"on the convex hull of time and energy: another route could take up to {gap_wh:.0f} Wh less"
+        return (
+            better or known,
+            "exact: what the convex hull of time and energy leaves open was searched",
+        )
+    return (
+        known,
+        f"on the convex hull of time and energy: another route could take up to {gap_wh:.0f} Wh less",
+    )
 
 
 def keeps(ground: Ground, battery: Battery, route: Route) -> bool:

@@ -1,6 +1,7 @@
 """Planner: answers requests on one network with one vehicle, keeping what the requests share.
 
-The energies it plans on are those of eq. 8, or the means of a belief, which then also gives every route an interval.
+The energies it plans on are those of eq. 8, or the means of a belief, which then also gives every
+route an interval.
 """
 
 from collections.abc import Sequence
@@ -103,7 +104,8 @@ class Planner:
         Parameters
         ----------
         search
-            A weight rule; all but ``potential`` are for comparison and go with neither battery nor time limit.
+            A weight rule; all but ``potential`` are for comparison and go with neither battery nor
+            time limit.
         battery
             Bounds the charge: each route is the best of those that keep the reserve all the way.
         max_extra_time
@@ -111,8 +113,9 @@ class Planner:
         via
             Edge rows to drive on the way, in this order.
         alternatives
-            At most so many routes between the fastest and that of least energy are told as well, ``alternative-1``
-            being the fastest of them; those on the convex hull of time and energy, that keep the reserve.
+            At most so many routes between the fastest and that of least energy are told as well,
+            ``alternative-1`` being the fastest of them; those on the convex hull of time and
+            energy, that keep the reserve.
 
         Raises
         ------
@@ -121,7 +124,8 @@ class Planner:
         EvrouteError
             If a place follows itself, or the options contradict each other.
         NoRouteError
-            If the destination cannot be reached, or not with this charge; the message says what is missing.
+            If the destination cannot be reached, or not with this charge; the message says what is
+            missing.
         """
         places = (origin, *via, destination)
         self._check(places, search, battery, max_extra_time)
@@ -140,50 +144,72 @@ class Planner:
             least = ground.battery_search.route(battery, ground.searchable_wh, *ends)
             proof = "exact: no route that keeps the reserve arrives with more charge"
             fastest, found_fastest = keeping_reserve(ground, battery, ground.time_s, fastest, least)
-            shortest, found_shortest = keeping_reserve(ground, battery, ground.length_m, shortest, least)
+            shortest, found_shortest = keeping_reserve(
+                ground, battery, ground.length_m, shortest, least
+            )
             if not (found_fastest and found_shortest):
                 caveat += "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
         else:
             weights = WEIGHT_RULES[search](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
             least = ground.search.route(weights, *ends)
             exact = search == DEFAULT_SEARCH
-            proof = "exact: no route takes less" if exact else f"none: rule '{search}' discards energy"
+            proof = (
+                "exact: no route takes less" if exact else f"none: rule '{search}' discards energy"
+            )
         if max_extra_time is not None:
             limit_s = (1 + max_extra_time) * float(ground.time_s[fastest.rows].sum())
             if ground.time_s[least.rows].sum() > limit_s:
                 least, proof = within(ground, limit_s, battery, fastest)
         routes = {"energy": least, "time": fastest, "distance": shortest}
         if alternatives:
-            between = supported(ground.search, ground.searchable_wh - ground.potential_wh, ground.time_s, *ends)
+            between = supported(
+                ground.search, ground.searchable_wh - ground.potential_wh, ground.time_s, *ends
+            )
             kept = [each for each in between if battery is None or keeps(ground, battery, each)]
             told = [each for each in kept if each not in (least, fastest)]
-            chosen = np.unique(np.linspace(0, len(told) - 1, alternatives).round().astype(int)).tolist()
-            routes |= {f"alternative-{rank}": told[i] for rank, i in enumerate(chosen if told else (), start=1)}
+            chosen = np.unique(
+                np.linspace(0, len(told) - 1, alternatives).round().astype(int)
+            ).tolist()
+            routes |= {
+                f"alternative-{rank}": told[i]
+                for rank, i in enumerate(chosen if told else (), start=1)
+            }
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
             search=search,
             origin=self.network.edge_id[origin],
             destination=self.network.edge_id[destination],
-            routes={name: self.describe(self._steps.driven(route), battery) for name, route in routes.items()},
+            routes={
+                name: self.describe(self._steps.driven(route), battery)
+                for name, route in routes.items()
+            },
             via=tuple(self.network.edge_id[place] for place in via),
             battery=battery,
             proof=proof + caveat,
         )
 
-    def energies(self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray) -> Energies:
+    def energies(
+        self, origins: Sequence[int] | IntArray, destinations: Sequence[int] | IntArray
+    ) -> Energies:
         """Answer many requests at once: their least-energy routes alone; EvrouteError if one ends where it begins."""
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
         if isinstance(self.model, TurnBelief):
-            raise EvrouteError("many requests at once need a belief about edges; one about turns plans one by one")
+            raise EvrouteError(
+                "many requests at once need a belief about edges; one about turns plans one by one"
+            )
         if (origin == destination).any():
             raise EvrouteError(
                 f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
             )
         ground = self._plain
-        weights = WEIGHT_RULES[DEFAULT_SEARCH](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
+        weights = WEIGHT_RULES[DEFAULT_SEARCH](
+            ground.mean_wh, ground.noise_std_wh, ground.potential_wh
+        )
         edge, start = cheapest(ground.search, weights, origin, destination)
-        wh, metres, seconds = (summed(e, edge, start) for e in (ground.mean_wh, ground.length_m, ground.time_s))
+        wh, metres, seconds = (
+            summed(e, edge, start) for e in (ground.mean_wh, ground.length_m, ground.time_s)
+        )
         return Energies(wh, metres, seconds, edge, start)
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
@@ -232,17 +258,25 @@ class Planner:
         return replace(described, energy_forecast=energy, charge_forecast=trips)
 
     def _check(
-        self, places: Sequence[int], search: str, battery: Battery | None, max_extra_time: float | None
+        self,
+        places: Sequence[int],
+        search: str,
+        battery: Battery | None,
+        max_extra_time: float | None,
     ) -> None:
         check_search(search)
         if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
-            raise EvrouteError(f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'")
+            raise EvrouteError(
+                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'"
+            )
         if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):
             raise EvrouteError(f"the extra time is {max_extra_time:.0%}; it must be 0 % or more")
         for place, following in pairwise(places):
             if place == following:
                 ends = "origin and destination" if len(places) == 2 else "two successive places"
-                raise EvrouteError(f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places")
+                raise EvrouteError(
+                    f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places"
+                )
 
     def _ground(self, via: Sequence[int]) -> Ground:
         """Return what searches need on the nodes, or on a layer of them for each leg of a trip."""
@@ -266,7 +300,8 @@ def price_of_conditions(
 ) -> dict[str, float]:
     """Return what each condition that departs from eq. 8 adds to the energy of a route, all others staying, Wh.
 
-    The bearing of the wind goes with its speed. The prices do not add up to the whole: conditions act together.
+    The bearing of the wind goes with its speed. The prices do not add up to the whole: conditions
+    act together.
     """
     neutral: dict[str, dict[str, Any]] = {
         "temperature_c": {"temperature_c": None},
@@ -287,7 +322,11 @@ def price_of_conditions(
 
 
 def price_of_changes(
-    network: RoadNetwork, vehicle: Vehicle, usual: Vehicle, conditions: DrivingConditions, route: Route
+    network: RoadNetwork,
+    vehicle: Vehicle,
+    usual: Vehicle,
+    conditions: DrivingConditions,
+    route: Route,
 ) -> dict[str, float]:
     """Return what each number in which a vehicle departs from ``usual`` adds to the energy of a route, Wh."""
 
@@ -322,8 +361,8 @@ def plan(
     network
         A network, its name, or the path of a stored one.
     trip, waypoints
-        A named trip of the network; or origin, places on the way if any, and destination, each an edge id or
-        ``"lat,lon"``.
+        A named trip of the network; or origin, places on the way if any, and destination, each an
+        edge id or ``"lat,lon"``.
     vehicle
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
@@ -341,7 +380,11 @@ def plan(
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
     origin, *via, destination = stops(roads, trip, waypoints)
-    battery = None if soc_percent is None else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
+    battery = (
+        None
+        if soc_percent is None
+        else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
+    )
     return Planner(roads, car, conditions=conditions).plan(
         origin,
         destination,

@@ -1,8 +1,9 @@
 """Steps: the nodes that planning searches walk over, with what each of them takes.
 
-`EdgeSteps` are the edges. `TurnSteps` are for beliefs about turns: a node for every turn and start of the table, and
-one at the end of every edge, which costs nothing. So every search on costs of nodes, those with a battery or a time
-limit included, works on turns as it does on edges, with the total-energy potential in the place of ``m g z``.
+`EdgeSteps` are the edges. `TurnSteps` are for beliefs about turns: a node for every turn and start
+of the table, and one at the end of every edge, which costs nothing. So every search on costs of
+nodes, those with a battery or a time limit included, works on turns as it does on edges, with the
+total-energy potential in the place of ``m g z``.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,8 @@ from evroute.planning.turn_belief import TurnBelief
 class Nodes:
     """What N nodes take.
 
-    edge: (N,) edge row of each.  mean_wh, noise_std_wh: (N,) Wh.  tail_wh, head_wh: (N,) potential before and after.
+    edge: (N,) edge row of each.  mean_wh, noise_std_wh: (N,) Wh.  tail_wh, head_wh: (N,) potential
+    before and after.
     share: (N,) of the edge's length and time that the node stands for, 1 or 0.
     """
 
@@ -73,7 +75,12 @@ class EdgeSteps:
     """Every edge is a node; model: of edges, None for eq. 8."""
 
     def __init__(
-        self, network: RoadNetwork, vehicle: Vehicle, prior: EnergyPrior, arms: Arms, model: EnergyModel | None
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        prior: EnergyPrior,
+        arms: Arms,
+        model: EnergyModel | None,
     ) -> None:
         height_wh = potential_wh(vehicle, network.elevation_m)
         self._graph = LineGraph.from_network(network)
@@ -127,7 +134,11 @@ class TurnSteps:
     """Every turn, start and end of an edge is a node; belief: about turns, in their reference contexts."""
 
     def __init__(
-        self, network: RoadNetwork, vehicle: Vehicle, belief: TurnBelief, conditions: DrivingConditions
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        belief: TurnBelief,
+        conditions: DrivingConditions,
     ) -> None:
         table = self._table = belief.space.table
         n, m, rows = table.n_edges, table.n_turns, np.arange(len(table))
@@ -164,7 +175,9 @@ class TurnSteps:
         target = np.concatenate([turn, m + n + self._table.entered])
         order = np.lexsort((target, source))
         indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=m + 2 * n))])
-        whole = LineGraph(indptr.astype(np.int32), target[order].astype(np.int32), source[order].astype(np.int32))
+        whole = LineGraph(
+            indptr.astype(np.int32), target[order].astype(np.int32), source[order].astype(np.int32)
+        )
         return whole.through([m + n + edge for edge in via]) if via else whole
 
     def ends(self, origin: int, destination: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """TurnBelief: a model that learned on turns, for those who ask about edges.
 
-What it says of an edge is the average over the turns that enter it; plans and forecasts of routes go by the turns
-themselves (``planning.steps``).
+What it says of an edge is the average over the turns that enter it; plans and forecasts of routes
+go by the turns themselves (``planning.steps``).
 """
 
 import numpy as np
@@ -15,7 +15,8 @@ from evroute.planning.arm_space import TurnArms
 class TurnBelief:
     """A model of turns, seen from edges.
 
-    model: of turns.  space: how turns follow from edges.  edges: every edge in its reference context.
+    model: of turns.  space: how turns follow from edges.  edges: every edge in its reference
+    context.
     """
 
     def __init__(self, model: EnergyModel, space: TurnArms, edges: Arms) -> None:
@@ -25,7 +26,9 @@ class TurnBelief:
         entered = space.table.entered
         turns = np.bincount(entered[: space.table.n_turns], minlength=space.table.n_edges)
         # an edge that no turn enters is known by its start alone
-        self._counts = np.where(np.arange(len(entered)) < space.table.n_turns, 1.0, turns[entered] == 0)
+        self._counts = np.where(
+            np.arange(len(entered)) < space.table.n_turns, 1.0, turns[entered] == 0
+        )
 
     @property
     def turns(self) -> Arms:
@@ -41,12 +44,15 @@ class TurnBelief:
         belief = self.model.posterior(turns)
         learned_wh = self._averages(belief.mean_wh - turns.prior_mean_wh)
         return Belief(
-            arms.prior_mean_wh + learned_wh[arms.edge], np.sqrt(self._averages(belief.std_wh**2)[arms.edge])
+            arms.prior_mean_wh + learned_wh[arms.edge],
+            np.sqrt(self._averages(belief.std_wh**2)[arms.edge]),
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the root mean square of the noise of the turns into each edge, (a,) Wh."""
-        noise: FloatArray = np.sqrt(self._averages(self.model.noise_std(self.turns) ** 2)[arms.edge])
+        noise: FloatArray = np.sqrt(
+            self._averages(self.model.noise_std(self.turns) ** 2)[arms.edge]
+        )
         return noise
 
     def update(self, feedback: Feedback) -> None:
@@ -66,5 +72,7 @@ class TurnBelief:
     def _averages(self, values: FloatArray) -> FloatArray:
         table = self.space.table
         total = np.bincount(table.entered, self._counts * values, minlength=table.n_edges)
-        averages: FloatArray = total / np.bincount(table.entered, self._counts, minlength=table.n_edges)
+        averages: FloatArray = total / np.bincount(
+            table.entered, self._counts, minlength=table.n_edges
+        )
         return averages

@@ -1,7 +1,8 @@
 """Agent: the two halves of Algorithm 1 that a live service calls, ask and tell.
 
-Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*,
-Algorithms 1 and 2. Weights are formed once, here, for every index; no index, model or search knows of the others.
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
+Process Bandits*, Algorithms 1 and 2. Weights are formed once, here, for every index; no index,
+model or search knows of the others.
 """
 
 import numpy as np
@@ -20,8 +21,8 @@ from evroute.policy.base import Index
 class Agent:
     """A learner that picks routes: a model, an index over it, and a search with its rule of weights.
 
-    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.  space: what the arms of the model are; the edges
-    if none is given.
+    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.  space: what the arms of the
+    model are; the edges if none is given.
 
     Raises
     ------
@@ -74,7 +75,9 @@ class Agent:
         """
         arms = self.space.arms(request)
         index_wh = self.index(request.t, arms, self.model, self.rng)
-        weights = self.weight_rule(index_wh, self.model.noise_std(arms), self.space.potential_wh(request))
+        weights = self.weight_rule(
+            index_wh, self.model.noise_std(arms), self.space.potential_wh(request)
+        )
         return self.space.route(weights, request)
 
     def announce(self, request: Round, route: Route) -> None:
@@ -86,7 +89,8 @@ class Agent:
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return mean and standard deviation of what a route's energy would be measured to be, Wh.
 
-        The deviation holds belief and noise; NaN where the model does not know how the energies of edges go together.
+        The deviation holds belief and noise; NaN where the model does not know how the energies of
+        edges go together.
         """
         if (energy := self.forecast(request, route)) is not None:
             return energy.mean_wh, energy.std_wh
@@ -99,7 +103,9 @@ class Agent:
         """Forecast the energy of a route; nothing where the model does not know how those of edges go together."""
         if not isinstance(self.model, HasJoint):
             return None
-        return forecast_passed(self.model, self.space.arms(request), self.space.passed(request, route))
+        return forecast_passed(
+            self.model, self.space.arms(request), self.space.passed(request, route)
+        )
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured (Algorithm 1, line 6)."""
@@ -108,4 +114,6 @@ class Agent:
 
 def lacking(model: type, needs: type) -> list[str]:
     """List the methods of the protocol ``needs`` that a class of models does not have."""
-    return sorted(name for name in dir(needs) if not name.startswith("_") and not hasattr(model, name))
+    return sorted(
+        name for name in dir(needs) if not name.startswith("_") and not hasattr(model, name)
+    )

@@ -1,8 +1,9 @@
 """What an agent asks of an index, and a confidence bound of its schedule.
 
-An index says, before each trip, how costly every edge may be taken to be: Algorithm 2, line 2 of Sandberg, Åkerblom
-& Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*. It asks the model for what it
-needs, and names that need, so that a pair that cannot work is refused before the first round.
+An index says, before each trip, how costly every edge may be taken to be: Algorithm 2, line 2 of
+Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process
+Bandits*. It asks the model for what it needs, and names that need, so that a pair that cannot work
+is refused before the first round.
 """
 
 import math
@@ -56,7 +57,8 @@ class HasLeastNorm(Protocol):
 def multiplier(index: Index) -> float:
     """Return how many posterior deviations an index departs from the mean: what all indices can be compared by.
 
-    Of a sampled index it is the deviation of the draws; NaN where an index does not follow the model.
+    Of a sampled index it is the deviation of the draws; NaN where an index does not follow the
+    model.
     """
     return index.multiplier if isinstance(index, HasMultiplier) else math.sqrt(index.beta)
 

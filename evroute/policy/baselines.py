@@ -28,8 +28,8 @@ class Greedy:
 class Random:
     """Plausible routes at random: what an edge dissipates in eq. 8 is scaled by a uniform draw from [0, 2).
 
-    The climb is left alone, so that the routes are equally random on hilly networks under every search rule, and the
-    expected index is eq. 8 itself.
+    The climb is left alone, so that the routes are equally random on hilly networks under every
+    search rule, and the expected index is eq. 8 itself.
     """
 
     potential_wh: FloatArray
@@ -40,5 +40,7 @@ class Random:
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return a scaled eq. 8, (a,) Wh; what was measured plays no part."""
         potential_wh = self.potential_wh[arms.edge]
-        index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (arms.prior_mean_wh - potential_wh)
+        index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (
+            arms.prior_mean_wh - potential_wh
+        )
         return index

@@ -1,9 +1,10 @@
 """Indices from confidence sets: the lower end of CMM, DMM, AMM, AY or IGP on the residual energy of each arm.
 
-Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732). With
-probability ``1 - delta`` the expected energies of all arms in all rounds lie within these bounds, if the truth minus
-the prior mean has norm at most B in the model's Hilbert space and the noise of each measurement is, given the past,
-sub-Gaussian with sigma times the model's noise deviation. A noise that is common to a whole trip is not.
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv
+2403.12732). With probability ``1 - delta`` the expected energies of all arms in all rounds lie
+within these bounds, if the truth minus the prior mean has norm at most B in the model's Hilbert
+space and the noise of each measurement is, given the past, sub-Gaussian with sigma times the
+model's noise deviation. A noise that is common to a whole trip is not.
 """
 
 import logging
@@ -44,16 +45,18 @@ log = logging.getLogger(__name__)
 class SetBound:
     """Lower ends of one kind of bounds.
 
-    B: at least the norm of the residual, in prior deviations; ``auto`` is the largest of 3 and 1.5 times the least
-    that ever fitted, a rule of thumb without guarantee.  sigma: factor on the model's noise deviations.
+    B: at least the norm of the residual, in prior deviations; ``auto`` is the largest of 3 and 1.5
+    times the least that ever fitted, a rule of thumb without guarantee.  sigma: factor on the
+    model's noise deviations.
     delta: the chance that any bound fails.  c: scale of the guesses.
     running: whether bounds of earlier rounds hold on, for arms whose contexts do not change.
-    on_empty: what to do when nothing of norm B fits: ``raise`` B to 1.5 times the least that does, the guarantee
-    being lost, or ``stop``.  refresh_every: rounds between computations; older bounds hold too.
+    on_empty: what to do when nothing of norm B fits: ``raise`` B to 1.5 times the least that does,
+    the guarantee being lost, or ``stop``.  refresh_every: rounds between computations; older bounds
+    hold too.
     eta: of IGP.  clip_prior: whether B alone bounds too.
 
-    norm: the B used last.  b_min: the least that fitted.  multiplier: median over the arms of half the width, in
-    deviations of the model's posterior.
+    norm: the B used last.  b_min: the least that fitted.  multiplier: median over the arms of half
+    the width, in deviations of the model's posterior.
     """
 
     kind: Kind
@@ -84,7 +87,9 @@ class SetBound:
                 f"refresh_every is {self.refresh_every}; there must be at least 1 round between computations"
             )
         if not 0 < self.eta < math.inf:
-            raise ValueError(f"eta is {self.eta:g}; the ridge strength 1 + eta of IGP needs it positive")
+            raise ValueError(
+                f"eta is {self.eta:g}; the ridge strength 1 + eta of IGP needs it positive"
+            )
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the lower ends, (a,) Wh."""
@@ -106,7 +111,14 @@ class SetBound:
             self._set = self._fresh(model)
             self._count = model.n_measured()
         points = model.points(self._set.spectrum, arms)
-        interval = bounds(self._set, points, self.kind, count=self._count, eta=self.eta, clip_prior=self.clip_prior)
+        interval = bounds(
+            self._set,
+            points,
+            self.kind,
+            count=self._count,
+            eta=self.eta,
+            clip_prior=self.clip_prior,
+        )
         if not self.running:
             return interval
         if self._held is None:
@@ -153,15 +165,21 @@ class _Held:
         if missing := max(0, int(arms.edge[-1]) + 1 - len(self.low)):
             self.low = np.append(self.low, np.full(missing, -np.inf))
             self.high = np.append(self.high, np.full(missing, np.inf))
-            self.features = np.vstack([self.features, np.full((missing, self.features.shape[1]), np.nan)])
+            self.features = np.vstack(
+                [self.features, np.full((missing, self.features.shape[1]), np.nan)]
+            )
         before = self.features[arms.edge]
         if np.any((before != arms.features) & ~np.isnan(before)):
-            raise EvrouteError("bounds of earlier rounds hold for the same contexts alone; leave 'running' out")
+            raise EvrouteError(
+                "bounds of earlier rounds hold for the same contexts alone; leave 'running' out"
+            )
         self.features[arms.edge] = arms.features
         low = np.maximum(self.low[arms.edge], interval.low)
         high = np.minimum(self.high[arms.edge], interval.high)
         if np.any(low > high):
-            log.warning("bounds of two rounds exclude each other: B or sigma is too small; the earlier ones are gone")
+            log.warning(
+                "bounds of two rounds exclude each other: B or sigma is too small; the earlier ones are gone"
+            )
             self.low[:], self.high[:] = -np.inf, np.inf
             low, high = interval.low, interval.high
         self.low[arms.edge], self.high[arms.edge] = low, high
@@ -192,7 +210,9 @@ def dmm_ucb(
     clip_prior: bool = False,
 ) -> SetBound:
     """Return DMM-UCB: the best ellipsoid of a grid for each arm."""
-    return SetBound("dmm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior)
+    return SetBound(
+        "dmm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior
+    )
 
 
 def amm_ucb(
@@ -206,7 +226,9 @@ def amm_ucb(
     clip_prior: bool = False,
 ) -> SetBound:
     """Return AMM-UCB: one ellipsoid for all arms, in closed form."""
-    return SetBound("amm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior)
+    return SetBound(
+        "amm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior
+    )
 
 
 def ay_gp_ucb(
@@ -219,7 +241,9 @@ def ay_gp_ucb(
     clip_prior: bool = False,
 ) -> SetBound:
     """Return AY-GP-UCB of Abbasi-Yadkori (2012) at ridge strength ``sigma² / c``."""
-    return SetBound("ay", B, sigma, delta, c, running, refresh_every=refresh_every, clip_prior=clip_prior)
+    return SetBound(
+        "ay", B, sigma, delta, c, running, refresh_every=refresh_every, clip_prior=clip_prior
+    )
 
 
 def igp_ucb(
@@ -233,5 +257,12 @@ def igp_ucb(
 ) -> SetBound:
     """Return IGP-UCB of Chowdhury & Gopalan (2017) at ridge strength ``1 + eta``."""
     return SetBound(
-        "igp", B, sigma, delta, running=running, refresh_every=refresh_every, eta=eta, clip_prior=clip_prior
+        "igp",
+        B,
+        sigma,
+        delta,
+        running=running,
+        refresh_every=refresh_every,
+        eta=eta,
+        clip_prior=clip_prior,
     )

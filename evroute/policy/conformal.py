@@ -1,9 +1,11 @@
 """Adaptive conformal intervals of route totals: how wide they have to be is learned from how wrong they were.
 
-Source: Gibbs & Candès, *Adaptive Conformal Inference Under Distribution Shift* (2021), eqs. 1-2. Scores are
-``|y - mu| / sd`` of the trips driven; the multiplier of a level is their quantile at ``1 - alpha_t``, and ``alpha_t``
-gives way after every trip: ``alpha_{t+1} = alpha_t + step (alpha - miss_t)``. The share of misses then tends to
-``alpha`` whatever the trips are, also where routes were chosen for looking cheap and the deviations are wrong.
+Source: Gibbs & Candès, *Adaptive Conformal Inference Under Distribution Shift* (2021), eqs. 1-2.
+Scores are ``|y - mu| / sd`` of the trips driven; the multiplier of a level is their quantile at ``1
+- alpha_t``, and ``alpha_t``
+gives way after every trip: ``alpha_{t+1} = alpha_t + step (alpha - miss_t)``. The share of misses
+then tends to ``alpha`` whatever the trips are, also where routes were chosen for looking cheap and
+the deviations are wrong.
 """
 
 from collections.abc import Mapping
@@ -38,7 +40,8 @@ class AdaptiveConformal:
     def multipliers(self) -> FloatArray:
         """(4,) how many predicted deviations the next interval of each level reaches from the mean.
 
-        Where no miss can be afforded, ``alpha_t <= 0``, it is twice the greatest score, in place of the paper's whole
+        Where no miss can be afforded, ``alpha_t <= 0``, it is twice the greatest score, in place of
+        the paper's whole
         line: scores that are bounded are covered after a few such trips.
         """
         within = np.quantile(self._scores, np.clip(1 - self._alpha, 0, 1), method="weibull")
@@ -56,11 +59,13 @@ class AdaptiveConformal:
         """How many trips the multipliers rest on, at most ``window``."""
         return min(self.trips, self.window)
 
-    def hear(self, mean_wh: float, sd_wh: float, measured_wh: float, multipliers: FloatArray) -> None:
+    def hear(
+        self, mean_wh: float, sd_wh: float, measured_wh: float, multipliers: FloatArray
+    ) -> None:
         """Learn from a trip: what was predicted and what was measured of its total.
 
-        sd_wh: a trip whose deviation is NaN or 0 has no interval, and says nothing.  multipliers: (4,) those in force
-        when it was planned.
+        sd_wh: a trip whose deviation is NaN or 0 has no interval, and says nothing.  multipliers:
+        (4,) those in force when it was planned.
         """
         if not sd_wh > 0:
             return

@@ -18,7 +18,9 @@ class EpsilonGreedy:
 
     def __init__(self, potential_wh: FloatArray, *, epsilon: float = 0.1) -> None:
         if not 0 <= epsilon <= 1:
-            raise ValueError(f"epsilon is {epsilon:g}; the share of rounds driven at random is between 0 and 1")
+            raise ValueError(
+                f"epsilon is {epsilon:g}; the share of rounds driven at random is between 0 and 1"
+            )
         self._random = Random(potential_wh)
         self._epsilon = epsilon
 

@@ -1,15 +1,19 @@
 """Guarded: a learner that may lose no more than a budget against always driving the eq. 8 route.
 
-In the spirit of conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni, Ghavamzadeh,
-Abbasi-Yadkori & Van Roy 2017), but on what trips *measured* where two routes differ (`policy.sections`), and not
-on the belief that it is to protect against: whole sections, in which errors of attribution between edges cancel. For
-every pair of ends, what its routes took beyond the eq. 8 route so far is its spending; a share of what eq. 8
-dissipates, trip by trip, is its income, half a trip's worth its start. It may drive its own route
+In the spirit of conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni,
+Ghavamzadeh, Abbasi-Yadkori & Van Roy 2017), but on what trips *measured* where two routes differ
+(`policy.sections`), and not
+on the belief that it is to protect against: whole sections, in which errors of attribution between
+edges cancel. For every pair of ends, what its routes took beyond the eq. 8 route so far is its
+spending; a share of what eq. 8 dissipates, trip by trip, is its income, half a trip's worth its
+start. It may drive its own route
 
-- if that has been shown to take less than eq. 8: their anytime-valid confidence sequences (``model.mixture``) part;
+- if that has been shown to take less than eq. 8: their anytime-valid confidence sequences
+(``model.mixture``) part;
 - else if what is left covers what the trip is expected to lose.
 
-Otherwise the eq. 8 route is driven, and measured. Savings are income too: where learning pays, the guard steps back.
+Otherwise the eq. 8 route is driven, and measured. Savings are income too: where learning pays, the
+guard steps back.
 """
 
 import math
@@ -43,8 +47,8 @@ GUESSES = (0.03, 0.1, 0.3)
 class _Pair:
     """One section of a route and the section of the eq. 8 route that it replaces.
 
-    excess_wh: of the first over the second by eq. 8.  dissipated_wh, guess_wh: by the second, and the deviation that
-    its measured total is thought to have.
+    excess_wh: of the first over the second by eq. 8.  dissipated_wh, guess_wh: by the second, and
+    the deviation that its measured total is thought to have.
     """
 
     own: Totals
@@ -54,7 +58,9 @@ class _Pair:
     guess_wh: float
 
     @classmethod
-    def by_eq8(cls, journal: Journal, own: Section, known: Section, dissipated_wh: FloatArray) -> "_Pair":
+    def by_eq8(
+        cls, journal: Journal, own: Section, known: Section, dissipated_wh: FloatArray
+    ) -> "_Pair":
         """Before anything is measured.  dissipated_wh: (n,) of every edge by eq. 8; climbs are the same for both."""
         spent_wh = dissipated_wh[list(known)]
         total_wh = float(spent_wh.sum())
@@ -63,7 +69,9 @@ class _Pair:
             journal.totals(known),
             excess_wh=float(dissipated_wh[list(own)].sum()) - total_wh,
             dissipated_wh=total_wh,
-            guess_wh=math.hypot(TRIP_SHARE * total_wh, EDGE_SHARE * float(np.linalg.norm(spent_wh))),
+            guess_wh=math.hypot(
+                TRIP_SHARE * total_wh, EDGE_SHARE * float(np.linalg.norm(spent_wh))
+            ),
         )
 
     @property
@@ -84,9 +92,12 @@ class _Pair:
     def lost_wh(self) -> float:
         """The same for past trips, against what the eq. 8 section may take at least (`CAUTION` standard errors).
 
-        So a mean that few drives tell of is no licence: the eq. 8 route is driven until it is known well enough.
+        So a mean that few drives tell of is no licence: the eq. 8 route is driven until it is known
+        well enough.
         """
-        return self.expected_wh + (CAUTION * self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0)
+        return self.expected_wh + (
+            CAUTION * self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0
+        )
 
     def most_wh(self, delta: float) -> float:
         """Return what the first takes beyond the second at most, at all times at once but with chance `delta`."""
@@ -122,8 +133,8 @@ class _Ends:
 class Guarded:
     """An agent with a loss budget; asks and tells as an agent does.
 
-    search, potential_wh: over the edges, for the eq. 8 route.  share: of what the eq. 8 route dissipates that
-    learning may lose per trip in the long run.
+    search, potential_wh: over the edges, for the eq. 8 route.  share: of what the eq. 8 route
+    dissipates that learning may lose per trip in the long run.
 
     Raises
     ------
@@ -132,7 +143,12 @@ class Guarded:
     """
 
     def __init__(
-        self, agent: Agent, *, search: Search, potential_wh: FloatArray, share: float = DEFAULT_SHARE
+        self,
+        agent: Agent,
+        *,
+        search: Search,
+        potential_wh: FloatArray,
+        share: float = DEFAULT_SHARE,
     ) -> None:
         check_share(share)
         self.agent = agent
@@ -171,7 +187,9 @@ class Guarded:
         edge = request.arms.edge
         self._dissipated_wh[edge] = request.arms.prior_mean_wh - self.potential_wh[edge]
         wanted, baseline = self.agent.propose(request), self._eq8(request)
-        ends = self._ends.setdefault((request.origin, request.destination, request.vehicle), _Ends())
+        ends = self._ends.setdefault(
+            (request.origin, request.destination, request.vehicle), _Ends()
+        )
         if baseline.edges != ends.baseline:
             ends.baseline, ends.pairs = baseline.edges, {}
         dissipated_wh = float(self._dissipated_wh[baseline.rows].sum())
@@ -232,7 +250,9 @@ class Guarded:
     def _eq8(self, request: Round) -> Route:
         edge = request.arms.edge
         weights = np.full(len(self.potential_wh), np.inf)
-        weights[edge] = potential(request.arms.prior_mean_wh, np.zeros(len(edge)), self.potential_wh[edge])
+        weights[edge] = potential(
+            request.arms.prior_mean_wh, np.zeros(len(edge)), self.potential_wh[edge]
+        )
         return self.search.route(weights, request.origin, request.destination)
 
 

@@ -1,6 +1,7 @@
 """Confidence bounds whose width a theorem about the model gives: BKB's, BBKB's, EK-UCB's radius, or a constant.
 
-``index = mean - beta~ sigma~ = mean - beta std``: the papers maximise rewards with an upper bound, energy is a cost.
+``index = mean - beta~ sigma~ = mean - beta std``: the papers maximise rewards with an upper bound,
+energy is a cost.
 """
 
 import math
@@ -15,27 +16,40 @@ from evroute.policy.schedule import TheoremUCB
 
 Form = Literal["lean", "theory", "safe", "cgp", "gp", "constant"]
 """``theory``, ``safe`` and ``lean`` are the model's own (`model.nystrom.radius`); ``cgp``, also ``gp``, is the
-schedule of GP-UCB in Sandberg et al., Theorem 3.1; ``constant`` is a number of standard deviations."""
+schedule of GP-UCB in Sandberg et al., Theorem 3.1; ``constant`` is a number of standard
+deviations."""
 
 
 class RadiusBound:
     """Mean less as many standard deviations as the model's theorem asks for.
 
-    norm_bound: F, of the residuals in the kernel's Hilbert space.  delta: probability that the bound breaks.
+    norm_bound: F, of the residuals in the kernel's Hilbert space.  delta: probability that the
+    bound breaks.
     multiplier: standard deviations of the form ``constant``.
     """
 
     needs: type = HasRadius
 
     def __init__(
-        self, *, form: Form = "lean", norm_bound: float = 1.0, delta: float = 0.1, multiplier: float = 2.0
+        self,
+        *,
+        form: Form = "lean",
+        norm_bound: float = 1.0,
+        delta: float = 0.1,
+        multiplier: float = 2.0,
     ) -> None:
         if not 0 <= norm_bound < math.inf:
-            raise ValueError(f"norm_bound is {norm_bound:g}; it must be at least 0: larger explores more")
+            raise ValueError(
+                f"norm_bound is {norm_bound:g}; it must be at least 0: larger explores more"
+            )
         if not 0 < delta < 1:
-            raise ValueError(f"delta is {delta:g}; the probability that the bound breaks must be between 0 and 1")
+            raise ValueError(
+                f"delta is {delta:g}; the probability that the bound breaks must be between 0 and 1"
+            )
         if not 0 <= multiplier < math.inf:
-            raise ValueError(f"multiplier is {multiplier:g}; it must be at least 0 standard deviations")
+            raise ValueError(
+                f"multiplier is {multiplier:g}; it must be at least 0 standard deviations"
+            )
         self._form = form
         self._norm_bound = norm_bound
         self._delta = delta

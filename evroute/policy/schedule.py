@@ -1,9 +1,11 @@
 """Schedules of the confidence parameter ``beta_t`` in ``mean - sqrt(beta_t) * std``.
 
-Sandberg et al., Theorem 3.1 and Algorithm 2. ``|A|`` is the number of arms available in the round: the proof sums
-the chance of a broken bound over those alone. BayesUCB is a schedule too: its quantile of level ``eta`` is the bound
-with ``sqrt(beta) = Phi^-1(1 - eta)``, computed as ``-Phi^-1(eta)``, since ``erfinv(1 - 2 eta)`` loses the digits of a
-small ``eta``. A level above one half, possible for one or two arms alone, is no optimism: beta is 0 there.
+Sandberg et al., Theorem 3.1 and Algorithm 2. ``|A|`` is the number of arms available in the round:
+the proof sums the chance of a broken bound over those alone. BayesUCB is a schedule too: its
+quantile of level ``eta`` is the bound with ``sqrt(beta) = Phi^-1(1 - eta)``, computed as
+``-Phi^-1(eta)``, since ``erfinv(1 - 2 eta)`` loses the digits of a small ``eta``. A level above one
+half, possible for one or two arms alone, is
+no optimism: beta is 0 there.
 """
 
 import math
@@ -46,8 +48,8 @@ class TheoremBayesUCB:
 class InverseTime:
     """The quantile of level ``1 / t``: BayesUCB as Algorithm 2, line 2 prints it.
 
-    Level 1 of the first round is an infinite index on every edge and ranks no route; we take the mean there, as the
-    level one half of the second round does.
+    Level 1 of the first round is an infinite index on every edge and ranks no route; we take the
+    mean there, as the level one half of the second round does.
     """
 
     needs: ClassVar[type] = EnergyModel

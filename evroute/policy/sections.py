@@ -1,8 +1,8 @@
 """What trips measured on the sections in which two routes differ, however else those trips went.
 
-Routes between the same ends share most of their edges. What they share only adds noise to the difference of their
-totals, so it is left out; a few shared edges stay at both ends of each section: the energy of an edge depends on
-how it was entered and attribution between neighbouring edges errs.
+Routes between the same ends share most of their edges. What they share only adds noise to the
+difference of their totals, so it is left out; a few shared edges stay at both ends of each section:
+the energy of an edge depends on how it was entered and attribution between neighbouring edges errs.
 """
 
 import math
@@ -47,11 +47,13 @@ class Totals:
 def differing(route: Section, baseline: Section) -> list[tuple[Section, Section]]:
     """Return the sections in which two routes between the same edges differ, with their common surroundings.
 
-    Each pair starts and ends with the same edges, `MARGIN` of them where there are so many; sections that would
-    overlap are one. No pair if the routes are the same.
+    Each pair starts and ends with the same edges, `MARGIN` of them where there are so many;
+    sections that would overlap are one. No pair if the routes are the same.
     """
     pieces: list[list[int]] = []
-    for kind, i, i_end, j, j_end in SequenceMatcher(None, route, baseline, autojunk=False).get_opcodes():
+    for kind, i, i_end, j, j_end in SequenceMatcher(
+        None, route, baseline, autojunk=False
+    ).get_opcodes():
         if kind == "equal":
             continue
         before, after = min(MARGIN, i, j), min(MARGIN, len(route) - i_end, len(baseline) - j_end)
@@ -71,7 +73,11 @@ class Journal:
 
     def add(self, edges: Section, energy_wh: FloatArray) -> None:
         """Add a trip: its edges in driving order, and (k,) what was measured on each, Wh."""
-        trip = (edges, {edge: i for i, edge in enumerate(edges)}, np.concatenate([[0.0], np.cumsum(energy_wh)]))
+        trip = (
+            edges,
+            {edge: i for i, edge in enumerate(edges)},
+            np.concatenate([[0.0], np.cumsum(energy_wh)]),
+        )
         self._trips.append(trip)
         for section, totals in self._totals.items():
             _count(section, trip, totals)
@@ -85,7 +91,9 @@ class Journal:
         return self._totals[section]
 
 
-def _count(section: Section, trip: tuple[Section, dict[int, int], FloatArray], totals: Totals) -> None:
+def _count(
+    section: Section, trip: tuple[Section, dict[int, int], FloatArray], totals: Totals
+) -> None:
     edges, position, sums = trip
     start = position.get(section[0])
     if start is not None and edges[start : start + len(section)] == section:

@@ -38,8 +38,8 @@ GUARANTEE_NORM = 10.0
 class Learned:
     """One run's belief.
 
-    roads: those that differ most from eq. 8.  coefficients, and intervals of the route driven last: where the model
-    has them.
+    roads: those that differ most from eq. 8.  coefficients, and intervals of the route driven last:
+    where the model has them.
     """
 
     method: str
@@ -49,7 +49,9 @@ class Learned:
     intervals: "pd.DataFrame | None"
 
 
-def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any]) -> Iterator[Learned | str]:
+def beliefs(
+    folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any]
+) -> Iterator[Learned | str]:
     """Yield what the first run of each method on each network has learned, or a sentence why that cannot be told."""
     try:
         vehicle = Vehicle(**manifest["vehicle"])
@@ -73,7 +75,9 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any])
                 continue
             roads = differences(model, arms, network).head(SHOWN_ROADS)
             inside = model.model if isinstance(model, TurnBelief) else model
-            coefficients = coefficients_table(inside) if isinstance(inside, HasCoefficients) else None
+            coefficients = (
+                coefficients_table(inside) if isinstance(inside, HasCoefficients) else None
+            )
             intervals = None
             if isinstance(model, HasSpectrum) and isinstance(model, HasJoint):
                 last = group[group["run"] == first[method]].nlargest(1, "t").iloc[0]
@@ -89,7 +93,9 @@ def route_intervals(model: EnergyModel, arms: Arms, route: Route, true_wh: float
     energy = forecast(model, arms, route)
     noise_wh2 = float(noise_covariance(model, arms, arms.rows_of(route.rows)).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
-    rows = [("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)]
+    rows = [
+        ("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)
+    ]
     for kind in GUARANTEES:
         wanted = Guarantee(kind, B=GUARANTEE_NORM)
         try:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def differences(model: EnergyModel, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
     """Return one row for each arm, the one that differs most from eq. 8 first.
 
-    Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of what is learned, z: difference
-    in sd, 0 where nothing was learned.
+    Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of what is
+    learned, z: difference in sd, 0 where nothing was learned.
     """
     import pandas as pd
 

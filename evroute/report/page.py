@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 _PNG_SCALE = 1.5
 _TOLD = {"configuration", "networks", "vehicle", "regret", "versions"}
 _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
-    "cumulative-regret": (charts.cumulative_regret, "Mean over the worlds; the band is ± 1 standard error."),
+    "cumulative-regret": (
+        charts.cumulative_regret,
+        "Mean over the worlds; the band is ± 1 standard error.",
+    ),
     "saving": (
         charts.saving,
         "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
@@ -38,15 +41,33 @@ _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
     "beta": (charts.beta, "What the confidence bounds multiply the variance with."),
 }
 _CALIBRATION: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
-    "pit": (pit_histogram, "Where in its forecast the energy of a trip fell, after 50 trips; level if it was right."),
-    "reliability": (reliability, "Intervals that held against those that should; on the diagonal if it was right."),
+    "pit": (
+        pit_histogram,
+        "Where in its forecast the energy of a trip fell, after 50 trips; level if it was right.",
+    ),
+    "reliability": (
+        reliability,
+        "Intervals that held against those that should; on the diagonal if it was right.",
+    ),
 }
 _DIAGNOSTICS = {
-    "dictionary_size": ("Points in the dictionary", "Measured arms through which a model looks at all others."),
-    "batches": ("Updates of mean and dictionary", "Batches of planned trips that were closed so far."),
+    "dictionary_size": (
+        "Points in the dictionary",
+        "Measured arms through which a model looks at all others.",
+    ),
+    "batches": (
+        "Updates of mean and dictionary",
+        "Batches of planned trips that were closed so far.",
+    ),
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
-    "guard_left_wh": ("Left of the guard's budget (Wh)", "What learning may still lose against eq. 8."),
-    "guard_free": ("The learner has its way (share of worlds)", "Elsewhere the guard had the eq. 8 route driven."),
+    "guard_left_wh": (
+        "Left of the guard's budget (Wh)",
+        "What learning may still lose against eq. 8.",
+    ),
+    "guard_free": (
+        "The learner has its way (share of worlds)",
+        "Elsewhere the guard had the eq. 8 route driven.",
+    ),
 }
 
 
@@ -99,8 +120,12 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             on_progress(name)
             figures.append(_figure(name, caption, draw(curves), as_svg=True))
     if "lengthscale" in charts.axes(rounds):
-        caption = "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
-        figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True))
+        caption = (
+            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
+        )
+        figures.append(
+            _figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True)
+        )
     timings = read_timings(folder)
     on_progress("duration")
     caption = "Posterior, index, search and update together; medians of blocks of trips, on a scale of powers of ten."
@@ -173,14 +198,17 @@ def _exploration(
     for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
         runs_of = group.groupby("method")["run"].unique()
         visits = {
-            method: read_visits(folder, runs_of[method], network.n_edges) for method in charts.method_styles(group)
+            method: read_visits(folder, runs_of[method], network.n_edges)
+            for method in charts.method_styles(group)
         }
         title = charts.panel_labels(here)[group.index[0]]
         slug = "-".join(["explored", Path(name).stem, *map(str, names)])
         yield slug, visits_chart(network, visits, f"{title}: roads driven")
 
 
-def _figure(name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool) -> Figure:
+def _figure(
+    name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool
+) -> Figure:
     picture = png(chart)
     address = _address("image/png", picture)
     if as_svg:

@@ -14,7 +14,8 @@ ATTEMPTS = 100
 class Closures:
     """Draws the closed edges of each round.
 
-    share: of all edges, in [0, 1).  A trip's two ends stay open, and closures that would cut it off are drawn again.
+    share: of all edges, in [0, 1).  A trip's two ends stay open, and closures that would cut it off
+    are drawn again.
     """
 
     def __init__(self, share: float, search: Search, seeds: SeedSequence) -> None:

@@ -20,7 +20,9 @@ TEMPERATURES_C = -50.0, 50.0
 
 def _hours(hours: tuple[float, float]) -> tuple[float, float]:
     if not 0 <= hours[0] < hours[1] <= 24:
-        raise ValueError(f"hours {list(hours)} must run from an earlier to a later hour within 0..24")
+        raise ValueError(
+            f"hours {list(hours)} must run from an earlier to a later hour within 0..24"
+        )
     return hours
 
 
@@ -28,30 +30,34 @@ class Conditions(World):
     """Options of the world whose truth is eq. 8 with parameters of its own.
 
     payload_kg: on top of the vehicle's mass; it climbs, rolls and accelerates.
-    rolling_factor: of the rolling coefficient. ISO 28580 corrects that of car tyres by 0.8 % per kelvin: 1.2 at 0 °C
-    against 25 °C.
+    rolling_factor: of the rolling coefficient. ISO 28580 corrects that of car tyres by 0.8 % per
+    kelvin: 1.2 at 0 °C against 25 °C.
     drag_factor: of the drag coefficient: a roof box, open windows.
-    wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from the map's north. Drag goes
-    with the signed square of ``speed + headwind``, the headwind along the line between the edge's two junctions; what
-    side wind adds (Hucho, *Aerodynamics of Road Vehicles*) is left out.
+    wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from the map's
+    north. Drag goes with the signed square of ``speed + headwind``, the headwind along the line
+    between the edge's two junctions; what side wind adds (Hucho, *Aerodynamics of Road Vehicles*)
+    is left out.
     temperature_c: changes the air's density (ideal gas at 1,013.25 hPa, ISO 2533) and adds
-    `energy.driving.hvac_w`.  temperature_std_k: trips meet temperatures of their own, normal around it, within -50
-    and 50 °C; the learner's contexts then tell them (`simulation.setting`), its prior means do not, and no context
-    ever repeats.
+    `energy.driving.hvac_w`.  temperature_std_k: trips meet temperatures of their own, normal around
+    it, within -50 and 50 °C; the learner's contexts then tell them (`simulation.setting`), its
+    prior means do not, and no context ever repeats.
     auxiliary_w: on top of the vehicle's own, times the true travel time.
-    zones, zone_radius_m, zone_speed_factor, zone_hours: round congested zones around edges drawn by the seed, in
-    which speeds fall to that share, always or in ``[from, to]`` hours of the day. At 0.3 and below the Highway
-    Capacity Manual 2010 speaks of level of service F on urban streets.
-    congestion_known: the learner's contexts and prior means know the speeds of the hour; else it assumes free flow.
+    zones, zone_radius_m, zone_speed_factor, zone_hours: round congested zones around edges drawn by
+    the seed, in which speeds fall to that share, always or in ``[from, to]`` hours of the day. At
+    0.3 and below the Highway Capacity Manual 2010 speaks of level of service F on urban streets.
+    congestion_known: the learner's contexts and prior means know the speeds of the hour; else it
+    assumes free flow.
     closed_share: of the edges, closed anew in each round.
-    kinetic: entering an edge from another changes the speed at once, and with it the kinetic energy, at the
-    efficiencies of eq. 8; from_standstill: so does the start of a trip; turn_braking: cars brake for the angle of a
-    turn and lose what `energy.turn_prior` says.
-    noise_share, noise_spread: one measurement of edge e deviates by ``noise_share r_e s_e``, with s_e what the edge
-    dissipates and r_e log-normal of mean 1 with deviation ``noise_spread`` of its logarithm, drawn by the seed.
+    kinetic: entering an edge from another changes the speed at once, and with it the kinetic
+    energy, at the efficiencies of eq. 8; from_standstill: so does the start of a trip;
+    turn_braking: cars brake for the angle of a turn and lose what `energy.turn_prior` says.
+    noise_share, noise_spread: one measurement of edge e deviates by ``noise_share r_e s_e``, with
+    s_e what the edge dissipates and r_e log-normal of mean 1 with deviation ``noise_spread`` of its
+    logarithm, drawn by the seed.
     trip_std: of the factor b that all edges of a trip share; they take ``b s_e`` more.
     time_std: of the logarithm of the factor that all travel times of a trip share, as measured.
-    In SUMO edges showed noise of 1 to 28 Wh, and routes 1.65 times what independent noise would give.
+    In SUMO edges showed noise of 1 to 28 Wh, and routes 1.65 times what independent noise would
+    give.
     """
 
     several_vehicles: ClassVar[bool] = True
@@ -88,7 +94,11 @@ class Conditions(World):
             "noise_share": ("noise_spread",),
         }
         for what, idle in needs.items():
-            given = [name for name in idle if getattr(self, name) != type(self).model_fields[name].default]
+            given = [
+                name
+                for name in idle
+                if getattr(self, name) != type(self).model_fields[name].default
+            ]
             if given and not getattr(self, what):
                 raise ValueError(f"{given[0]} does nothing without {what}")
         if self.temperature_std_k and self.temperature_c is None:
@@ -126,7 +136,9 @@ class Conditions(World):
         except ValidationError as error:
             problem = error.errors()[0]
             field = ".".join(str(part) for part in problem["loc"])
-            raise EvrouteError(f"world {self.label}: {field} of vehicle '{assumed.name}': {problem['msg']}") from None
+            raise EvrouteError(
+                f"world {self.label}: {field} of vehicle '{assumed.name}': {problem['msg']}"
+            ) from None
 
     def temperature_of(self, seeds: SeedSequence) -> float | None:
         """Return the temperature that a trip meets, °C, drawn where trips differ."""

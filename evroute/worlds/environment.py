@@ -1,7 +1,7 @@
 """What a world offers to the loop: requests, measurements, and the truth for the judge alone.
 
-Worlds speak of edges. Where the energy of an edge depends on the one before it, ``expected_wh`` is the part of the
-truth that edges can tell and ``route_wh`` the whole of it.
+Worlds speak of edges. Where the energy of an edge depends on the one before it, ``expected_wh`` is
+the part of the truth that edges can tell and ``route_wh`` the whole of it.
 """
 
 from typing import Protocol
@@ -18,8 +18,9 @@ from evroute.planning.weights import potential
 class Environment(Protocol):
     """A world in which trips are driven (Algorithm 1, lines 2 and 5).
 
-    All but ``observe`` and ``drive`` is the truth, which ``regret`` alone may read. A world in which nothing has
-    changed since the round before returns the same arrays again, so that the judge need not search again.
+    All but ``observe`` and ``drive`` is the truth, which ``regret`` alone may read. A world in
+    which nothing has changed since the round before returns the same arrays again, so that the
+    judge need not search again.
     """
 
     def observe(self, t: int) -> Round:
@@ -47,11 +48,15 @@ class Environment(Protocol):
         ...
 
 
-def best_by_edges(request: Round, energy_wh: FloatArray, potential_wh: FloatArray, search: Search) -> Route:
+def best_by_edges(
+    request: Round, energy_wh: FloatArray, potential_wh: FloatArray, search: Search
+) -> Route:
     """Return the route of least energy where a route takes the sum of its edges.
 
-    energy_wh: (a,) of the round's arms.  potential_wh: (n,) ``m g dz`` of every edge.  Energy below its edge's
-    potential counts as that: only draws of a prior have such edges, and then closed walks of negative energy too.
+    energy_wh: (a,) of the round's arms.  potential_wh: (n,) ``m g dz`` of every edge.  Energy below
+    its edge's
+    potential counts as that: only draws of a prior have such edges, and then closed walks of
+    negative energy too.
 
     Raises
     ------

@@ -1,11 +1,13 @@
 """Battery energy of a driven trace by FASTSim 3 (NREL), whose models of real cars are not eq. 8.
 
-Efficiencies go with power, the motor's power and its regeneration are limited, wheels have inertia, and cabin and
-battery are heated or cooled where the model has them. Energy is what leaves the cells, their losses included.
+Efficiencies go with power, the motor's power and its regeneration are limited, wheels have inertia,
+and cabin and battery are heated or cooled where the model has them. Energy is what leaves the
+cells, their losses included.
 
-Each trip begins half charged, so that there is room to regenerate, with cabin and battery at 22 °C. Where a motor
-cannot follow the trace, the car does what it can. FASTSim 3.1.0 stops with an error where a car brakes with more
-power than its motor takes, instead of using the other brakes; so these, where needed, are a force of the road.
+Each trip begins half charged, so that there is room to regenerate, with cabin and battery at 22 °C.
+Where a motor cannot follow the trace, the car does what it can. FASTSim 3.1.0 stops with an error
+where a car brakes with more power than its motor takes, instead of using the other brakes; so
+these, where needed, are a force of the road.
 """
 
 import importlib
@@ -37,7 +39,9 @@ USED = 0.9
 """Share of the motor's power that is used."""
 
 
-def energy_wh(trace: Trace, network: RoadNetwork, model: str, temperature_c: float | None) -> FloatArray:
+def energy_wh(
+    trace: Trace, network: RoadNetwork, model: str, temperature_c: float | None
+) -> FloatArray:
     """Return what each edge of a trace takes from the battery of a model, (k,) Wh.
 
     Raises
@@ -82,7 +86,9 @@ class _Motor:
         """Return the speeds (s,) of a car that follows a trace as fast as its motor can."""
         followed = speed_mps.copy()
         weight_n = self.mass_kg * GRAVITY_MPS2 * (incline + self.rolling)
-        force_n = self.driving_w / np.maximum(speed_mps, 1.0) - weight_n - self.drag_kgpm * speed_mps**2
+        force_n = (
+            self.driving_w / np.maximum(speed_mps, 1.0) - weight_n - self.drag_kgpm * speed_mps**2
+        )
         most_mps = force_n / (WHEELS * self.mass_kg) * STEP_S
         for i in range(1, len(followed)):
             followed[i] = max(min(speed_mps[i], followed[i - 1] + most_mps[i]), 0.0)
@@ -111,7 +117,10 @@ def _motor(model: str) -> _Motor:
         mass_kg=car["mass_kilograms"],
         driving_w=USED * min(limits["pwr_prop_fwd_max_watts"][1:]),
         braking_w=USED * min(limits["pwr_prop_bwd_max_watts"][1:]),
-        drag_kgpm=0.5 * AIR_DENSITY_KGPM3 * chassis["drag_coef"] * chassis["frontal_area_square_meters"],
+        drag_kgpm=0.5
+        * AIR_DENSITY_KGPM3
+        * chassis["drag_coef"]
+        * chassis["frontal_area_square_meters"],
         rolling=chassis["wheel_rr_coef"],
     )
 
@@ -127,7 +136,9 @@ def _car(model: str) -> Any:
 @cache
 def _leave_to_miss() -> Any:
     fastsim = _fastsim()
-    standing = fastsim.Cycle.from_dict({"time_seconds": [0.0, 1.0], "speed_meters_per_second": [0.0, 0.0]})
+    standing = fastsim.Cycle.from_dict(
+        {"time_seconds": [0.0, 1.0], "speed_meters_per_second": [0.0, 0.0]}
+    )
     parameters = fastsim.SimDrive(_car("zoe"), standing).to_dict()["sim_params"]
     return fastsim.SimParams.from_dict(parameters | {"trace_miss_opts": "Allow"})
 
@@ -140,4 +151,6 @@ def _fastsim() -> Any:
     try:
         return importlib.import_module("fastsim")
     except ImportError:
-        raise EvrouteError("FASTSim is missing; install it with: pip install 'evroute[fastsim]'") from None
+        raise EvrouteError(
+            "FASTSim is missing; install it with: pip install 'evroute[fastsim]'"
+        ) from None

@@ -1,11 +1,12 @@
 """Physics: a world whose truth is eq. 8 with other parameters than the learner's prior assumes (`Conditions`).
 
-The energy of an edge may depend on the speed at which it is entered, so the truth is held by turns. With true mass m
-and the total-energy potential ``P(e) = m (g z_head + v_e²/2)`` no turn costs less than P rises by (the kinetic part
-is left out where speeds change for free), which makes the best route a matter of one Dijkstra.
+The energy of an edge may depend on the speed at which it is entered, so the truth is held by turns.
+With true mass m and the total-energy potential ``P(e) = m (g z_head + v_e²/2)`` no turn costs less
+than P rises by (the kinetic part is left out where speeds change for free), which makes the best
+route a matter of one Dijkstra.
 
-Worlds of equal seed are equal for every method: zones, noise levels, closures and the noise of round t come from
-streams of their own and do not depend on which routes were chosen.
+Worlds of equal seed are equal for every method: zones, noise levels, closures and the noise of
+round t come from streams of their own and do not depend on which routes were chosen.
 """
 
 from dataclasses import dataclass
@@ -38,9 +39,12 @@ SPEED = context.NAMES.index("speed limit")
 class Truth:
     """What one vehicle takes on n edges and m turns while speeds do not change.
 
-    time_s: (n,) s.  first_wh: (n,) of an edge on which a trip begins.  enter_wh: (m,) of the edge that a turn enters.
-    expected_wh: (n,) mean of ``enter_wh`` over an edge's predecessors; ``first_wh`` where it has none.
-    dissipated_wh: (n,) of ``expected_wh`` what does not come back.  weight_wh: (m,) of ``enter_wh`` likewise.
+    time_s: (n,) s.  first_wh: (n,) of an edge on which a trip begins.  enter_wh: (m,) of the edge
+    that a turn enters.
+    expected_wh: (n,) mean of ``enter_wh`` over an edge's predecessors; ``first_wh`` where it has
+    none.
+    dissipated_wh: (n,) of ``expected_wh`` what does not come back.  weight_wh: (m,) of ``enter_wh``
+    likewise.
     """
 
     time_s: FloatArray
@@ -60,15 +64,24 @@ class Physics:
         If the conditions make of the vehicle what none can be, or wind drives it.
     """
 
-    def __init__(self, conditions: Conditions, setting: Setting, trips: Trips, seeds: SeedSequence) -> None:
-        zone_seed, level_seed, self._noise_seed, self._trip_seed, closure_seed, self._temperature_seed = seeds.spawn(
-            6
-        )
+    def __init__(
+        self, conditions: Conditions, setting: Setting, trips: Trips, seeds: SeedSequence
+    ) -> None:
+        (
+            zone_seed,
+            level_seed,
+            self._noise_seed,
+            self._trip_seed,
+            closure_seed,
+            self._temperature_seed,
+        ) = seeds.spawn(6)
         network = setting.network
         self.conditions = conditions
         self.setting = setting
         self.trips = trips
-        self.in_zone = edges_in_zones(network, conditions.zones, conditions.zone_radius_m, default_rng(zone_seed))
+        self.in_zone = edges_in_zones(
+            network, conditions.zones, conditions.zone_radius_m, default_rng(zone_seed)
+        )
         spread = conditions.noise_spread
         levels = default_rng(level_seed).standard_normal(network.n_edges)
         self.noise_share = conditions.noise_share * np.exp(spread * levels - 0.5 * spread**2)
@@ -93,13 +106,17 @@ class Physics:
         arms = self._known_arms(trip.vehicle, self.conditions.congested(trip.departed_s))
         if self.conditions.closed_share:
             arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
-        return Round(t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle)
+        return Round(
+            t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
+        )
 
     def drive(self, request: Round, route: Route) -> Feedback:
         """Measure every edge of a route: ``y = f + b s + noise``, and travel times but for a factor of the trip."""
         truth, rows = self._truth(request), route.rows
         of_trip, of_times = default_rng(child(self._trip_seed, request.t)).standard_normal(2)
-        noise = self.noise_share[rows] * edge_noise(self._noise_seed, request.t, route, len(self.noise_share))
+        noise = self.noise_share[rows] * edge_noise(
+            self._noise_seed, request.t, route, len(self.noise_share)
+        )
         deviation_wh = (self.conditions.trip_std * of_trip + noise) * truth.dissipated_wh[rows]
         return Feedback.of_route(
             request.arms,
@@ -149,7 +166,11 @@ class Physics:
             self._truths, self._arms = {}, {}
 
     def _vehicle(self, name: str) -> Vehicle:
-        return load_vehicle(name) if name not in {"", self.setting.vehicle.name} else self.setting.vehicle
+        return (
+            load_vehicle(name)
+            if name not in {"", self.setting.vehicle.name}
+            else self.setting.vehicle
+        )
 
     def _speed_mps(self, congested: bool) -> FloatArray:
         factor = np.where(self.in_zone & congested, self.conditions.zone_speed_factor, 1.0)
@@ -161,7 +182,9 @@ class Physics:
         key = (vehicle, congested and self.conditions.congestion_known)
         if key not in self._arms:
             network, speed_mps = self.setting.network, self._speed_mps(key[1])
-            parts = energy_parts(self._vehicle(vehicle), network.length_m, network.climb_m, speed_mps)
+            parts = energy_parts(
+                self._vehicle(vehicle), network.length_m, network.climb_m, speed_mps
+            )
             features = self.setting.arms.features[:, : len(context.NAMES)].copy()
             features[:, SPEED] *= speed_mps / network.speed_mps
             if self.conditions.tells_temperature:
@@ -183,23 +206,41 @@ class Physics:
     def _make_truth(self, assumed: Vehicle, speed_mps: FloatArray) -> Truth:
         conditions, network = self.conditions, self.setting.network
         vehicle = conditions.true_vehicle(assumed, self._temperature_c)
-        density_kgpm3 = AIR_DENSITY_KGPM3 if self._temperature_c is None else air_density_kgpm3(self._temperature_c)
+        density_kgpm3 = (
+            AIR_DENSITY_KGPM3
+            if self._temperature_c is None
+            else air_density_kgpm3(self._temperature_c)
+        )
         source, target = network.turns.T
         length_m, climb_m = network.length_m, network.climb_m
         level_m = np.sqrt(np.maximum(length_m**2 - climb_m**2, 0.0))
         weight_n = vehicle.mass_kg * GRAVITY_MPS2
         air_mps = speed_mps + self.headwind_mps
-        drag = 0.5 * vehicle.drag * vehicle.front_m2 * density_kgpm3 * length_m * air_mps * abs(air_mps)
+        drag = (
+            0.5
+            * vehicle.drag
+            * vehicle.front_m2
+            * density_kgpm3
+            * length_m
+            * air_mps
+            * abs(air_mps)
+        )
         steady_j = weight_n * climb_m + weight_n * vehicle.rolling * level_m + drag
         auxiliary_wh = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH
-        kinetic_j = 0.5 * vehicle.mass_kg * speed_mps**2 if conditions.kinetic else np.zeros(network.n_edges)
+        kinetic_j = (
+            0.5 * vehicle.mass_kg * speed_mps**2
+            if conditions.kinetic
+            else np.zeros(network.n_edges)
+        )
         gained_j = kinetic_j[target] - kinetic_j[source]
 
         enter_wh = battery_wh(vehicle, steady_j[target] + gained_j) + auxiliary_wh[target]
         if conditions.turn_braking:
             turns = TurnEnergy(network, vehicle, TurnTable.from_network(network))
             enter_wh += turns.wasted_wh(np.arange(len(target)), speed_mps)
-        first_wh = battery_wh(vehicle, steady_j + kinetic_j * conditions.from_standstill) + auxiliary_wh
+        first_wh = (
+            battery_wh(vehicle, steady_j + kinetic_j * conditions.from_standstill) + auxiliary_wh
+        )
         potential_wh = weight_n * climb_m / J_PER_WH
         weight_wh = enter_wh - potential_wh[target] - gained_j / J_PER_WH
         if len(weight_wh) and weight_wh.min() < -ROUNDING_WH:
@@ -225,6 +266,8 @@ class Physics:
 
 def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
     """Return what the battery gives for work at the wheels, J, or takes for negative work, Wh."""
-    efficiency = np.where(work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency)
+    efficiency = np.where(
+        work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+    )
     energy_wh: FloatArray = work_j * efficiency / J_PER_WH
     return energy_wh

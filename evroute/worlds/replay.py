@@ -1,9 +1,11 @@
 """Replay: a world whose energies are a user's own measurements, edge by edge, drawn again by the seed.
 
-Driving an edge takes what one of its measurements took, each as likely; its truth is their mean. Where there are
-bands of hours, those of the trips that departed in the band count, or all where there are none. What nobody has
-measured is not known to this world: such an edge takes its climb and the median multiple of what eq. 8 says that it
-dissipates, without noise. So no road is out of reach, but how well such roads are chosen, it cannot tell.
+Driving an edge takes what one of its measurements took, each as likely; its truth is their mean.
+Where there are bands of hours, those of the trips that departed in the band count, or all where
+there are none. What nobody has
+measured is not known to this world: such an edge takes its climb and the median multiple of what
+eq. 8 says that it dissipates, without noise. So no road is out of reach, but how well such roads
+are chosen, it cannot tell.
 """
 
 import hashlib
@@ -29,8 +31,8 @@ HOURS_PER_DAY = 24
 class ReplayWorld(World):
     """Options of the world that replays measured trips.
 
-    table: CSV or Parquet, as ``evroute learn`` takes it.  bands: of equal length in a day, whose measurements are
-    kept apart by when their trips departed; 1 keeps all together.
+    table: CSV or Parquet, as ``evroute learn`` takes it.  bands: of equal length in a day, whose
+    measurements are kept apart by when their trips departed; 1 keeps all together.
     """
 
     kind: Literal["replay"] = "replay"
@@ -39,7 +41,13 @@ class ReplayWorld(World):
 
     def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> "Replay":
         """Return the world of these seeds."""
-        return Replay(_measured(self.table, setting), setting=setting, bands=self.bands, trips=trips, seeds=seeds)
+        return Replay(
+            _measured(self.table, setting),
+            setting=setting,
+            bands=self.bands,
+            trips=trips,
+            seeds=seeds,
+        )
 
     def provenance(self, setting: Setting) -> dict[str, Any]:
         """Return the digest of the table, and how much of it and of the network there is."""
@@ -71,19 +79,25 @@ class Replay:
         self.bands = bands
         self._seeds = seeds
         edge = np.concatenate([trip.edge for trip in measured.trips])
-        band = np.concatenate([np.full(len(trip.edge), self._band(trip.departed_s)) for trip in measured.trips])
+        band = np.concatenate(
+            [np.full(len(trip.edge), self._band(trip.departed_s)) for trip in measured.trips]
+        )
         energy_wh = np.concatenate([trip.energy_wh for trip in measured.trips])
         travel_s = np.concatenate([trip.travel_s for trip in measured.trips])
         whole = _Draws.of(edge, energy_wh, setting)
         self._draws = [
-            whole if bands == 1 else _Draws.of(edge[band == b], energy_wh[band == b], setting).or_else(whole)
+            whole
+            if bands == 1
+            else _Draws.of(edge[band == b], energy_wh[band == b], setting).or_else(whole)
             for b in range(bands)
         ]
         timed = np.isfinite(travel_s)
         total_s, times = np.zeros(setting.network.n_edges), np.zeros(setting.network.n_edges)
         np.add.at(total_s, edge[timed], travel_s[timed])
         np.add.at(times, edge[timed], 1)
-        self.time_s: FloatArray = np.where(times > 0, total_s / np.maximum(times, 1), setting.network.time_s)
+        self.time_s: FloatArray = np.where(
+            times > 0, total_s / np.maximum(times, 1), setting.network.time_s
+        )
 
     def observe(self, t: int) -> Round:
         """Return the request of round ``t`` over all edges."""
@@ -120,7 +134,9 @@ class Replay:
 
     def best_route(self, request: Round) -> Route:
         """Return the route of least expected energy."""
-        return best_by_edges(request, self.expected_wh(request), self.setting.potential_wh, self.setting.search)
+        return best_by_edges(
+            request, self.expected_wh(request), self.setting.potential_wh, self.setting.search
+        )
 
     def _of(self, request: Round) -> "_Draws":
         return self._draws[self._band(request.departed_s)]

@@ -1,7 +1,7 @@
 """SampledGP: the world of Sandberg et al., section 4: expected energies drawn from the prior GP, Gaussian noise.
 
-Worlds of equal seed are equal for every method: the truth, the closures and the noise of round t on edge e come from
-streams of their own and do not depend on which routes were chosen.
+Worlds of equal seed are equal for every method: the truth, the closures and the noise of round t on
+edge e come from streams of their own and do not depend on which routes were chosen.
 """
 
 from typing import Literal
@@ -47,7 +47,8 @@ class SampledGP:
     """One draw ``f = mean + L z`` of the expected energies, and trips in it.
 
     arms: every edge of the network.  prior_factor: (n, n) L with ``L L' = prior covariance``, Wh.
-    noise_std_wh: (n,) of one measurement, Wh.  potential_wh: (n,) ``m g dz``, Wh.  time_s: (n,) of travel, s.
+    noise_std_wh: (n,) of one measurement, Wh.  potential_wh: (n,) ``m g dz``, Wh.  time_s: (n,) of
+    travel, s.
     closed_share: of the edges, closed anew in each round (`Closures`).
     """
 
@@ -65,7 +66,9 @@ class SampledGP:
         seeds: SeedSequence,
     ) -> None:
         truth_seed, self._noise_seed, closure_seed = seeds.spawn(3)
-        self.truth_wh = arms.prior_mean_wh + prior_factor @ default_rng(truth_seed).standard_normal(len(arms))
+        self.truth_wh = arms.prior_mean_wh + prior_factor @ default_rng(truth_seed).standard_normal(
+            len(arms)
+        )
         self.arms = arms
         self.noise_std_wh = noise_std_wh
         self.potential_wh = potential_wh
@@ -86,7 +89,9 @@ class SampledGP:
         arms = self.arms
         if self._closures is not None:
             arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
-        return Round(t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle)
+        return Round(
+            t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
+        )
 
     def drive(self, request: Round, route: Route) -> Feedback:
         """Measure every edge of a route: its expected energy plus noise, new for each passage."""

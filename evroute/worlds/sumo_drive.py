@@ -1,11 +1,13 @@
 """Speeds that SUMO drives on given edges, through libsumo: one simulation kept open, one car at a time.
 
-Only motion is SUMO's (its default car, alone on the road, without dawdling): stopping, turning, lights, priority.
-Heights do not touch it, and energy is counted afterwards (`trace_energy`), on our inclines: SUMO's own slopes jump
-where the heights of a source do, and its lanes stop at the borders of junctions.
+Only motion is SUMO's (its default car, alone on the road, without dawdling): stopping, turning,
+lights, priority. Heights do not touch it, and energy is counted afterwards (`trace_energy`), on our
+inclines: SUMO's own slopes jump where the heights of a source do, and its lanes stop at the borders
+of junctions.
 
-What a car drives inside a junction counts for the edge that it then enters. Every drive begins in the same state of
-the simulation, at a time of departure that its seed draws, so that drives of one seed meet the same lights.
+What a car drives inside a junction counts for the edge that it then enters. Every drive begins in
+the same state of the simulation, at a time of departure that its seed draws, so that drives of one
+seed meet the same lights.
 """
 
 import importlib
@@ -39,8 +41,8 @@ _CAR = '<additional><vType id="ev" vClass="passenger" sigma="0" speedFactor="1" 
 class Trace:
     """One trip over the k edges ``rows``; one entry for each of s steps of `STEP_S`.
 
-    speed_mps: (s,) at the end of a step; 0 before the first.  place: (s,) which of the k edges, never decreasing. An
-    edge shorter than what a step drives may have no step.
+    speed_mps: (s,) at the end of a step; 0 before the first.  place: (s,) which of the k edges,
+    never decreasing. An edge shorter than what a step drives may have no step.
     """
 
     rows: IntArray
@@ -89,9 +91,13 @@ class SumoDrive:
             with _projections_kept():
                 self._sumo: Any = importlib.import_module("libsumo")
         except ImportError:
-            raise EvrouteError("SUMO is missing; install it with: pip install 'evroute[sumo]'") from None
+            raise EvrouteError(
+                "SUMO is missing; install it with: pip install 'evroute[sumo]'"
+            ) from None
         if not source.is_file():
-            raise EvrouteError(f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'")
+            raise EvrouteError(
+                f"SUMO's network {source} does not exist; give the .net.xml of '{network.name}'"
+            )
         if self._sumo.isLoaded():
             raise EvrouteError("a SUMO simulation is open in this process; close it first")
         self.network = network
@@ -99,17 +105,31 @@ class SumoDrive:
         self._state = str(Path(self._folder.name, "state.xml"))
         car = Path(self._folder.name, "car.add.xml")
         car.write_text(_CAR, encoding="utf-8")
-        command = ["sumo", "-n", source, "-a", car, "--step-length", STEP_S, "--no-step-log", "--no-warnings"]
+        command = [
+            "sumo",
+            "-n",
+            source,
+            "-a",
+            car,
+            "--step-length",
+            STEP_S,
+            "--no-step-log",
+            "--no-warnings",
+        ]
         command += ["--time-to-teleport", -1]
         try:
             with _projections_kept():
-                os.environ.setdefault("PROJ_LIB", str(Path(os.environ["SUMO_HOME"], "data", "proj")))
+                os.environ.setdefault(
+                    "PROJ_LIB", str(Path(os.environ["SUMO_HOME"], "data", "proj"))
+                )
                 self._sumo.start([str(word) for word in command])
         except (self._sumo.TraCIException, self._sumo.FatalTraCIError) as error:
             raise EvrouteError(f"SUMO cannot read {source.name}: {error}") from None
         if missing := set(network.edge_id) - set(self._sumo.edge.getIDList()):
             self.close()
-            raise EvrouteError(f"edge '{min(missing)}' of network '{network.name}' is not in {source.name}")
+            raise EvrouteError(
+                f"edge '{min(missing)}' of network '{network.name}' is not in {source.name}"
+            )
         self._inside_mps = self._limits_inside_junctions()
         self._sumo.simulation.saveState(self._state)
         self._trips = 0
@@ -119,10 +139,13 @@ class SumoDrive:
         self._sumo.close()
         self._folder.cleanup()
 
-    def drive(self, rows: IntArray, speed_mps: FloatArray, driver_std: float, seeds: SeedSequence) -> Trace:
+    def drive(
+        self, rows: IntArray, speed_mps: FloatArray, driver_std: float, seeds: SeedSequence
+    ) -> Trace:
         """Drive the (k,) edges from standing, with the driver and the time of departure that the seed draws.
 
-        speed_mps: (n,) limits of all edges of the network.  driver_std: of the factor by which drivers obey them.
+        speed_mps: (n,) limits of all edges of the network.  driver_std: of the factor by which
+        drivers obey them.
 
         Raises
         ------
@@ -153,7 +176,9 @@ class SumoDrive:
                 speed.append(sumo.vehicle.getSpeed(car))
                 inside = sumo.vehicle.getRoadID(car).startswith(":")
                 place.append(sumo.vehicle.getRouteIndex(car) + inside)
-        raise EvrouteError(f"SUMO's car did not arrive within {LONGEST_S:.0f} s on a route of {len(rows)} edges")
+        raise EvrouteError(
+            f"SUMO's car did not arrive within {LONGEST_S:.0f} s on a route of {len(rows)} edges"
+        )
 
     def _limit(self, rows: IntArray, speed_mps: FloatArray) -> None:
         """Set the limits of a route's edges; between two of them none above both holds."""
@@ -161,7 +186,9 @@ class SumoDrive:
             self._sumo.edge.setMaxSpeed(self.network.edge_id[row], float(speed_mps[row]))
         for left, entered in pairwise(rows):
             both_mps = float(max(speed_mps[left], speed_mps[entered]))
-            for edge_id, limit_mps in self._inside_mps.get(self.network.junction_id[self.network.tail[entered]], ()):
+            for edge_id, limit_mps in self._inside_mps.get(
+                self.network.junction_id[self.network.tail[entered]], ()
+            ):
                 self._sumo.edge.setMaxSpeed(edge_id, min(limit_mps, both_mps))
 
     def _limits_inside_junctions(self) -> dict[str, list[tuple[str, float]]]:

@@ -32,9 +32,10 @@ class Driven(World):
 
     net: the .net.xml that the network was read from; by default what ``data/networks.toml`` names.
     temperature_c: of the air; its density, and heating or cooling (`energy.driving.hvac_w`).
-    zones, zone_radius_m, zone_speed_factor: round congested zones around edges drawn by the seed, whose limits fall
-    to that share, at all hours.
-    speed_factor_std: of the factor by which a driver obeys limits, drawn for each trip; SUMO's default is 0.1.
+    zones, zone_radius_m, zone_speed_factor: round congested zones around edges drawn by the seed,
+    whose limits fall to that share, at all hours.
+    speed_factor_std: of the factor by which a driver obeys limits, drawn for each trip; SUMO's
+    default is 0.1.
     survey_trips: at most so many tell what edges take (`sumo_survey`).
     truth_drives: drives of a route whose mean is its true expected energy.
     """
@@ -156,8 +157,8 @@ class SumoOptions(Driven):
 class FastsimOptions(Driven):
     """Options of the world whose energies are those of a car of FASTSim (`fastsim_car`).
 
-    vehicle_model: a battery car that FASTSim ships; it drives in place of the setting's vehicle, which the learner
-    assumes. Only those with a cabin heed temperature_c.
+    vehicle_model: a battery car that FASTSim ships; it drives in place of the setting's vehicle,
+    which the learner assumes. Only those with a cabin heed temperature_c.
     """
 
     kind: Literal["fastsim"] = "fastsim"
@@ -166,7 +167,9 @@ class FastsimOptions(Driven):
     @model_validator(mode="after")
     def _check_heat(self) -> "FastsimOptions":
         if self.temperature_c is not None and self.vehicle_model == WITHOUT_HEAT:
-            raise ValueError(f"temperature_c does nothing to vehicle_model {WITHOUT_HEAT}; choose another model")
+            raise ValueError(
+                f"temperature_c does nothing to vehicle_model {WITHOUT_HEAT}; choose another model"
+            )
         return self
 
     @property
@@ -185,4 +188,6 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        raise EvrouteError(f"{package} is missing; install it with: pip install 'evroute[sumo,fastsim]'") from None
+        raise EvrouteError(
+            f"{package} is missing; install it with: pip install 'evroute[sumo,fastsim]'"
+        ) from None

@@ -1,7 +1,7 @@
 """What turns and starts take in SUMO, from a survey: trips that together pass every edge, by the same drivers always.
 
-What no trip of the survey passed takes what `energy.turn_prior` says of it, at the speeds of the world, plus the mean
-by which that is wrong on the passages of the same edge.
+What no trip of the survey passed takes what `energy.turn_prior` says of it, at the speeds of the
+world, plus the mean by which that is wrong on the passages of the same edge.
 """
 
 import logging
@@ -36,7 +36,8 @@ class Passages:
 class Surveyed:
     """The truth as a survey tells it.
 
-    turn_wh: (a,) of turns and starts.  expected_wh: (n,) of edges, over their predecessors.  time_s: (n,) mean.
+    turn_wh: (a,) of turns and starts.  expected_wh: (n,) of edges, over their predecessors.
+    time_s: (n,) mean.
     passed: (n,) whether the survey drove the edge.
     """
 
@@ -55,8 +56,8 @@ def drive_everywhere(
 ) -> Passages:
     """Drive until every edge was passed, or ``most_trips`` were driven.
 
-    drive: returns the energies, Wh, and times, s, of the (k,) edges given.  time_s: (n,) of edges by which ways are
-    chosen; edges passed before are avoided.
+    drive: returns the energies, Wh, and times, s, of the (k,) edges given.  time_s: (n,) of edges
+    by which ways are chosen; edges passed before are avoided.
     """
     count, energy_wh, spent_s = np.zeros((3, len(table)))
     for trip, route in enumerate(_routes(table, search, time_s, most_trips), start=1):
@@ -68,7 +69,9 @@ def drive_everywhere(
     return Passages(count, energy_wh, spent_s)
 
 
-def _routes(table: TurnTable, search: Search, time_s: FloatArray, most_trips: int) -> Iterator[Route]:
+def _routes(
+    table: TurnTable, search: Search, time_s: FloatArray, most_trips: int
+) -> Iterator[Route]:
     passages, rng = np.zeros(table.n_edges), default_rng(SEED)
     for _ in range(most_trips):
         left = np.flatnonzero(passages == 0)
@@ -92,11 +95,14 @@ def surveyed(passages: Passages, energy: TurnEnergy, speed_mps: FloatArray) -> S
     prior_wh = energy.mean_wh(np.arange(len(table)), speed_mps)
     excess_wh = passages.energy_wh - passages.count * prior_wh
     by_edge, excess, time_s = (
-        np.bincount(table.entered, values, minlength=n) for values in (passages.count, excess_wh, passages.time_s)
+        np.bincount(table.entered, values, minlength=n)
+        for values in (passages.count, excess_wh, passages.time_s)
     )
     times = np.maximum(by_edge, 1)
     turn_wh = prior_wh + np.where(
-        passages.count > 0, excess_wh / np.maximum(passages.count, 1), (excess / times)[table.entered]
+        passages.count > 0,
+        excess_wh / np.maximum(passages.count, 1),
+        (excess / times)[table.entered],
     )
     m = table.n_turns
     predecessors = np.bincount(table.entered[:m], minlength=n)

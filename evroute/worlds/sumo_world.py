@@ -1,10 +1,11 @@
 """SumoWorld: trips whose speeds SUMO drives; a car that starts, brakes for turns, waits at lights, and is not eq. 8.
 
-Truth is what drives of fixed seeds measure: the energy of a route is the mean of some, and what edges take is told by
-a survey. The best route is the best by those drives of the survey's best, the eq. 8 route and the fastest.
+Truth is what drives of fixed seeds measure: the energy of a route is the mean of some, and what
+edges take is told by a survey. The best route is the best by those drives of the survey's best, the
+eq. 8 route and the fastest.
 
-Worlds of equal seed are equal for every method: zones, and the driver and the lights of round t, come from streams
-of their own and do not depend on which routes were chosen.
+Worlds of equal seed are equal for every method: zones, and the driver and the lights of round t,
+come from streams of their own and do not depend on which routes were chosen.
 """
 
 import hashlib
@@ -44,17 +45,24 @@ class SumoWorld:
     Raises
     ------
     EvrouteError
-        If SUMO is missing or cannot drive the network, or the options make of the vehicle what none can be.
+        If SUMO is missing or cannot drive the network, or the options make of the vehicle what none
+        can be.
     """
 
-    def __init__(self, options: Driven, setting: Setting, trips: Trips, seeds: SeedSequence) -> None:
+    def __init__(
+        self, options: Driven, setting: Setting, trips: Trips, seeds: SeedSequence
+    ) -> None:
         zone_seed, self._trip_seed = seeds.spawn(2)
         network = setting.network
         self.options = options
         self.setting = setting
         self.trips = trips
-        self.in_zone = edges_in_zones(network, options.zones, options.zone_radius_m, default_rng(zone_seed))
-        self.speed_mps: FloatArray = network.speed_mps * np.where(self.in_zone, options.zone_speed_factor, 1.0)
+        self.in_zone = edges_in_zones(
+            network, options.zones, options.zone_radius_m, default_rng(zone_seed)
+        )
+        self.speed_mps: FloatArray = network.speed_mps * np.where(
+            self.in_zone, options.zone_speed_factor, 1.0
+        )
         self._source = options.source(setting)
         self._table = TurnTable.from_network(network)
         self._arms: dict[str, Arms] = {}
@@ -67,11 +75,15 @@ class SumoWorld:
         """Return the request of round ``t`` over all edges; the learner knows limits, not zones."""
         trip = self.trips.trip(t)
         arms = self._known_arms(trip.vehicle)
-        return Round(t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle)
+        return Round(
+            t, arms, trip.origin, trip.destination, departed_s=trip.departed_s, vehicle=trip.vehicle
+        )
 
     def drive(self, request: Round, route: Route) -> Feedback:
         """Drive a route with the driver and the lights of the round."""
-        energy_wh, travel_s = self._driven(request.vehicle, route.rows, child(self._trip_seed, request.t))
+        energy_wh, travel_s = self._driven(
+            request.vehicle, route.rows, child(self._trip_seed, request.t)
+        )
         return Feedback.of_route(
             request.arms,
             route,
@@ -95,7 +107,9 @@ class SumoWorld:
         key = request.vehicle, route.edges
         if key not in self._route_wh:
             drives = (
-                self._driven(request.vehicle, route.rows, SeedSequence(TRUTH_SEED, spawn_key=(i,)))[0].sum()
+                self._driven(request.vehicle, route.rows, SeedSequence(TRUTH_SEED, spawn_key=(i,)))[
+                    0
+                ].sum()
                 for i in range(self.options.truth_drives)
             )
             self._route_wh[key] = float(np.mean(list(drives)))
@@ -115,7 +129,9 @@ class SumoWorld:
         )
         return min(routes, key=lambda route: self.route_wh(request, route))
 
-    def _driven(self, vehicle: str, rows: IntArray, seeds: SeedSequence) -> tuple[FloatArray, FloatArray]:
+    def _driven(
+        self, vehicle: str, rows: IntArray, seeds: SeedSequence
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the energies, Wh, and times, s, of the (k,) edges of one drive."""
         network = self.setting.network
         sumo = simulation(network, self._source)
@@ -124,14 +140,20 @@ class SumoWorld:
         return energy_wh, trace.travel_s(network.length_m[rows])
 
     def _vehicle(self, name: str) -> Vehicle:
-        return load_vehicle(name) if name not in {"", self.setting.vehicle.name} else self.setting.vehicle
+        return (
+            load_vehicle(name)
+            if name not in {"", self.setting.vehicle.name}
+            else self.setting.vehicle
+        )
 
     def _known_arms(self, vehicle: str) -> Arms:
         if vehicle in {"", self.setting.vehicle.name}:
             return self.setting.arms
         if vehicle not in self._arms:
             network, arms = self.setting.network, self.setting.arms
-            parts = energy_parts(self._vehicle(vehicle), network.length_m, network.climb_m, network.speed_mps)
+            parts = energy_parts(
+                self._vehicle(vehicle), network.length_m, network.climb_m, network.speed_mps
+            )
             self._arms[vehicle] = Arms(arms.edge, arms.features, parts.total_wh)
         return self._arms[vehicle]
 
@@ -182,5 +204,7 @@ class SumoWorld:
             with replacing(path) as new:
                 np.savez(new, **{name: getattr(passages, name) for name in names})
         except OSError as error:
-            raise EvrouteError(f"cannot write {path}: {error.strerror or os.strerror(error.errno or 0)}") from error
+            raise EvrouteError(
+                f"cannot write {path}: {error.strerror or os.strerror(error.errno or 0)}"
+            ) from error
         return passages

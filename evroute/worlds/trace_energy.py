@@ -1,12 +1,13 @@
 """Battery energy of a driven trace, step by step, as SUMO's electric model counts it, on our inclines.
 
-SUMO's model (Kurczveil, López and Schnieder 2014; ``HelpersEnergy::compute``) at speed v after w one step before:
+SUMO's model (Kurczveil, López and Schnieder 2014; ``HelpersEnergy::compute``) at speed v after w
+one step before:
 
     P = m g v sin(incline) + m (v² - w²) / (2 dt) + A c_w rho v³ / 2 + c_r m g v
 
-divided by the propulsion efficiency where it is positive, times the recuperation efficiency where it is negative,
-plus the constant load; no radial drag and no rotating mass. Here g and rho are those of eq. 8 or of the day, rolling
-goes with cos(incline) and drag with the headwind, as there.
+divided by the propulsion efficiency where it is positive, times the recuperation efficiency where
+it is negative, plus the constant load; no radial drag and no rotating mass. Here g and rho are
+those of eq. 8 or of the day, rolling goes with cos(incline) and drag with the headwind, as there.
 """
 
 import numpy as np
@@ -21,7 +22,11 @@ MATCHED_M = 50.0
 
 
 def energy_wh(
-    trace: Trace, network: RoadNetwork, vehicle: Vehicle, headwind_mps: FloatArray, air_density_kgpm3: float
+    trace: Trace,
+    network: RoadNetwork,
+    vehicle: Vehicle,
+    headwind_mps: FloatArray,
+    air_density_kgpm3: float,
 ) -> FloatArray:
     """Return what each edge of a trace takes from the battery, (k,) Wh.
 
@@ -39,7 +44,9 @@ def energy_wh(
 
 def battery_j(work_j: FloatArray, vehicle: Vehicle) -> FloatArray:
     """Return what the battery gives in each step for work at the wheels, and for the rest, (s,) J."""
-    efficiency = np.where(work_j >= 0, 1 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency)
+    efficiency = np.where(
+        work_j >= 0, 1 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+    )
     energy_j: FloatArray = work_j * efficiency + vehicle.auxiliary_w * STEP_S
     return energy_j
 
@@ -65,8 +72,9 @@ def work_at_wheels_j(
 def incline_sin(trace: Trace, network: RoadNetwork) -> FloatArray:
     """Return the sine of the incline of each step, (s,), where the car was on our profile of heights.
 
-    Where it was is known at the ends of edges, but for a step's way; so distances are matched to ours over edges that
-    together are `MATCHED_M` long, and every route climbs exactly what its edges climb.
+    Where it was is known at the ends of edges, but for a step's way; so distances are matched to
+    ours over edges that together are `MATCHED_M` long, and every route climbs exactly what its
+    edges climb.
     """
     step_m = trace.speed_mps * STEP_S
     odometer_m = np.cumsum(step_m)
@@ -74,7 +82,11 @@ def incline_sin(trace: Trace, network: RoadNetwork) -> FloatArray:
     along_m = np.cumsum(network.length_m[trace.rows])
     matched = [0]
     for i in range(len(end_m) - 1):
-        if end_m[i] - (end_m[matched[-1] - 1] if matched[-1] else 0) >= MATCHED_M <= end_m[-1] - end_m[i]:
+        if (
+            end_m[i] - (end_m[matched[-1] - 1] if matched[-1] else 0)
+            >= MATCHED_M
+            <= end_m[-1] - end_m[i]
+        ):
             matched.append(i + 1)
     ends = np.array([*matched[1:], len(end_m)]) - 1
     place_m = np.interp(odometer_m, [0.0, *end_m[ends]], [0.0, *along_m[ends]])

@@ -6,7 +6,8 @@ A world file looks like this::
     wind_mps = 8
     wind_from_deg = 200
 
-``data/worlds`` has some; a world may be named by its file there, by a file of one's own, or by its kind alone.
+``data/worlds`` has some; a world may be named by its file there, by a file of one's own, or by its
+kind alone.
 """
 
 import re
@@ -133,7 +134,9 @@ def _validated(table: Mapping[str, Any], what: str) -> World:
     options: type[World] = getattr(import_module(module), name)
     if unknown := sorted(table.keys() - options.model_fields.keys()):
         there = [field for field in options.model_fields if field not in {"kind", "name"}]
-        raise UnknownNameError(f"{what}: kind '{kind}' has no option '{unknown[0]}'; it has {', '.join(there)}")
+        raise UnknownNameError(
+            f"{what}: kind '{kind}' has no option '{unknown[0]}'; it has {', '.join(there)}"
+        )
     try:
         return options.model_validate(table)
     except ValidationError as error:

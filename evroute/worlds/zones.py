@@ -13,7 +13,10 @@ def edges_in_zones(network: RoadNetwork, zones: int, radius_m: float, rng: Gener
     The middle is that of the line between the edge's two junctions.
     """
     middle_m = np.column_stack(
-        [0.5 * (column[network.tail] + column[network.head]) for column in (network.x_m, network.y_m)]
+        [
+            0.5 * (column[network.tail] + column[network.head])
+            for column in (network.x_m, network.y_m)
+        ]
     )
     inside = np.zeros(network.n_edges, dtype=bool)
     for centre in rng.integers(network.n_edges, size=zones):

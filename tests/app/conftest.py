@@ -39,7 +39,9 @@ def dashboard(dashboard_folder: Path) -> Iterator[str]:
     environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
     command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
     with (dashboard_folder / "log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=dashboard_folder, env=environment, stdout=log, stderr=log)
+        server = subprocess.Popen(
+            command, cwd=dashboard_folder, env=environment, stdout=log, stderr=log
+        )
         try:
             for _ in range(2 * PATIENCE_S):
                 try:

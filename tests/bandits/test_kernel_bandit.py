@@ -16,7 +16,9 @@ ENGINES = ("bkb", "bbkb", "batch-ucb", "batch-ts", "ek-ucb", "k-ucb", "cbkb", "c
 
 
 def experiment(**fields) -> BanditExperiment:
-    return BanditExperiment.model_validate({"problem": "gp-surface", "horizon": 15, "repetitions": 1} | fields)
+    return BanditExperiment.model_validate(
+        {"problem": "gp-surface", "horizon": 15, "repetitions": 1} | fields
+    )
 
 
 def at(*points) -> Arms:
@@ -32,7 +34,9 @@ def test_the_chessboard_has_three_cells_of_one_and_three_of_a_half():
 
 def test_the_steps_are_bands_beside_the_diagonal():
     arms = at((0.65, 0.5), (0.5, 0.65), (0.5, 0.5), (0.9, 0.1))
-    np.testing.assert_array_equal(StepDiagonal(KERNEL, np.random.default_rng(0)).cost(arms), [-1.0, -0.5, 0.0, 0.0])
+    np.testing.assert_array_equal(
+        StepDiagonal(KERNEL, np.random.default_rng(0)).cost(arms), [-1.0, -0.5, 0.0, 0.0]
+    )
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -66,7 +70,9 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
     assert len(list((tmp_path / "parts").iterdir())) == 3
     played: list[tuple[object, int]] = []
     real = kernel_bandit._run
-    monkeypatch.setattr(kernel_bandit, "_run", lambda m, e, s: played.append((m, s)) or real(m, e, s))
+    monkeypatch.setattr(
+        kernel_bandit, "_run", lambda m, e, s: played.append((m, s)) or real(m, e, s)
+    )
     whole = play(wanted, lambda done: None, tmp_path)
     assert played == [("bbkb", 1)]
     assert whole.drop_columns("seconds") == play(wanted, lambda done: None).drop_columns("seconds")
@@ -92,17 +98,38 @@ def test_learning_beats_chance():
             'problem = "bump"\nmethods = ["gp-ts"]',
             "model 'exact' needs a road network; on a kernel bandit",
         ),
-        ('problem = "bump"\nmethods = [{ method = "bkb", q_bar = -1 }]', "q_bar is -1; it must be positive"),
-        ('problem = "bump"\nmethods = [{ method = "bkb", ridge = 0 }]', "ridge is 0; lambda over the noise"),
+        (
+            'problem = "bump"\nmethods = [{ method = "bkb", q_bar = -1 }]',
+            "q_bar is -1; it must be positive",
+        ),
+        (
+            'problem = "bump"\nmethods = [{ method = "bkb", ridge = 0 }]',
+            "ridge is 0; lambda over the noise",
+        ),
         (
             'problem = "bump"\nmethods = [{ method = "bbkb", threshold = 0.5 }]',
             "threshold is 0.5; it must be",
         ),
-        ('problem = "bump"\nmethods = [{ method = "ek-ucb", gamma = -1 }]', "gamma is -1; it must be at least 0"),
-        ('problem = "bump"\nmethods = [{ method = "ek-ucb", eps = 1 }]', "eps is 1; the accuracy of the scores"),
-        ('problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0 }]', "eta is 0; the scale of the widths"),
-        ('problem = "bump"\nmethods = [{ method = "sup-k-ucb", gamma = 1 }]', "sup-k-ucb takes no gamma"),
-        ('problem = "bump"\nmethods = ["bkb"]\nnoise_std = 0', "noise_std: Input should be greater than 0"),
+        (
+            'problem = "bump"\nmethods = [{ method = "ek-ucb", gamma = -1 }]',
+            "gamma is -1; it must be at least 0",
+        ),
+        (
+            'problem = "bump"\nmethods = [{ method = "ek-ucb", eps = 1 }]',
+            "eps is 1; the accuracy of the scores",
+        ),
+        (
+            'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0 }]',
+            "eta is 0; the scale of the widths",
+        ),
+        (
+            'problem = "bump"\nmethods = [{ method = "sup-k-ucb", gamma = 1 }]',
+            "sup-k-ucb takes no gamma",
+        ),
+        (
+            'problem = "bump"\nmethods = ["bkb"]\nnoise_std = 0',
+            "noise_std: Input should be greater than 0",
+        ),
         ("problem", "is not TOML"),
     ],
 )
@@ -115,7 +142,9 @@ def test_what_cannot_be_is_told_in_one_line(tmp_path, fields, says):
 
 
 def test_variances_do_not_starve_where_nothing_was_measured():
-    columns = bands(StarvationExperiment(problem="variance-starvation", evaluations=(6, 63), repetitions=1))
+    columns = bands(
+        StarvationExperiment(problem="variance-starvation", evaluations=(6, 63), repetitions=1)
+    )
     far = np.array(columns["x"]) > 0.9
     std, exact, starved = (np.array(columns[name])[far] for name in ("std", "exact_std", "sor_std"))
     np.testing.assert_allclose(std, exact, atol=0.01)

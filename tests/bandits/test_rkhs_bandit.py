@@ -28,7 +28,8 @@ def test_kernels_are_one_at_distance_nought_and_positive_definite(smoothness):
 
 def test_functions_have_the_norm_and_so_no_larger_values():
     values = [
-        np.abs(PROBLEM.function(default_rng(s))(default_rng(9).uniform(size=(500, 2)))).max() for s in range(20)
+        np.abs(PROBLEM.function(default_rng(s))(default_rng(9).uniform(size=(500, 2)))).max()
+        for s in range(20)
     ]
     assert max(values) <= PROBLEM.norm
     assert min(values) > 0.1 * PROBLEM.norm
@@ -60,7 +61,9 @@ def test_every_method_has_the_upper_ends_of_its_bounds(make, kind, options):
     method = make(PROBLEM)
     for t in range(40):
         method.observe(PROBLEM.kernel(x[:t], x[t : t + 1])[:, 0], 1.0, float(y[t]))
-    state = BoundState(PROBLEM.kernel, B=PROBLEM.norm, sigma=PROBLEM.sigma, delta=PROBLEM.delta, c=PROBLEM.scale)
+    state = BoundState(
+        PROBLEM.kernel, B=PROBLEM.norm, sigma=PROBLEM.sigma, delta=PROBLEM.delta, c=PROBLEM.scale
+    )
     state.observe(x, y)
     upper = method.upper(PROBLEM.kernel(x, some), np.ones(20))
     # after T = 40 measurements t eta is 2

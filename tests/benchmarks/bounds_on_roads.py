@@ -1,10 +1,11 @@
 """How tight confidence bounds are on roads, whether they hold, and what they cost.
 
-``python tests/benchmarks/bounds_on_roads.py tightness denver monaco`` drives trip A by GP-TS in worlds drawn from the
-prior and compares, after some rounds, the widths of the intervals of all edges, of the edges driven, and of the best
-route, and how much of the truth they hold. B: the rule ``auto``, 10, and the norm of the truth itself.
-``python tests/benchmarks/bounds_on_roads.py timing luxembourg`` times CMM and AMM for all edges, and CMM by the dual
-against a general solver of its cone program (SLSQP) with few measurements.
+``python tests/benchmarks/bounds_on_roads.py tightness denver monaco`` drives trip A by GP-TS in
+worlds drawn from the prior and compares, after some rounds, the widths of the intervals of all
+edges, of the edges driven, and of the best route, and how much of the truth they hold. B: the rule
+``auto``, 10, and the norm of the truth itself. ``python tests/benchmarks/bounds_on_roads.py timing
+luxembourg`` times CMM and AMM for all edges, and CMM by the dual against a general solver of its
+cone program (SLSQP) with few measurements.
 """
 
 import argparse
@@ -41,9 +42,15 @@ def tightness(network: str, seeds: int) -> None:
     setting = load_setting(network, "reference")
     found = defaultdict(list)
     for seed in range(seeds):
-        world_seeds, policy_seeds = SeedSequence(seed, spawn_key=(crc32(network.encode()),)).spawn(2)
-        world = load_world({"kind": "sampled-gp"}).build(setting, Repeated(*setting.ends("A")), world_seeds)
-        model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh, prior_factor=setting.prior_factor)
+        world_seeds, policy_seeds = SeedSequence(seed, spawn_key=(crc32(network.encode()),)).spawn(
+            2
+        )
+        world = load_world({"kind": "sampled-gp"}).build(
+            setting, Repeated(*setting.ends("A")), world_seeds
+        )
+        model = ExactGP(
+            setting.kernel, setting.arms, setting.noise_std_wh, prior_factor=setting.prior_factor
+        )
         agent = Agent(
             model=model,
             index=IndependentThompson(),
@@ -59,7 +66,9 @@ def tightness(network: str, seeds: int) -> None:
             agent.tell(world.drive(request, route))
             if t in ROUNDS:
                 truth = world.expected_wh(request) - request.arms.prior_mean_wh
-                own = float(np.linalg.norm(solve_triangular(setting.prior_factor, truth, lower=True)))
+                own = float(
+                    np.linalg.norm(solve_triangular(setting.prior_factor, truth, lower=True))
+                )
                 least = compare(found, t, model, request.arms, route, truth, own, least)
     show(network, seeds, found)
 
@@ -71,7 +80,9 @@ def compare(found, t, model, arms, route, truth, own, least):
     rows = arms.rows_of(route.rows)
     distinct, counts = np.unique(rows, return_counts=True)
     driven = arms.take(distinct)
-    total = model.points(spectrum, driven).summed(counts.astype(float), model.prior_covariance(driven))
+    total = model.points(spectrum, driven).summed(
+        counts.astype(float), model.prior_covariance(driven)
+    )
     route_truth = truth[rows].sum()
 
     def add(name, norm, low, high, joint):
@@ -113,7 +124,9 @@ def compare(found, t, model, arms, route, truth, own, least):
 def show(network, seeds, found):
     names = [("", "Bayes 95 %"), ("", "UCB")]
     names += [(norm, kind.upper()) for norm in ("auto", "10", "truth") for kind in KINDS]
-    print(f"\n{network}, trip A, {seeds} worlds; norm of the truth {np.mean(found[1, '', 'own']):.1f}.")
+    print(
+        f"\n{network}, trip A, {seeds} worlds; norm of the truth {np.mean(found[1, '', 'own']):.1f}."
+    )
     print(
         "Least norm that fits after "
         + ", ".join(f"{t}: {np.mean(found[t, '', 'b_min']):.2f}" for t in ROUNDS)
@@ -136,7 +149,10 @@ def show(network, seeds, found):
                     continue
                 one, other = np.mean(values, axis=0)[2 * part : 2 * part + 2]
                 short = "" if len(values) == seeds else f" ({len(values)} of {seeds})"
-                cells.append((f"{one:.4f} / {other:.2f}" if part == 2 else f"{one:.1f} / {other:.1f}") + short)
+                cells.append(
+                    (f"{one:.4f} / {other:.2f}" if part == 2 else f"{one:.1f} / {other:.1f}")
+                    + short
+                )
             print(f"| {norm} | {name} | {' | '.join(cells)} |")
         print()
 
@@ -173,7 +189,10 @@ def timing(network: str) -> None:
         np.einsum("ij,ij->j", root, root)
         direct = time.perf_counter() - started
         whole = lap[0] + lap[1] + lap[4]
-        print(f"| {d} | {' | '.join(f'{s:.2f}' for s in lap)} | {whole:.2f} | {direct:.2f} |", flush=True)
+        print(
+            f"| {d} | {' | '.join(f'{s:.2f}' for s in lap)} | {whole:.2f} | {direct:.2f} |",
+            flush=True,
+        )
 
 
 def cone(n_arms: int = 25) -> None:
@@ -181,7 +200,10 @@ def cone(n_arms: int = 25) -> None:
         "\nSeconds for both ends at 25 points, RBF, d = 1\n\n| t | dual | SLSQP | largest difference, in B |\n|"
         + " --- |" * 4
     )
-    problem, grid = Problem(np.inf, 0.3, d=1, norm=4.0, sigma=0.2), np.linspace(0, 1, n_arms)[:, np.newaxis]
+    problem, grid = (
+        Problem(np.inf, 0.3, d=1, norm=4.0, sigma=0.2),
+        np.linspace(0, 1, n_arms)[:, np.newaxis],
+    )
     for t in (5, 20, 40):
         rng = default_rng(t)
         f = problem.function(rng)
@@ -210,7 +232,12 @@ def general(problem, x, y, point, radius2):
     ball = {"type": "ineq", "fun": lambda v: problem.norm**2 - v @ v, "jac": lambda v: -2 * v}
     options = {"maxiter": 500, "ftol": 1e-12}
     found = minimize(
-        lambda v: -goal @ v, start, jac=lambda v: -goal, constraints=[fit, ball], method="SLSQP", options=options
+        lambda v: -goal @ v,
+        start,
+        jac=lambda v: -goal,
+        constraints=[fit, ball],
+        method="SLSQP",
+        options=options,
     )
     return -found.fun
 

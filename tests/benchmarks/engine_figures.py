@@ -27,13 +27,17 @@ def variance_ratios(n_draws: int = 200) -> None:
             stream = np.random.default_rng(seed)
             posterior.set_dictionary(observed)
             for _ in range(2):
-                p = probabilities(posterior.slot_variance(observed), posterior.count[observed], q_bar, "union")
+                p = probabilities(
+                    posterior.slot_variance(observed), posterior.count[observed], q_bar, "union"
+                )
                 posterior.set_dictionary(observed[draw(p, stream)])
             ratio = posterior.slot_variance(slots) / exact
             good += bool(np.all((ratio >= 1 / 3) & (ratio <= 3)))
             worst.append(max(ratio.max(), 1 / ratio.min()))
             size.append(len(posterior.dictionary))
-        print(f"{q_bar:g} | {100 * good / n_draws:.1f} % | {np.median(worst):.2f} | {np.mean(size):.0f}")
+        print(
+            f"{q_bar:g} | {100 * good / n_draws:.1f} % | {np.median(worst):.2f} | {np.mean(size):.0f}"
+        )
 
 
 def kors_sizes(n: int = 1500) -> None:
@@ -51,7 +55,9 @@ def kors_sizes(n: int = 1500) -> None:
                 rule = Growing(Kors(mu, 0.5), gamma=gamma)
                 rule.learn(posterior, posterior.slots(zero, x), np.zeros(n), rng)
                 m, error = len(posterior.basis), posterior.projection_error() / mu
-                print(f"{lengthscale} | {mu} | {d_eff:.0f} | {gamma:g} | {m} | {error:.2f} | {m / gamma / d_eff:.1f}")
+                print(
+                    f"{lengthscale} | {mu} | {d_eff:.0f} | {gamma:g} | {m} | {error:.2f} | {m / gamma / d_eff:.1f}"
+                )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Print the figures of learning on a region: one plan and one update by trip length and by edges driven before.
 
-``python tests/benchmarks/region_figures.py NETWORK [TRIPS]`` with a network of the catalogue (``region``: what
-``test_scale.write_region`` made, built with ``evroute network build``). The first use of a network makes its sparse
-root, minutes; later ones map it. Every figure is the median over TRIPS trips (5) of CPU and of wall seconds.
+``python tests/benchmarks/region_figures.py NETWORK [TRIPS]`` with a network of the catalogue
+(``region``: what ``test_scale.write_region`` made, built with ``evroute network build``). The first
+use of a network makes its sparse root, minutes; later ones map it. Every figure is the median over
+TRIPS trips (5) of CPU and of wall seconds.
 """
 
 import resource
@@ -68,7 +69,9 @@ def fill(setting: Setting, learner: Agent, size: int, seed: int) -> None:
         met = len(learner.model.state()["edge"])
 
 
-def measure(setting: Setting, index: IndependentThompson | JointThompson, size: int, n_trips: int) -> None:
+def measure(
+    setting: Setting, index: IndependentThompson | JointThompson, size: int, n_trips: int
+) -> None:
     learner = agent(setting, index, 0)
     fill(setting, learner, size, 3)
     learned = learner.model.state()
@@ -88,20 +91,28 @@ def measure(setting: Setting, index: IndependentThompson | JointThompson, size: 
             route = learner.ask(request)
             marks.append((process_time(), perf_counter()))
             arms, at = setting.arms, route.rows
-            heard = Feedback(at, arms.features[at], arms.prior_mean_wh[at], 1.1 * arms.prior_mean_wh[at])
+            heard = Feedback(
+                at, arms.features[at], arms.prior_mean_wh[at], 1.1 * arms.prior_mean_wh[at]
+            )
             told = (process_time(), perf_counter())
             learner.tell(heard)
             after = (process_time(), perf_counter())
-            spans = [np.subtract(marks[1], marks[0]), np.subtract(marks[2], marks[1]), np.subtract(after, told)]
+            spans = [
+                np.subtract(marks[1], marks[0]),
+                np.subtract(marks[2], marks[1]),
+                np.subtract(after, told),
+            ]
             rows.append([edges, len(route), *np.concatenate([*spans, sum(spans)])])
             learner.model.restore(learned)
         edges, k, *times = np.median(rows, axis=0)
         spans_ms = [
-            f"{1000 * cpu:.0f} ({1000 * wall:.0f})" for cpu, wall in zip(times[::2], times[1::2], strict=True)
+            f"{1000 * cpu:.0f} ({1000 * wall:.0f})"
+            for cpu, wall in zip(times[::2], times[1::2], strict=True)
         ]
         name = "joint" if isinstance(index, JointThompson) else "each"
         print(
-            f"| {name} | {size} | {km} | {edges:.0f} | {k:.0f} | {' | '.join(spans_ms)} | {peak_mb()} |", flush=True
+            f"| {name} | {size} | {km} | {edges:.0f} | {k:.0f} | {' | '.join(spans_ms)} | {peak_mb()} |",
+            flush=True,
         )
 
 
@@ -115,7 +126,9 @@ def main() -> None:
             f"{name}: {setting.network.n_edges:,} edges, ready after {perf_counter() - start:.1f} s, {peak_mb()} MB"
         )
         print("ms of CPU (of wall time)")
-        print("| draw | driven | km | corridor | route | corridor ms | plan ms | update ms | all ms | peak MB |")
+        print(
+            "| draw | driven | km | corridor | route | corridor ms | plan ms | update ms | all ms | peak MB |"
+        )
         print("| --- " * 10 + "|")
         for index in (JointThompson(), IndependentThompson()):
             for size in DRIVEN:

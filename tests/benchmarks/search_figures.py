@@ -1,8 +1,8 @@
 """The figures of docs/figures/search.md on random pairs of edges; each command prints one table.
 
-    python tests/benchmarks/search_figures.py rules     # the potential against Bellman-Ford, the other rules' losses
-    python tests/benchmarks/search_figures.py savings   # least energy against fastest
-    python tests/benchmarks/search_figures.py battery   # what a bounded battery changes
+    python tests/benchmarks/search_figures.py rules     # the potential against Bellman-Ford, the
+    other rules' losses python tests/benchmarks/search_figures.py savings   # least energy against
+    fastest python tests/benchmarks/search_figures.py battery   # what a bounded battery changes
     python tests/benchmarks/search_figures.py limits    # how time limits are proven
 
 ``EVROUTE_DATA_DIR`` names the data folder.
@@ -31,7 +31,9 @@ AT_ONCE = 100
 def draw_pairs(network: RoadNetwork) -> IntArray:
     """Return (N_PAIRS, 2) edge rows, origin and destination apart."""
     rng = np.random.default_rng(0)
-    pairs: IntArray = np.array([rng.choice(network.n_edges, 2, replace=False) for _ in range(N_PAIRS)])
+    pairs: IntArray = np.array(
+        [rng.choice(network.n_edges, 2, replace=False) for _ in range(N_PAIRS)]
+    )
     return pairs
 
 
@@ -70,7 +72,9 @@ def rules(network: RoadNetwork) -> None:
     positive = least_wh > 0
     for name, rule in WEIGHT_RULES.items():
         weights = rule(prior.mean_wh, prior.noise_std_wh, prior.potential_wh)
-        found_wh = np.array([prior.mean_wh[planner.search.route(weights, *pair).rows].sum() for pair in pairs])
+        found_wh = np.array(
+            [prior.mean_wh[planner.search.route(weights, *pair).rows].sum() for pair in pairs]
+        )
         loss_wh = found_wh - least_wh
         lost = loss_wh > SAME_WH
         of_losing = np.median(loss_wh[lost]) if lost.any() else 0.0
@@ -118,7 +122,10 @@ def battery(network: RoadNetwork) -> None:
             except NoRouteError:
                 impossible += 1
                 continue
-            naive, bounded = follow(cell, energy_wh[plain.rows]), follow(cell, energy_wh[route.rows])
+            naive, bounded = (
+                follow(cell, energy_wh[plain.rows]),
+                follow(cell, energy_wh[route.rows]),
+            )
             better_wh = bounded.charge_wh[-1] - naive.charge_wh[-1]
             changed += better_wh > SAME_WH or naive.charge_wh.min() < 0
             gained_wh.append(better_wh)
@@ -140,7 +147,10 @@ def limits(network: RoadNetwork) -> None:
     for start in (None, 100, 12):
         cell = None if start is None else Battery.of_percent(planner.vehicle.battery_kwh, start, 0)
         for extra in (0.02, 0.05, 0.1, 0.2):
-            proofs = Counter(planner.plan(*pair, battery=cell, max_extra_time=extra).proof for pair in pairs.tolist())
+            proofs = Counter(
+                planner.plan(*pair, battery=cell, max_extra_time=extra).proof
+                for pair in pairs.tolist()
+            )
             charge = "no battery" if start is None else f"from {start} %"
             print(f"{network.name:11}{charge}, {extra:.0%} extra: {dict(proofs.most_common())}")
 

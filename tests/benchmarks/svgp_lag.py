@@ -57,9 +57,14 @@ def main(network: str, trip: str) -> None:
     setting = load_setting(network, REFERENCE)
     given = (setting.kernel, setting.arms, setting.noise_std_wh)
     exact = ExactGP(*given)
-    models = {name: SparseVariationalGP(*given, default_rng(0), **options) for name, options in WAYS.items()}
+    models = {
+        name: SparseVariationalGP(*given, default_rng(0), **options)
+        for name, options in WAYS.items()
+    }
     driven: set[int] = set()
-    print("| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, 90th percentile |")
+    print(
+        "| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, 90th percentile |"
+    )
     print("| --- | --- | --- | --- | --- |")
     for t, feedback in enumerate(trips(setting, trip, exact), start=1):
         driven.update(feedback.edge.tolist())
@@ -70,7 +75,9 @@ def main(network: str, trip: str) -> None:
             best = exact.posterior(setting.arms)
             for name, model in models.items():
                 belief = model.posterior(setting.arms)
-                mean = np.quantile(abs(belief.mean_wh - best.mean_wh)[edge] / best.std_wh[edge], [0.5, 0.9])
+                mean = np.quantile(
+                    abs(belief.mean_wh - best.mean_wh)[edge] / best.std_wh[edge], [0.5, 0.9]
+                )
                 std = np.quantile(abs(belief.std_wh / best.std_wh - 1)[edge], [0.5, 0.9])
                 numbers = f"{mean[0]:.2f}, {mean[1]:.2f} | {std[0]:.2f}, {std[1]:.2f}"
                 print(f"| {t} | {len(edge)} | {name} | {numbers} |", flush=True)

@@ -1,10 +1,13 @@
 """One trip learned by the exact model, and by downdating the covariance of all edges, at the same D in the same run.
 
-The dense way is the fastest we know: LAPACK and BLAS in place, one triangle. Run with one BLAS thread:
+The dense way is the fastest we know: LAPACK and BLAS in place, one triangle. Run with one BLAS
+thread:
 
-    OPENBLAS_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_models.py --benchmark-enable
+    OPENBLAS_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_models.py
+    --benchmark-enable
 
-and on a busy machine with ``--benchmark-timer=time.thread_time``, which leaves out the time of others.
+and on a busy machine with ``--benchmark-timer=time.thread_time``, which leaves out the time of
+others.
 """
 
 import numpy as np
@@ -66,7 +69,11 @@ def test_one_trip(benchmark, city, visited, way):
     else:
         model = ExactGP(kernel, arms, noise_std_wh)
         for edge in np.array_split(edges, visited // TRIP_EDGES):
-            model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]))
+            model.update(
+                Feedback(
+                    edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]
+                )
+            )
 
     def trip():
         edge = rng.choice(edges, TRIP_EDGES, replace=False)
@@ -74,9 +81,13 @@ def test_one_trip(benchmark, city, visited, way):
         if way == "dense":
             return (edge, residual_wh), {}
         prior_mean_wh = arms.prior_mean_wh[edge]
-        return (Feedback(edge, arms.features[edge], prior_mean_wh, prior_mean_wh + residual_wh),), {}
+        return (
+            Feedback(edge, arms.features[edge], prior_mean_wh, prior_mean_wh + residual_wh),
+        ), {}
 
-    benchmark.pedantic(dense.update if way == "dense" else model.update, setup=trip, rounds=30, warmup_rounds=2)
+    benchmark.pedantic(
+        dense.update if way == "dense" else model.update, setup=trip, rounds=30, warmup_rounds=2
+    )
 
 
 def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
@@ -91,6 +102,8 @@ def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
         model = ExactGP(kernel, arms, prior.noise_std_wh)
         model.posterior(arms)
         edge = np.arange(TRIP_EDGES)
-        model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]))
+        model.update(
+            Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge])
+        )
 
     benchmark.pedantic(start, rounds=3, warmup_rounds=1)

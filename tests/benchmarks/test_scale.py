@@ -1,6 +1,7 @@
 """A region of 250,000 edges: Luxembourg's OpenStreetMap extract side by side with itself, over made-up hills.
 
-Goals: loads in under 3 s, one search in under 100 ms, under 4 GB of memory in all. The build has none; it is shown.
+Goals: loads in under 3 s, one search in under 100 ms, under 4 GB of memory in all. The build has
+none; it is shown.
 """
 
 import math
@@ -58,7 +59,9 @@ def write_region(source: Path, folder: Path) -> None:
         for k in range(side * side):
             east, north = k % side * STEP_DEG[0], k // side * STEP_DEG[1]
             for node, (lon, lat) in tile.lon_lat.items():
-                writer.add_node(Node(id=1 + k * len(number) + number[node], location=(lon + east, lat + north)))
+                writer.add_node(
+                    Node(id=1 + k * len(number) + number[node], location=(lon + east, lat + north))
+                )
         for k in range(side * side):
             first = 1 + k * len(number)
             for w, way in enumerate(tile.ways.values()):
@@ -71,7 +74,9 @@ def write_region(source: Path, folder: Path) -> None:
                 for gate in gates:
                     link += 1
                     ends = [1 + t * len(number) + gate for t in (k, other)]
-                    writer.add_way(Way(id=link, nodes=ends, tags={"highway": "secondary", "maxspeed": "90"}))
+                    writer.add_way(
+                        Way(id=link, nodes=ends, tags={"highway": "secondary", "maxspeed": "90"})
+                    )
     _write_hills(np.array(list(tile.lon_lat.values())), side, folder / "hills.tif")
 
 
@@ -91,13 +96,17 @@ def _write_hills(lon_lat: np.ndarray, side: int, path: Path) -> None:
     heights = 300 + 100 * np.sin(2 * np.pi * column / 0.05) * np.sin(2 * np.pi * row / 0.04)
     shape = {"width": width, "height": height, "count": 1, "dtype": "float32"}
     grid = Affine(1 / 1200, 0, west, 0, -1 / 1200, north)
-    with rasterio.open(path, "w", driver="GTiff", crs="EPSG:4326", transform=grid, tiled=True, **shape) as raster:
+    with rasterio.open(
+        path, "w", driver="GTiff", crs="EPSG:4326", transform=grid, tiled=True, **shape
+    ) as raster:
         raster.write(heights.astype(np.float32), 1)
 
 
 def in_own_process(code: str, folder: Path) -> int:
     """Run code on the region and return its peak memory, MB."""
-    done = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder], check=True, capture_output=True, text=True
+    )
     return int(done.stdout)
 
 
@@ -126,7 +135,9 @@ def test_load_a_region(benchmark: Any, region: Path) -> None:
     if not (region / "region.npz").exists():
         in_own_process(BUILD, region)
     network = benchmark.pedantic(store.load, args=[region / "region.npz"], rounds=3)
-    print(f"\n{network.n_edges:,} edges, {network.n_junctions:,} junctions, {len(network.turns):,} turns")
+    print(
+        f"\n{network.n_edges:,} edges, {network.n_junctions:,} junctions, {len(network.turns):,} turns"
+    )
     for note in network.source.notes:
         print(note)
     assert network.n_edges > EDGES

@@ -2,9 +2,11 @@
 
 All at the same number of driven edges D in the same run, with one thread:
 
-    OMP_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_svgp.py --benchmark-enable
+    OMP_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_svgp.py
+    --benchmark-enable
 
-and on a busy machine with ``--benchmark-timer=time.process_time``, which leaves out the time of others.
+and on a busy machine with ``--benchmark-timer=time.process_time``, which leaves out the time of
+others.
 """
 
 import numpy as np
@@ -30,7 +32,9 @@ def luxembourg_setting(request, data_dir) -> Setting:
 
 def trip(setting: Setting, edge: np.ndarray, rng: np.random.Generator) -> Feedback:
     mean_wh = setting.arms.prior_mean_wh[edge]
-    return Feedback(edge, setting.arms.features[edge], mean_wh, mean_wh + rng.normal(0.0, 10.0, len(edge)))
+    return Feedback(
+        edge, setting.arms.features[edge], mean_wh, mean_wh + rng.normal(0.0, 10.0, len(edge))
+    )
 
 
 @pytest.mark.parametrize("way", ["literal", "padded", "follow", "exact"])

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/turn_controls.py monaco luxembourg
 
-SUMO drives eq. 8's routes of 200 random pairs, once each, in free flow. Half of the trips are learned, the others
-asked about. Needs ``evroute[sumo]`` and ``EVROUTE_DATA_DIR``.
+SUMO drives eq. 8's routes of 200 random pairs, once each, in free flow. Half of the trips are
+learned, the others asked about. Needs ``evroute[sumo]`` and ``EVROUTE_DATA_DIR``.
 """
 
 import sys
@@ -40,7 +40,9 @@ def drive(city: City) -> list[Feedback]:
 def together(trips: list[Feedback]) -> Feedback:
     """Return what several trips measured as one feedback."""
     columns = ("edge", "features", "prior_mean_wh", "energy_wh")
-    return Feedback(**{name: np.concatenate([getattr(trip, name) for trip in trips]) for name in columns})
+    return Feedback(
+        **{name: np.concatenate([getattr(trip, name) for trip in trips]) for name in columns}
+    )
 
 
 def rms(values: FloatArray) -> float:
@@ -78,12 +80,19 @@ def report(name: str) -> None:
     for model in MODELS:
         for arms in ARMS:
             for controls in (None, True):
-                method = Method.model_validate({**model, "index": "greedy", "arms": arms, "controls": controls})
+                method = Method.model_validate(
+                    {**model, "index": "greedy", "arms": arms, "controls": controls}
+                )
                 print(f"| {method.label} |", foretold(method, setting, learned, asked))
 
 
 def foretold(
-    method: Method, setting: Setting, learned: list[Feedback], asked: list[Feedback], *, learns: bool = True
+    method: Method,
+    setting: Setting,
+    learned: list[Feedback],
+    asked: list[Feedback],
+    *,
+    learns: bool = True,
 ) -> str:
     """Return number of passages of turns that were not learned, and errors of what is foretold, Wh."""
     space = make_space(method, setting)

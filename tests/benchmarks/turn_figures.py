@@ -1,8 +1,9 @@
 """The figures of docs/figures/turns.md: arms on turns against arms on edges; each command prints one table.
 
-    python tests/benchmarks/turn_figures.py prior CITY [WORLD ...]      # error per edge before any trip
-    python tests/benchmarks/turn_figures.py learning CITY [WORLD ...]   # energy, error and coverage while learning
-    python tests/benchmarks/turn_figures.py speed CITY                  # milliseconds of a round
+    python tests/benchmarks/turn_figures.py prior CITY [WORLD ...]      # error per edge before any
+    trip python tests/benchmarks/turn_figures.py learning CITY [WORLD ...]   # energy, error and
+    coverage while learning python tests/benchmarks/turn_figures.py speed CITY                  #
+    milliseconds of a round
 
 WORLD is a kind, a name of data/worlds or a file. ``EVROUTE_DATA_DIR`` names the data folder.
 """
@@ -62,7 +63,9 @@ def prior(city: str, worlds: list[str]) -> None:
     setting = load_setting(city, "reference", "dissipation")
     space, rng = setting.turns.space, default_rng(0)
     pairs = rng.integers(setting.network.n_edges, size=(N_ROUTES, 2)).tolist()
-    print("| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns without bends |")
+    print(
+        "| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns without bends |"
+    )
     for name in worlds:
         measured, by_edges, by_turns, wasted = [], [], [], []
         for origin, destination in pairs:
@@ -92,9 +95,14 @@ def learning(city: str, worlds: list[str]) -> None:
     trips = []
     while len(trips) < N_WORLDS:
         origin, destination = rng.integers(setting.network.n_edges, size=2).tolist()
-        if origin != destination and len(setting.search.route(setting.network.time_s, origin, destination)) > 20:
+        if (
+            origin != destination
+            and len(setting.search.route(setting.network.time_s, origin, destination)) > 20
+        ):
             trips.append((origin, destination))
-    print("| world | method | Wh against eq. 8 | best against eq. 8 | RMSE per edge Wh | of routes Wh | 90 % hold |")
+    print(
+        "| world | method | Wh against eq. 8 | best against eq. 8 | RMSE per edge Wh | of routes Wh | 90 % hold |"
+    )
     for name in worlds:
         for parts in METHODS:
             method = Method(**parts)
@@ -109,7 +117,9 @@ def learning(city: str, worlds: list[str]) -> None:
                     feedback = world.drive(request, route)
                     if t > N_TRIPS - N_LAST:
                         arms, passed = agent.space.arms(request), agent.space.passed(request, route)
-                        edge_errors.append(feedback.energy_wh - agent.model.posterior(arms).mean_wh[passed])
+                        edge_errors.append(
+                            feedback.energy_wh - agent.model.posterior(arms).mean_wh[passed]
+                        )
                         route_errors.append(feedback.energy_wh.sum() - mean_wh)
                         inside.append(abs(route_errors[-1]) < HALF_90 * std_wh)
                         true.append(world.route_wh(request, route))
@@ -158,9 +168,13 @@ def speed(city: str) -> None:
             agent.tell(feedback)
             told.append(perf_counter() - started)
             visited.update(agent.space.feedback(feedback).edge.tolist())
-        numbers = [f"{q * 1e3:.0f}" for each in (asked, told) for q in np.quantile(each, [0.5, 0.95])]
+        numbers = [
+            f"{q * 1e3:.0f}" for each in (asked, told) for q in np.quantile(each, [0.5, 0.95])
+        ]
         count = len(agent.space.arms(request))
-        print(f"| {arms}: {count:,} | {len(visited):,} | {numbers[0]}, {numbers[1]} | {numbers[2]}, {numbers[3]} |")
+        print(
+            f"| {arms}: {count:,} | {len(visited):,} | {numbers[0]}, {numbers[1]} | {numbers[2]}, {numbers[3]} |"
+        )
 
 
 if __name__ == "__main__":

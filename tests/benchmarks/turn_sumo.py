@@ -2,9 +2,9 @@
 
     python tests/benchmarks/turn_sumo.py
 
-Needs ``libsumo``, ``traci`` and ``sumolib``. 150 trips on Monaco without heights, one car at a time; each 0.5 s of
-its consumption counts for the edge that it is on, a junction for the edge before. ``EVROUTE_DATA_DIR`` names the
-data folder.
+Needs ``libsumo``, ``traci`` and ``sumolib``. 150 trips on Monaco without heights, one car at a
+time; each 0.5 s of its consumption counts for the edge that it is on, a junction for the edge
+before. ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
 import gzip
@@ -64,7 +64,10 @@ def drive(setting: Setting) -> list[tuple[Route, FloatArray]]:
             libsumo.simulationStep()
             if arrived := car in libsumo.simulation.getArrivedIDList():
                 break
-            if car in libsumo.vehicle.getIDList() and (i := libsumo.vehicle.getRouteIndex(car)) >= 0:
+            if (
+                car in libsumo.vehicle.getIDList()
+                and (i := libsumo.vehicle.getRouteIndex(car)) >= 0
+            ):
                 energy_wh[i] += libsumo.vehicle.getElectricityConsumption(car) * STEP_S
         if arrived:
             trips.append((route, energy_wh))
@@ -85,12 +88,18 @@ def main() -> None:
     import libsumo
 
     roads = load_setting("monaco", "reference", "dissipation").network
-    setting = Setting(replace(roads, elevation_m=np.zeros(roads.n_junctions)), load_vehicle(), spread="dissipation")
+    setting = Setting(
+        replace(roads, elevation_m=np.zeros(roads.n_junctions)),
+        load_vehicle(),
+        spread="dissipation",
+    )
     with TemporaryDirectory() as folder:
         write_flat(Path(folder, "flat.net.xml"))
         Path(folder, "type.rou.xml").write_text(VEHICLE_TYPE)
         files = ["-n", f"{folder}/flat.net.xml", "-r", f"{folder}/type.rou.xml"]
-        libsumo.start(["sumo", *files, "--step-length", str(STEP_S), "--no-step-log", "--no-warnings"])
+        libsumo.start(
+            ["sumo", *files, "--step-length", str(STEP_S), "--no-step-log", "--no-warnings"]
+        )
         trips = drive(setting)
         libsumo.close()
     spaces = {

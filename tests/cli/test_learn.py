@@ -35,7 +35,12 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     out = tmp_path / "own"
     done = learn(str(table), "--out", str(out), "--model", "physics")
     assert done.exit_code == 0, done.output
-    for text in ("monday", "tuesday", "learned 2 trips, 2 in all; 1 set aside", "lost: network 'denver' has no edge"):
+    for text in (
+        "monday",
+        "tuesday",
+        "learned 2 trips, 2 in all; 1 set aside",
+        "lost: network 'denver' has no edge",
+    ):
         assert text in done.stdout
     assert "off on average by" in done.stdout
     again = learn(str(table), "--out", str(out), "--model", "physics")
@@ -47,7 +52,9 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     assert "learned" in planned.stdout
     assert f"intervals are {inflation(out, None):.2f} times as wide" in planned.stdout
     assert "off its last 2 trips were" in planned.stdout
-    document = json.loads(RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout)
+    document = json.loads(
+        RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout
+    )
     forecast = document["routes"]["energy"]["forecast"]
     assert forecast["inflation"] == pytest.approx(inflation(out, None))
 

@@ -30,7 +30,10 @@ def test_the_options_of_named_methods_are_told_and_no_others_than_there_are() ->
     def options(names: dict[str, set[str]]) -> set[str]:
         tables = {"model": MODELS, "index": INDICES}
         return {
-            option for kind, table in tables.items() for name in names[kind] for option in defaults_of(table, name)
+            option
+            for kind, table in tables.items()
+            for name in names[kind]
+            for option in defaults_of(table, name)
         }
 
     named = {kind: {str(parts[kind]) for parts in METHODS.values()} for kind in ("model", "index")}

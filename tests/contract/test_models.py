@@ -1,7 +1,7 @@
 """What every model of edge energy must do, on a small hilly network.
 
-The sparse variational model is asked with steps of size one, where theory makes it exact; one that fits its
-hyper-parameters counts as a model too, before its first fit.
+The sparse variational model is asked with steps of size one, where theory makes it exact; one that
+fits its hyper-parameters counts as a model too, before its first fit.
 """
 
 import io
@@ -81,7 +81,9 @@ def test_before_any_trip_it_believes_the_physics(make, model_name, setting):
         np.testing.assert_array_equal(belief.mean_wh, arms.prior_mean_wh)
         if model_name not in OWN_PRIOR:
             rtol = 1e-6 if model_name in SINGLE_PRECISION else 1e-12
-            np.testing.assert_allclose(belief.std_wh, np.sqrt(setting.prior_variance_wh2), rtol=rtol)
+            np.testing.assert_allclose(
+                belief.std_wh, np.sqrt(setting.prior_variance_wh2), rtol=rtol
+            )
 
 
 def test_asking_changes_nothing(make, setting):
@@ -110,7 +112,9 @@ def test_closed_edges_leave_the_others_as_they_are(make, setting):
     whole, part = model.posterior(setting.arms), model.posterior(setting.arms.take(open_rows))
     np.testing.assert_array_equal(part.mean_wh, whole.mean_wh[open_rows])
     np.testing.assert_array_equal(part.std_wh, whole.std_wh[open_rows])
-    np.testing.assert_array_equal(model.noise_std(setting.arms.take(open_rows)), setting.noise_std_wh[open_rows])
+    np.testing.assert_array_equal(
+        model.noise_std(setting.arms.take(open_rows)), setting.noise_std_wh[open_rows]
+    )
 
 
 def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, model_name, setting):
@@ -122,7 +126,9 @@ def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, model_n
     model.update(Feedback(arm.edge, arm.features, arm.prior_mean_wh, arm.prior_mean_wh + 40.0))
     after = model.posterior(arm)
     variance, noise_variance = before.std_wh**2, setting.noise_std_wh[4] ** 2
-    np.testing.assert_allclose(after.mean_wh - before.mean_wh, 40.0 * variance / (variance + noise_variance))
+    np.testing.assert_allclose(
+        after.mean_wh - before.mean_wh, 40.0 * variance / (variance + noise_variance)
+    )
     np.testing.assert_allclose(after.std_wh**-2, 1 / variance + 1 / noise_variance)
 
 
@@ -134,7 +140,11 @@ def test_an_edge_driven_often_becomes_certain(make, model_name, setting):
     truth_wh = arm.prior_mean_wh + 17.0
     for _ in range(20):
         often = np.zeros(50, dtype=int)
-        model.update(Feedback(arm.edge[often], arm.features[often], arm.prior_mean_wh[often], truth_wh[often]))
+        model.update(
+            Feedback(
+                arm.edge[often], arm.features[often], arm.prior_mean_wh[often], truth_wh[often]
+            )
+        )
     belief = model.posterior(arm)
     assert belief.std_wh[0] <= setting.noise_std_wh[2] / np.sqrt(1000)
     np.testing.assert_allclose(belief.mean_wh, truth_wh, atol=0.1)
@@ -179,7 +189,9 @@ def test_the_joint_has_the_marginals_on_its_diagonal(make, model_name, setting):
     for arms in (setting.arms, congested(setting.arms), setting.arms.take(np.array([1, 5]))):
         covariance = model.covariance(arms)
         np.testing.assert_array_equal(covariance, covariance.T)
-        np.testing.assert_allclose(covariance.diagonal(), model.posterior(arms).std_wh ** 2, rtol=1e-9)
+        np.testing.assert_allclose(
+            covariance.diagonal(), model.posterior(arms).std_wh ** 2, rtol=1e-9
+        )
         smallest, *_, largest = np.linalg.eigvalsh(covariance)
         assert smallest > (-1e-12 * largest if model_name in FEW_NUMBERS else 0.0)
 
@@ -191,4 +203,7 @@ def test_joint_draws_depend_on_the_generator_alone(make, setting):
     draws = [model.sample(setting.arms, np.random.default_rng(8)) for _ in range(2)]
     np.testing.assert_array_equal(*draws)
     assert draws[0].shape == (len(setting.arms),)
-    assert model.sample_many(setting.arms, np.random.default_rng(8), 3).shape == (3, len(setting.arms))
+    assert model.sample_many(setting.arms, np.random.default_rng(8), 3).shape == (
+        3,
+        len(setting.arms),
+    )

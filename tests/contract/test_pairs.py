@@ -31,7 +31,8 @@ def lawful(model: str, index: str) -> bool:
 PAIRS = [pair for pair in product(MODELS, INDICES) if lawful(*pair)]
 
 CIRCUMSTANCES = list(product(WEIGHT_RULES, ["sampled-gp", "physics"], [0.0, 0.3]))
-# every pair in one of the circumstances, taken in turn, and one pair in all: neither knows of the other
+# every pair in one of the circumstances, taken in turn, and one pair in all: neither knows of the
+# other
 CASES = [(*pair, *CIRCUMSTANCES[i % len(CIRCUMSTANCES)]) for i, pair in enumerate(PAIRS)]
 CASES += [case for each in CIRCUMSTANCES if (case := ("exact", "ts", *each)) not in CASES]
 
@@ -41,9 +42,13 @@ def setting(hill) -> Setting:
     return Setting(hill, load_vehicle())
 
 
-def play(setting: Setting, model: str, index: str, rule: str, world: str, closed_share: float = 0.0):
+def play(
+    setting: Setting, model: str, index: str, rule: str, world: str, closed_share: float = 0.0
+):
     trips = Repeated(setting.network.row_of["in"], setting.network.row_of["out"])
-    environment = load_world({"kind": world, "closed_share": closed_share}).build(setting, trips, SeedSequence(4))
+    environment = load_world({"kind": world, "closed_share": closed_share}).build(
+        setting, trips, SeedSequence(4)
+    )
     agent = Agent(
         model=make_model(Method(model=model, index=index), setting, {"rng": default_rng(3)}),
         index=call(named(INDICES, "index", index), {}, setting),
@@ -64,7 +69,9 @@ def play(setting: Setting, model: str, index: str, rule: str, world: str, closed
 
 
 @pytest.mark.parametrize(("model", "index", "rule", "world", "closed_share"), CASES)
-def test_three_rounds_are_driven_and_repeat_under_a_seed(setting, model, index, rule, world, closed_share) -> None:
+def test_three_rounds_are_driven_and_repeat_under_a_seed(
+    setting, model, index, rule, world, closed_share
+) -> None:
     log, _ = play(setting, model, index, rule, world, closed_share)
     again, _ = play(setting, model, index, rule, world, closed_share)
     assert len(log.rounds["t"]) == 3

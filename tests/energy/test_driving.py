@@ -19,7 +19,9 @@ def denver():
 
 def test_the_defaults_are_eq_8(denver) -> None:
     vehicle = load_vehicle()
-    assert np.array_equal(fit(denver, vehicle).mean_wh, fit(denver, vehicle, conditions=DrivingConditions()).mean_wh)
+    assert np.array_equal(
+        fit(denver, vehicle).mean_wh, fit(denver, vehicle, conditions=DrivingConditions()).mean_wh
+    )
 
 
 def test_air_at_twenty_degrees_weighs_what_tables_say() -> None:
@@ -35,7 +37,10 @@ def test_heating_and_cooling_grow_away_from_comfort(temperature_c, watt) -> None
 
 def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denver) -> None:
     headwind = headwind_mps(denver, 7.0, 90.0)
-    back = {(int(t), int(h)): row for row, (t, h) in enumerate(zip(denver.tail, denver.head, strict=True))}
+    back = {
+        (int(t), int(h)): row
+        for row, (t, h) in enumerate(zip(denver.tail, denver.head, strict=True))
+    }
     pairs = [(row, back[h, t]) for (t, h), row in back.items() if (h, t) in back]
     assert pairs
     for there, back_again in pairs:
@@ -57,7 +62,10 @@ def test_drag_in_a_wind_is_that_of_the_air_that_is_met(denver) -> None:
 
 def test_payload_climbs_and_rolls(denver) -> None:
     vehicle = load_vehicle()
-    loaded, empty = fit(denver, vehicle, conditions=DrivingConditions(payload_kg=183.0)), fit(denver, vehicle)
+    loaded, empty = (
+        fit(denver, vehicle, conditions=DrivingConditions(payload_kg=183.0)),
+        fit(denver, vehicle),
+    )
     assert loaded.potential_wh == pytest.approx(1.1 * empty.potential_wh)  # of 1,830 kg
     both = (loaded.mean_wh > 0) == (empty.mean_wh > 0)
     assert loaded.parts.rolling_wh[both] == pytest.approx(1.1 * empty.parts.rolling_wh[both])

@@ -7,7 +7,9 @@ from evroute.errors import UnknownNameError
 from evroute.network.road_network import RoadNetwork
 
 
-def test_parts_sum_to_the_mean_and_spreads_are_shares_of_its_standard_deviation(hill: RoadNetwork) -> None:
+def test_parts_sum_to_the_mean_and_spreads_are_shares_of_its_standard_deviation(
+    hill: RoadNetwork,
+) -> None:
     fitted = prior.fit(hill, load_vehicle())
     p = fitted.parts
     assert fitted.mean_wh == pytest.approx(p.climb_wh + p.rolling_wh + p.drag_wh + p.auxiliary_wh)
@@ -25,12 +27,15 @@ def test_arms_carry_the_prior_mean_and_unit_variance_contexts(hill: RoadNetwork)
     fitted = prior.fit(hill, load_vehicle())
     arms = prior.all_arms(hill, fitted)
     assert np.array_equal(arms.prior_mean_wh, fitted.mean_wh)
-    # every edge of the hill has one speed limit: that column stays unscaled, the others have unit variance
+    # every edge of the hill has one speed limit: that column stays unscaled, the others have unit
+    # variance
     assert arms.features.std(axis=0) == pytest.approx([1, 0, 1])
 
 
 @pytest.mark.parametrize("city", ["denver", "monaco", "luxembourg"])
-def test_no_edge_of_a_real_network_falls_below_its_potential(city: str, request: pytest.FixtureRequest) -> None:
+def test_no_edge_of_a_real_network_falls_below_its_potential(
+    city: str, request: pytest.FixtureRequest
+) -> None:
     fitted = prior.fit(request.getfixturevalue(city), load_vehicle())
     assert fitted.dissipated_wh.min() > 0
 

@@ -50,12 +50,17 @@ def test_they_are_the_differences(hilly, seed) -> None:
         ),
     }
     for column, (more, less) in zip(found[:, :-1].T, steps.values(), strict=True):
-        np.testing.assert_allclose(column, (energy_wh(**more) - energy_wh(**less)) / (2 * STEP), atol=1e-4)
+        np.testing.assert_allclose(
+            column, (energy_wh(**more) - energy_wh(**less)) / (2 * STEP), atol=1e-4
+        )
     assert (*steps, "kinetic") == (*NAMES, "kinetic") == TurnRegressors.names
-    # what is proportional to mass, less what is left of it where nobody changes speed, at the same efficiency
+    # what is proportional to mass, less what is left of it where nobody changes speed, at the same
+    # efficiency
     energy = space.energy
     entered, changed_wh = table.entered, found[:, -1] - energy.wasted_wh(rows, network.speed_mps)
     steady = energy_parts(energy.at_wheels, network.length_m, network.climb_m, network.speed_mps)
     gained_wh = energy.potential_wh(rows, network.speed_mps) - steady.climb_wh[entered]
     driving = gained_wh + steady.total_wh[entered] >= 0
-    np.testing.assert_allclose(changed_wh, gained_wh * np.where(driving, 1 / 0.98, 0.96), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        changed_wh, gained_wh * np.where(driving, 1 / 0.98, 0.96), rtol=1e-9, atol=1e-9
+    )

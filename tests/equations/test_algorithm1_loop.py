@@ -58,12 +58,18 @@ def test_algorithm_1_by_hand(network) -> None:
         rng=default_rng(0),
     )
     judge = Judge(
-        network=network, search=search, weight_rule=rule, noise_std_wh=noise_std_wh, potential_wh=potential_wh
+        network=network,
+        search=search,
+        weight_rule=rule,
+        noise_std_wh=noise_std_wh,
+        potential_wh=potential_wh,
     )
     log = run(agent, world, judge, horizon=horizon, on_round=lambda t: None)
 
     truth = world.truth_wh.tolist()
-    assert min(truth) > 0, "the seed must give a world without free edges, where this test can count by hand"
+    assert min(truth) > 0, (
+        "the seed must give a world without free edges, where this test can count by hand"
+    )
     counts, sums = [0] * n, [0.0] * n
     best = min(sum(truth[e] for e in edges) for edges in ROUTES.values())
     total = 0.0

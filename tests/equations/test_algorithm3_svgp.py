@@ -22,14 +22,17 @@ def arms(hill) -> Arms:
 @pytest.fixture
 def kernel(hill) -> EdgeContextKernel:
     graph = GraphMatern(LineGraph.from_network(hill).laplacian(hill.length_m))
-    return EdgeContextKernel(graph, np.linspace(2.0, 5.0, 7), np.array([1.0, 0.5, 2.0]), graph_share=0.3)
+    return EdgeContextKernel(
+        graph, np.linspace(2.0, 5.0, 7), np.array([1.0, 0.5, 2.0]), graph_share=0.3
+    )
 
 
 def trips(arms: Arms) -> list[Feedback]:
     rng = np.random.default_rng(0)
     drives = [[0, 1, 2], [0, 3, 4, 2], [6, 5, 5, 2], [0, 3, 4, 2], [1, 1, 6]]
     return [
-        Feedback(e, arms.features[e], arms.prior_mean_wh[e], rng.normal(size=len(e))) for e in map(np.array, drives)
+        Feedback(e, arms.features[e], arms.prior_mean_wh[e], rng.normal(size=len(e)))
+        for e in map(np.array, drives)
     ]
 
 

@@ -58,13 +58,17 @@ class Bandit:
 
     def feedback(self, edges, energy):
         edges = np.array(edges)
-        return Feedback(edges, self.arms.features[edges], np.zeros(len(edges)), np.array(energy, dtype=float))
+        return Feedback(
+            edges, self.arms.features[edges], np.zeros(len(edges)), np.array(energy, dtype=float)
+        )
 
 
 def random_batch(rng):
     n, d = 25, 2
     x = rng.random((n, d))
-    posterior = SparsePosterior(SquaredExponential(1.0, rng.uniform(0.1, 0.6)), np.ones(n), d, rng.uniform(0.02, 1.0))
+    posterior = SparsePosterior(
+        SquaredExponential(1.0, rng.uniform(0.1, 0.6)), np.ones(n), d, rng.uniform(0.02, 1.0)
+    )
     arms = Arms(np.arange(n), x, np.zeros(n))
     slots = posterior.slots(arms.edge, x)
     observed = rng.integers(0, 10, 20)
@@ -123,14 +127,18 @@ def test_t20_with_a_threshold_of_one_every_batch_is_one_pull_and_picks_are_those
 
 def test_t21_with_all_arms_in_the_dictionary_it_is_batch_gp_ucb_with_the_sum_rule():
     bandit = Bandit(n=50)
-    picks, _, _ = bandit.play(bandit.model(batch_ucb, stop_rule="global", threshold=3.0), 80, form=2.0)
+    picks, _, _ = bandit.play(
+        bandit.model(batch_ucb, stop_rule="global", threshold=3.0), 80, form=2.0
+    )
     x = bandit.arms.features
     k = bandit.kernel(bandit.arms.edge, x, bandit.arms.edge, x) / RIDGE
     rng, expected = np.random.default_rng(1), []
     known, y, total = 0, [], 1.0
     for t in range(80):
         gram = k[np.ix_(expected, expected)] + np.eye(t)
-        variance = k.diagonal() - np.einsum("ij,ij->j", k[expected], np.linalg.solve(gram, k[expected]))
+        variance = k.diagonal() - np.einsum(
+            "ij,ij->j", k[expected], np.linalg.solve(gram, k[expected])
+        )
         old = expected[:known]
         old_gram = k[np.ix_(old, old)] + np.eye(known)
         mean = k[old].T @ np.linalg.solve(old_gram, np.array(y[:known]))
@@ -177,7 +185,11 @@ def test_t26_mean_and_dictionary_stand_still_within_a_batch_and_variances_shrink
     model = bandit.model(bbkb, stop_rule="global", threshold=20.0)
     bandit.play(model, 40)
     assert model.diagnostics()["batch_trips"] > 0
-    before, points, width = model.posterior(bandit.arms), model.inducing_arms()[0], model.radius("theory", 1.0, 0.1)
+    before, points, width = (
+        model.posterior(bandit.arms),
+        model.inducing_arms()[0],
+        model.radius("theory", 1.0, 0.1),
+    )
     model.anticipate(bandit.arms.take(np.array([7])))
     model.update(bandit.feedback([7], [3.0]))
     assert model.diagnostics()["batch_trips"] > 1

@@ -1,6 +1,7 @@
 """BKB and BBKB (Calandriello et al. 2019, 2020): the numbered properties of the specification, T1 to T31.
 
-Everything is compared with dense formulas written here, on a squared-exponential kernel over points of the plane.
+Everything is compared with dense formulas written here, on a squared-exponential kernel over points
+of the plane.
 """
 
 import numpy as np
@@ -16,7 +17,9 @@ from evroute.model.vector_kernel import Matern52, SquaredExponential
 class Problem:
     """A points in the unit square, and a posterior that has measured some of them."""
 
-    def __init__(self, seed=0, n=40, pulls=60, lengthscale=0.25, ridge=0.05, scale=1.0, among=20, d=2):
+    def __init__(
+        self, seed=0, n=40, pulls=60, lengthscale=0.25, ridge=0.05, scale=1.0, among=20, d=2
+    ):
         self.rng = np.random.default_rng(seed)
         self.x = self.rng.random((n, d))
         self.kernel = SquaredExponential(scale, lengthscale)
@@ -90,7 +93,9 @@ def test_t3_units_do_not_matter():
     dictionary = [1, 4, 9, 16]
     for mine, theirs in zip(one.sparse(dictionary), other.sparse(dictionary), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-10)
-    assert one.posterior.effective_dimension() == pytest.approx(other.posterior.effective_dimension(), abs=1e-10)
+    assert one.posterior.effective_dimension() == pytest.approx(
+        other.posterior.effective_dimension(), abs=1e-10
+    )
 
 
 def test_t4_order_and_repeats_in_the_dictionary_do_not_matter(problem):
@@ -133,7 +138,9 @@ def test_t8_a_subset_of_regressors_starves_and_this_does_not(problem):
     _, variance = problem.sparse([0, 3, 5, 11, 17])
     z, prior = problem.posterior.embedding, problem.posterior.prior
     starved = problem.posterior.explained_variance(z)
-    np.testing.assert_allclose(variance - starved, problem.posterior.unexplained(z, prior) / problem.ridge, atol=1e-8)
+    np.testing.assert_allclose(
+        variance - starved, problem.posterior.unexplained(z, prior) / problem.ridge, atol=1e-8
+    )
     far = problem.posterior.slots(np.array([0]), np.array([[9.0, 9.0]]))
     z_far = problem.posterior.embedding[:, far]
     assert problem.posterior.explained_variance(z_far)[0] == pytest.approx(0.0, abs=1e-8)
@@ -154,7 +161,9 @@ def test_t10_one_pull_in_closed_form(problem):
     slot = int(problem.pulled[0])
     before = problem.posterior.slot_variance(np.array([slot]))[0]
     problem.posterior.hallucinate(np.array([slot]))
-    assert problem.posterior.slot_variance(np.array([slot]))[0] == pytest.approx(before / (1 + before), abs=1e-10)
+    assert problem.posterior.slot_variance(np.array([slot]))[0] == pytest.approx(
+        before / (1 + before), abs=1e-10
+    )
     problem.posterior.answer(np.array([slot]))
     problem.posterior.set_dictionary(np.array([0, 3, 5]))
     z = problem.posterior.embedding[:, [30]]
@@ -225,11 +234,16 @@ def test_t16_sampled_dictionaries_keep_variances_within_a_factor_of_three():
 def test_t17_the_mean_size_is_the_sum_of_probabilities(problem, sampling):
     observed = problem.posterior.observed
     problem.posterior.set_dictionary(observed)
-    p = probabilities(problem.posterior.slot_variance(observed), problem.posterior.count[observed], 2.0, sampling)
+    p = probabilities(
+        problem.posterior.slot_variance(observed), problem.posterior.count[observed], 2.0, sampling
+    )
     rng = np.random.default_rng(1)
     sizes = [len(draw(p, rng)) for _ in range(500)]
     assert abs(np.mean(sizes) - p.sum()) <= 3 * np.sqrt(np.sum(p * (1 - p)) / 500) + 1e-12
-    assert max(sizes) <= 3 * (1 + 1 / problem.ridge) * 3 * 2.0 * problem.posterior.effective_dimension()
+    assert (
+        max(sizes)
+        <= 3 * (1 + 1 / problem.ridge) * 3 * 2.0 * problem.posterior.effective_dimension()
+    )
 
 
 def test_t19_a_larger_ridge_means_fewer_points_and_oversampling_more():
@@ -238,7 +252,10 @@ def test_t19_a_larger_ridge_means_fewer_points_and_oversampling_more():
         observed = problem.posterior.observed
         problem.posterior.set_dictionary(observed)
         p = probabilities(
-            problem.posterior.slot_variance(observed), problem.posterior.count[observed], q_bar, "union"
+            problem.posterior.slot_variance(observed),
+            problem.posterior.count[observed],
+            q_bar,
+            "union",
         )
         return p.sum()
 
@@ -271,7 +288,9 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
     sizes = []
     for _ in range(40):
         rows = rng.integers(0, 40, 60)
-        repeated.update(Feedback(arms.edge[rows], arms.features[rows], np.zeros(60), rng.normal(size=60)))
+        repeated.update(
+            Feedback(arms.edge[rows], arms.features[rows], np.zeros(60), rng.normal(size=60))
+        )
         sizes.append(repeated.diagnostics()["dictionary_size"])
     assert max(sizes) <= 40
     assert max(sizes[-10:]) <= max(sizes[5:15])

@@ -51,7 +51,11 @@ def rt2(state, x, y, alpha, sigma=0.2, c=0.5):
     """Compute (RT) from whole matrices."""
     gram, unit = state._kernel(x, x), np.eye(len(y))
     inner = unit + c / sigma**2 * gram
-    r2 = y @ np.linalg.solve(inner, y) + sigma**2 * np.linalg.slogdet(inner)[1] - 2 * sigma**2 * np.log(0.1)
+    r2 = (
+        y @ np.linalg.solve(inner, y)
+        + sigma**2 * np.linalg.slogdet(inner)[1]
+        - 2 * sigma**2 * np.log(0.1)
+    )
     return r2 + alpha * 4.0**2 - alpha * y @ np.linalg.solve(gram + alpha * unit, y), r2
 
 
@@ -60,13 +64,17 @@ def test_01_the_radius_at_sigma2_over_c_has_a_closed_form(seed):
     state, x, y, _ = problem(seed)
     sigma, c = 0.2, 0.5
     alpha = sigma**2 / c
-    expected = sigma**2 * state.log_det(c / sigma**2) - 2 * sigma**2 * np.log(0.1) + sigma**2 * 16.0 / c
+    expected = (
+        sigma**2 * state.log_det(c / sigma**2) - 2 * sigma**2 * np.log(0.1) + sigma**2 * 16.0 / c
+    )
     np.testing.assert_allclose(state.rtilde2(alpha), expected, rtol=1e-10)
     for alpha in (1e-3, 0.08, 2.0):
         whole, r2 = rt2(state, x, y, alpha)
         np.testing.assert_allclose(state.rtilde2(alpha), whole, rtol=1e-9)
         gram = state._kernel(x, x)
-        lemma_c1 = r2 + alpha * 16.0 - y @ y + y @ gram @ np.linalg.solve(gram + alpha * np.eye(len(y)), y)
+        lemma_c1 = (
+            r2 + alpha * 16.0 - y @ y + y @ gram @ np.linalg.solve(gram + alpha * np.eye(len(y)), y)
+        )
         np.testing.assert_allclose(state.rtilde2(alpha), lemma_c1, rtol=1e-8)
     np.testing.assert_allclose(state.radius2(), r2, rtol=1e-10)
 
@@ -86,11 +94,15 @@ def test_01_two_hundred_appended_rows_give_the_whole_factorisation():
     np.testing.assert_allclose(ridge.quadratic, alpha * y @ np.linalg.solve(whole, y), rtol=1e-9)
     mean, variance = ridge.predict(cross, np.ones(30))
     np.testing.assert_allclose(mean, cross.T @ np.linalg.solve(whole, y), atol=1e-9)
-    np.testing.assert_allclose(variance, 1 - np.sum(cross * np.linalg.solve(whole, cross), axis=0), atol=1e-9)
+    np.testing.assert_allclose(
+        variance, 1 - np.sum(cross * np.linalg.solve(whole, cross), axis=0), atol=1e-9
+    )
     inverse = np.linalg.inv(rbf(x[:199], x[:199]) + alpha * np.eye(199))
     v = inverse @ rbf(x[:199], x[199:])[:, 0]
     s = 1.0 + alpha - rbf(x[199:], x[:199])[0] @ v
-    block = np.block([[inverse + np.outer(v, v) / s, -v[:, np.newaxis] / s], [-v / s, np.array(1 / s)]])
+    block = np.block(
+        [[inverse + np.outer(v, v) / s, -v[:, np.newaxis] / s], [-v / s, np.array(1 / s)]]
+    )
     np.testing.assert_allclose(block, np.linalg.inv(whole), atol=1e-9)
     with pytest.raises(ValueError, match="alpha is 0"):
         Ridge(0.0)
@@ -173,7 +185,9 @@ def test_03_the_slope_of_the_dual_is_that_of_differences(seed):
             q_slope = (np.sum(a**2 * w**2) - q) / alpha
             slope = -np.sum(a * yt * w**2) + (s_slope * q + s * q_slope) / (2 * np.sqrt(s * q))
             step = 1e-5 * alpha
-            np.testing.assert_allclose(slope, (h(alpha + step) - h(alpha - step)) / (2 * step), rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(
+                slope, (h(alpha + step) - h(alpha - step)) / (2 * step), rtol=1e-4, atol=1e-5
+            )
 
 
 def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
@@ -185,7 +199,9 @@ def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
     merged.observe(x, y)
     info = merged.info()
     assert (info["measurements"], info["points"]) == (60, 9)
-    closed = 0.5 * (merged.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2  # section 3, with (RT*)
+    closed = (
+        0.5 * (merged.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2
+    )  # section 3, with (RT*)
     assert info["multiplier"] == pytest.approx(np.sqrt(closed))
     whole = ConfidenceSet(Spectrum.of_gram(rbf(x, x), y, np.ones(60)), merged.assumptions)
     some = rng.uniform(size=(30, 2))
@@ -210,13 +226,18 @@ def test_04_fixed_features_give_what_their_kernel_gives():
     small = ConfidenceSet(Spectrum.of_features(at_x @ at_x.T, at_x @ y), assumed)
     whole = ConfidenceSet(Spectrum.of_gram(at_x.T @ at_x, y, np.ones(40)), assumed)
     variance = np.sum(at_some**2, axis=0)
-    few, many = small.spectrum.points(at_some, variance), whole.spectrum.points(at_x.T @ at_some, variance)
+    few, many = (
+        small.spectrum.points(at_some, variance),
+        whole.spectrum.points(at_x.T @ at_some, variance),
+    )
     np.testing.assert_allclose(small.b_min, whole.b_min, rtol=1e-6)
     for kind in KINDS:
         one, other = bounds(small, few, kind, count=40), bounds(whole, many, kind, count=40)
         np.testing.assert_allclose(one.low, other.low, atol=1e-6)
         np.testing.assert_allclose(one.high, other.high, atol=1e-6)
-    np.testing.assert_allclose(small.spectrum.log_det(2.5), np.linalg.slogdet(np.eye(40) + 2.5 * at_x.T @ at_x)[1])
+    np.testing.assert_allclose(
+        small.spectrum.log_det(2.5), np.linalg.slogdet(np.eye(40) + 2.5 * at_x.T @ at_x)[1]
+    )
 
 
 def test_05_without_data_the_norm_alone_bounds_and_always_does():
@@ -245,7 +266,9 @@ def test_06_the_bounds_mirror_with_the_measurements_and_scale_with_the_unit(kind
         scaled = BoundState(rbf, B=4.0 * 7, sigma=0.2 * 7, delta=0.1, c=0.5 * 49)
         scaled.observe(x, 7 * y)
         np.testing.assert_allclose(scaled.bounds(SOME, kind).high, 7 * plain.high, rtol=1e-7)
-        kernel = BoundState(lambda a, b: 3.0 * rbf(a, b), B=4.0 / np.sqrt(3.0), sigma=0.2, delta=0.1, c=0.5 / 3)
+        kernel = BoundState(
+            lambda a, b: 3.0 * rbf(a, b), B=4.0 / np.sqrt(3.0), sigma=0.2, delta=0.1, c=0.5 / 3
+        )
         kernel.observe(x, y)
         np.testing.assert_allclose(kernel.bounds(SOME, kind).high, plain.high, rtol=1e-6, atol=1e-7)
 
@@ -318,7 +341,9 @@ def test_10_a_mixture_costs_at_most_the_logarithm_of_its_weight_and_whitening_eq
     whitened = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=0.5)
     whitened.observe(x, y, noise_std=stds)
     gram = rbf(x, x) / stds[:, np.newaxis] / stds
-    by_hand = ConfidenceSet(Spectrum.of_gram(gram, y / stds, np.ones(len(y))), assume(4.0, 1.0, 0.1, 0.5))
+    by_hand = ConfidenceSet(
+        Spectrum.of_gram(gram, y / stds, np.ones(len(y))), assume(4.0, 1.0, 0.1, 0.5)
+    )
     points = by_hand.spectrum.points(rbf(x, SOME) / stds[:, np.newaxis], np.ones(len(SOME)))
     np.testing.assert_allclose(whitened.bounds(SOME).high, by_hand.exact(points).high, atol=1e-6)
     equal, plain = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1), mixed
@@ -372,6 +397,11 @@ def test_13_dmm_regrets_less_than_amm_than_ay_than_igp():
         for method in ("DMM-UCB", "AMM-UCB", "AY-GP-UCB", "IGP-UCB")
     }
     assert mean["DMM-UCB"] < mean["AMM-UCB"] < mean["AY-GP-UCB"] < mean["IGP-UCB"]
-    within = {"DMM-UCB": (32.2, 20.9), "AMM-UCB": (88.8, 6.1), "AY-GP-UCB": (136.9, 12.7), "IGP-UCB": (314.1, 110.5)}
+    within = {
+        "DMM-UCB": (32.2, 20.9),
+        "AMM-UCB": (88.8, 6.1),
+        "AY-GP-UCB": (136.9, 12.7),
+        "IGP-UCB": (314.1, 110.5),
+    }
     for method, (paper, spread) in within.items():
         assert abs(mean[method] - paper) <= 2 * spread

@@ -1,6 +1,7 @@
 """EK-UCB (Zenati et al. 2022): the numbered tests of the specification, 1 to 13.
 
-``Inverses`` is the paper's own recursion (section 5.1), kept here alone: it loses digits on smooth kernels.
+``Inverses`` is the paper's own recursion (section 5.1), kept here alone: it loses digits on smooth
+kernels.
 """
 
 import io
@@ -52,7 +53,9 @@ def predict(posterior, at):
     return posterior.mean(z), posterior.variance(z, posterior.kernel.diagonal(there, at))
 
 
-@pytest.mark.parametrize("kernel", [SquaredExponential(1.0, 0.5), Matern52(1.0, 0.5), Exponential(0.5)])
+@pytest.mark.parametrize(
+    "kernel", [SquaredExponential(1.0, 0.5), Matern52(1.0, 0.5), Exponential(0.5)]
+)
 def test_1_a_full_dictionary_is_ridge_regression(kernel):
     rng = np.random.default_rng(0)
     edge, x = points(rng)
@@ -90,11 +93,16 @@ class Inverses:
         b, c = self.k_zs @ g + self.lam * kz, g @ g + self.lam * k_ss
         w = self.big @ b
         q = 1 / (c - b @ w)
-        self.big = np.block([[self.big + q * np.outer(w, w), -q * w[:, np.newaxis]], [-q * w[np.newaxis], q]])
+        self.big = np.block(
+            [[self.big + q * np.outer(w, w), -q * w[:, np.newaxis]], [-q * w[np.newaxis], q]]
+        )
         e = self.inverse @ kz
         omega = k_ss - kz @ e
         self.inverse = np.block(
-            [[self.inverse + np.outer(e, e) / omega, -e[:, np.newaxis] / omega], [-e[np.newaxis] / omega, 1 / omega]]
+            [
+                [self.inverse + np.outer(e, e) / omega, -e[:, np.newaxis] / omega],
+                [-e[np.newaxis] / omega, 1 / omega],
+            ]
         )
         self.gamma = np.append(self.gamma, g @ self.y)
         self.k_zs = np.vstack([self.k_zs, g])
@@ -135,7 +143,10 @@ def brute_force_score(k_zz, k_z, k_ss, p, mu, eps):
     return (
         (1 + eps)
         / mu
-        * (k_ss - column @ np.linalg.solve(weights @ gram @ weights + mu * np.eye(len(column)), column))
+        * (
+            k_ss
+            - column @ np.linalg.solve(weights @ gram @ weights + mu * np.eye(len(column)), column)
+        )
     )
 
 
@@ -152,7 +163,9 @@ def test_3_the_score_is_eq_41():
         for i in range(m):
             kors.add(1.0, k[:i, i], p[i])
         score = kors.score(1.0, k[:m, m])
-        assert score == pytest.approx(brute_force_score(k[:m, :m], k[:m, m], 1.0, p, mu, eps), abs=1e-10)
+        assert score == pytest.approx(
+            brute_force_score(k[:m, :m], k[:m, m], 1.0, p, mu, eps), abs=1e-10
+        )
         assert 0 <= score < 1 + eps
 
 
@@ -173,7 +186,14 @@ def test_4_equal_uniforms_give_equal_dictionaries_and_gamma_goes_from_none_to_al
     sizes, dictionaries = {}, []
     for gamma in (0.0, 1.0, 1.0, 1e9):
         posterior = SparsePosterior(Matern52(1.0, 0.5), np.ones(1), 3, 0.1)
-        fed(posterior, Growing(Kors(0.1, 0.5), gamma=gamma), edge, x, np.zeros(60), np.random.default_rng(5))
+        fed(
+            posterior,
+            Growing(Kors(0.1, 0.5), gamma=gamma),
+            edge,
+            x,
+            np.zeros(60),
+            np.random.default_rng(5),
+        )
         sizes[gamma] = len(posterior.basis)
         dictionaries.append(posterior.basis)
     np.testing.assert_array_equal(dictionaries[1], dictionaries[2])

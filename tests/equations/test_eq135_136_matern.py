@@ -14,7 +14,9 @@ def test_eq135_136_with_the_bessel_function_as_printed():
     nu = mpmath.mpf(5) / 2
     for i in range(3):
         for j in range(4):
-            distance = mpmath.sqrt(sum(((a - b) / s) ** 2 for a, b, s in zip(x[i], y[j], lengthscales, strict=True)))
+            distance = mpmath.sqrt(
+                sum(((a - b) / s) ** 2 for a, b, s in zip(x[i], y[j], lengthscales, strict=True))
+            )
             z = mpmath.sqrt(2 * nu) * distance
             printed = 2 ** (1 - nu) / mpmath.gamma(nu) * z**nu * mpmath.besselk(nu, z)
             np.testing.assert_allclose(kernel[i, j], float(printed), rtol=1e-13)

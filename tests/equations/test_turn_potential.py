@@ -33,12 +33,19 @@ def check(network, n_origins: int, n_destinations: int) -> None:
     assert energy_wh[:m].min() < 0
     weights = potential(energy_wh, np.ones(len(arms)), rise_wh)
     signed = csr_matrix(
-        (np.where(energy_wh[:m] == 0, ZERO_WH, energy_wh[:m]), line_graph.indices, line_graph.indptr), shape=(n, n)
+        (
+            np.where(energy_wh[:m] == 0, ZERO_WH, energy_wh[:m]),
+            line_graph.indices,
+            line_graph.indptr,
+        ),
+        shape=(n, n),
     )
     for origin in rng.choice(n, n_origins, replace=False).tolist():
         least_wh = bellman_ford(signed, indices=origin) + energy_wh[m + origin]
         reached = np.flatnonzero(np.isfinite(least_wh))
-        for destination in rng.choice(reached, min(n_destinations, len(reached)), replace=False).tolist():
+        for destination in rng.choice(
+            reached, min(n_destinations, len(reached)), replace=False
+        ).tolist():
             between = Round(1, edges, origin, destination)
             route = space.route(weights, between)
             total_wh = energy_wh[space.passed(between, route)].sum()

@@ -14,7 +14,9 @@ from evroute.model.independent import IndependentNormal
 from evroute.model.shared import Shared
 
 VAN = "volvo-c40"
-TRIPS = "origin,destination,vehicle\n" + "".join(f'"{{0}}","{{1}}",{name}\n' for name in ("", VAN, "reference", VAN))
+TRIPS = "origin,destination,vehicle\n" + "".join(
+    f'"{{0}}","{{1}}",{name}\n' for name in ("", VAN, "reference", VAN)
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,12 @@ def table(car, tmp_path_factory):
 
 
 def experiment(table, **fields):
-    chosen = {"models": ["independent"], "indices": ["greedy"], "world": ["wind"], "seeds": 1} | fields
+    chosen = {
+        "models": ["independent"],
+        "indices": ["greedy"],
+        "world": ["wind"],
+        "seeds": 1,
+    } | fields
     return grid(networks=["denver"], trips=[str(table)], options={}, **chosen)
 
 
@@ -41,14 +48,18 @@ def alone(table, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def together(table, tmp_path_factory):
-    return simulate(experiment(table, share_belief=True), tmp_path_factory.mktemp("out") / "together")
+    return simulate(
+        experiment(table, share_belief=True), tmp_path_factory.mktemp("out") / "together"
+    )
 
 
 def driven(folder, setting, t):
     """Return what a trip measured, told as the vehicle of a setting knows its roads."""
     (path,) = (folder.path / "routes").glob("*.parquet")
     rows = pq.read_table(path).to_pandas().query(f"t == {t}")
-    return Feedback.of_route(setting.arms, Route(tuple(rows["edge"])), rows["observed_wh"].to_numpy())
+    return Feedback.of_route(
+        setting.arms, Route(tuple(rows["edge"])), rows["observed_wh"].to_numpy()
+    )
 
 
 def plain(setting):
@@ -64,7 +75,9 @@ def test_each_vehicle_learns_from_its_own_trips_alone(alone, car) -> None:
         by_hand = plain(setting)
         for t in trips:
             by_hand.update(driven(alone, setting, t))
-        told = load_belief(alone.path, name, setting.network, setting.vehicle).posterior(setting.arms)
+        told = load_belief(alone.path, name, setting.network, setting.vehicle).posterior(
+            setting.arms
+        )
         np.testing.assert_allclose(told.mean_wh, by_hand.posterior(setting.arms).mean_wh)
 
 
@@ -79,7 +92,12 @@ def test_vehicles_that_share_a_belief_learn_from_each_others_trips(together, car
         reference_prior_wh=car.prior.mean_wh,
         reference_potential_wh=car.potential_wh,
     )
-    for t, model, setting in ((1, by_hand, car), (2, of_van, van), (3, by_hand, car), (4, of_van, van)):
+    for t, model, setting in (
+        (1, by_hand, car),
+        (2, of_van, van),
+        (3, by_hand, car),
+        (4, of_van, van),
+    ):
         model.update(driven(together, setting, t))
     (name,) = together.beliefs()
     assert "-shared-" in name
@@ -99,7 +117,9 @@ def test_rounds_name_the_vehicle_and_eq_8_is_that_vehicles(alone, car) -> None:
 def test_turns_a_guard_and_joint_beliefs_work_in_fleets(table, tmp_path, method) -> None:
     for share in (False, True):
         folder = simulate(
-            experiment(table, methods=method, models=[], indices=[], share_belief=share, audit=True),
+            experiment(
+                table, methods=method, models=[], indices=[], share_belief=share, audit=True
+            ),
             tmp_path / str(share),
         )
         assert not folder.failures()
@@ -109,12 +129,23 @@ def test_turns_a_guard_and_joint_beliefs_work_in_fleets(table, tmp_path, method)
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"world": ["sampled-gp"]}, f"name vehicles \\({VAN}\\), and world 'sampled-gp' knows one alone"),
-        ({"models": ["bkb"], "indices": ["radius"], "share_belief": True}, "share_belief: model 'bkb'"),
-        ({"models": ["exact"], "indices": ["amm-ucb"], "share_belief": True}, "share_belief: index 'amm-ucb' needs"),
+        (
+            {"world": ["sampled-gp"]},
+            f"name vehicles \\({VAN}\\), and world 'sampled-gp' knows one alone",
+        ),
+        (
+            {"models": ["bkb"], "indices": ["radius"], "share_belief": True},
+            "share_belief: model 'bkb'",
+        ),
+        (
+            {"models": ["exact"], "indices": ["amm-ucb"], "share_belief": True},
+            "share_belief: index 'amm-ucb' needs",
+        ),
     ],
 )
-def test_what_cannot_drive_several_vehicles_is_refused_before_anything_runs(table, tmp_path, fields, told) -> None:
+def test_what_cannot_drive_several_vehicles_is_refused_before_anything_runs(
+    table, tmp_path, fields, told
+) -> None:
     with pytest.raises(EvrouteError, match=told):
         simulate(experiment(table, **fields), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -31,7 +31,9 @@ def row(energy_wh, told=None, expected_wh=0.0, widened=1.0):
     feedback = Feedback.of_route(ARMS, edges, np.array(energy_wh, dtype=float))
     charge = Charge({"": BATTERY}, SeedSequence(0))
     request = Round(7, ARMS, 0, len(energy_wh) - 1)
-    return charge.row(Announces(told), request, edges, feedback, expected_wh=expected_wh, widened=widened)
+    return charge.row(
+        Announces(told), request, edges, feedback, expected_wh=expected_wh, widened=widened
+    )
 
 
 def test_below_the_reserve_on_the_way_and_back_above_it_by_regeneration() -> None:
@@ -67,9 +69,16 @@ def test_nothing_is_announced_where_the_joint_is_not_known() -> None:
 
 
 def test_a_run_logs_the_charge_of_each_trip_and_of_random_routes(tmp_path) -> None:
-    chosen = {"networks": ["denver"], "trips": ["A"], "models": ["exact"], "indices": ["ts"], "options": {}}
+    chosen = {
+        "networks": ["denver"],
+        "trips": ["A"],
+        "models": ["exact"],
+        "indices": ["ts"],
+        "options": {},
+    }
     folder = simulate(
-        grid(**chosen, world=["cold"], horizon=10, seeds=1, audit=True, soc=11.5, reserve=10.0), tmp_path / "out"
+        grid(**chosen, world=["cold"], horizon=10, seeds=1, audit=True, soc=11.5, reserve=10.0),
+        tmp_path / "out",
     )
     assert not folder.failures()
     rounds = folder.rounds().to_pandas()
@@ -86,8 +95,11 @@ def test_a_run_logs_the_charge_of_each_trip_and_of_random_routes(tmp_path) -> No
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"), [({"reserve": 10.0}, "reserve needs the charge"), ({"soc": 5, "reserve": 10}, "soc is 5 %")]
+    ("fields", "told"),
+    [({"reserve": 10.0}, "reserve needs the charge"), ({"soc": 5, "reserve": 10}, "soc is 5 %")],
 )
 def test_a_battery_that_cannot_be_is_refused(fields, told) -> None:
     with pytest.raises(EvrouteError, match=told):
-        grid(networks=["denver"], trips=["A"], models=["exact"], indices=["ts"], options={}, **fields)
+        grid(
+            networks=["denver"], trips=["A"], models=["exact"], indices=["ts"], options={}, **fields
+        )

@@ -67,13 +67,24 @@ class Cluster:
         wait_for_workers(self.address, 2)
 
     def add_worker(self) -> "subprocess.Popen[bytes]":
-        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self.place)]
-        return self._start("distributed.cli.dask_worker", self.address, *options, "--death-timeout", "20")
+        options = [
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--no-nanny",
+            "--local-directory",
+            str(self.place),
+        ]
+        return self._start(
+            "distributed.cli.dask_worker", self.address, *options, "--death-timeout", "20"
+        )
 
     def _start(self, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", module, *arguments]
         with (self.place / f"log-{time.monotonic_ns()}").open("wb") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, env=self.environment, cwd=self.place)
+            return subprocess.Popen(
+                command, stdout=log, stderr=log, env=self.environment, cwd=self.place
+            )
 
     def stop(self) -> None:
         for process in self.processes:
@@ -115,13 +126,22 @@ def same(one: Path, other: Path) -> bool:
     there = {path.relative_to(other) for table in TABLES for path in (other / table).iterdir()}
     equal = all((one / name).read_bytes() == (other / name).read_bytes() for name in files)
     return (
-        files == there and equal and (one / "rounds.parquet").read_bytes() == (other / "rounds.parquet").read_bytes()
+        files == there
+        and equal
+        and (one / "rounds.parquet").read_bytes() == (other / "rounds.parquet").read_bytes()
     )
 
 
-def test_a_cluster_gives_the_same_files_as_home(cluster: Cluster, undisturbed: Path, tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_files_as_home(
+    cluster: Cluster, undisturbed: Path, tmp_path: Path
+) -> None:
     told = []
-    simulate(experiment(), tmp_path / "runs", scheduler=cluster.address, on_progress=lambda *now: told.append(now))
+    simulate(
+        experiment(),
+        tmp_path / "runs",
+        scheduler=cluster.address,
+        on_progress=lambda *now: told.append(now),
+    )
     assert same(undisturbed, tmp_path / "runs")
     assert told[-1] == (400, 400)
 
@@ -158,9 +178,27 @@ def test_a_killed_scheduler_is_told_and_what_came_back_is_kept(
 
 def test_a_killed_caller_continues(cluster: Cluster, undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    options = ["--network", "denver", "--model", "independent", "--index", "ts", "--index", "greedy", "--quiet"]
+    options = [
+        "--network",
+        "denver",
+        "--model",
+        "independent",
+        "--index",
+        "ts",
+        "--index",
+        "greedy",
+        "--quiet",
+    ]
     options += ["--world", "free-flow", "--horizon", "20", "--seeds", "10", "--out", str(out)]
-    command = [sys.executable, "-m", "evroute", "simulate", *options, "--scheduler", cluster.address]
+    command = [
+        sys.executable,
+        "-m",
+        "evroute",
+        "simulate",
+        *options,
+        "--scheduler",
+        cluster.address,
+    ]
     with subprocess.Popen(command) as caller:
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline and not list((out / "parts").glob("[!.]*.parquet")):
@@ -172,7 +210,9 @@ def test_a_killed_caller_continues(cluster: Cluster, undisturbed: Path, tmp_path
 
 
 @pytest.mark.parametrize("listens", [False, True], ids=["nobody", "one who is silent"])
-def test_no_answer_is_one_line(listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer_is_one_line(
+    listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("evroute.experiments.cluster.TIMEOUT_S", 0.5)
     with socket.socket() as there:
         there.bind(("127.0.0.1", 0))

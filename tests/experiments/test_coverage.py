@@ -1,7 +1,8 @@
 """In the world that the prior describes, route intervals hold what they promise, chosen routes included.
 
-Conditional on what was driven the posterior is the truth's own distribution, and so it stays for routes chosen by
-it; the share of trips inside an interval is then binomial. ``-s`` prints the shares.
+Conditional on what was driven the posterior is the truth's own distribution, and so it stays for
+routes chosen by it; the share of trips inside an interval is then binomial. ``-s`` prints the
+shares.
 """
 
 import numpy as np
@@ -66,6 +67,9 @@ def test_route_intervals_cover_at_their_level(
 
     for (kind, level), hits in inside.items():
         share, deviation = np.mean(hits), np.sqrt(level * (1 - level) / len(hits))
-        print(f"{city} {trip}, {kind} routes: {share:.1%} of {len(hits)} in the {level:.0%} interval")
-        # random routes of one world share roads, so they count for fewer independent ones than their number
+        print(
+            f"{city} {trip}, {kind} routes: {share:.1%} of {len(hits)} in the {level:.0%} interval"
+        )
+        # random routes of one world share roads, so they count for fewer independent ones than
+        # their number
         assert abs(share - level) < 4 * deviation * (np.sqrt(3) if kind == "random" else 1)

@@ -21,7 +21,13 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def denver(**fields):
-    chosen = {"trips": ["A"], "models": ["independent"], "indices": ["greedy", "random"], "options": {}, "seeds": 3}
+    chosen = {
+        "trips": ["A"],
+        "models": ["independent"],
+        "indices": ["greedy", "random"],
+        "options": {},
+        "seeds": 3,
+    }
     return grid(**({"networks": ["denver"], "horizon": HORIZON} | chosen | fields))
 
 
@@ -72,7 +78,17 @@ def test_an_option_out_of_its_range_is_refused(tmp_path) -> None:
 
 def test_the_command_foretells_and_after_the_run_tells_how_good_that_was(tmp_path) -> None:
     out = tmp_path / "runs"
-    wanted = ["simulate", "--network", "denver", "--index", "random", "--horizon", "5", "--seeds", "2"]
+    wanted = [
+        "simulate",
+        "--network",
+        "denver",
+        "--index",
+        "random",
+        "--horizon",
+        "5",
+        "--seeds",
+        "2",
+    ]
     wanted += ["--model", "independent", "--out", str(out), "--quiet"]
     foretold = RUNNER.invoke(app, [*wanted, "--dry-run"])
     assert foretold.exit_code == 0, foretold.output

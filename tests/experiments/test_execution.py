@@ -16,11 +16,19 @@ from evroute.experiments.runs import RunFolder
 
 
 def experiment(seeds: int = 3):
-    fields = {"models": ["independent"], "indices": ["ts"], "options": {}, "horizon": 2, "seeds": seeds}
+    fields = {
+        "models": ["independent"],
+        "indices": ["ts"],
+        "options": {},
+        "horizon": 2,
+        "seeds": seeds,
+    }
     return grid(networks=["denver"], trips=["A"], world=["free-flow"], **fields)
 
 
-def test_a_run_that_fails_is_recorded_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_fails_is_recorded_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     original = execution.play
 
     def sometimes(run, folder, on_round) -> None:
@@ -42,12 +50,24 @@ def test_a_run_that_fails_is_recorded_and_the_others_go_on(tmp_path: Path, monke
     assert simulate(experiment(4), tmp_path / "runs").failures() == {}
 
 
-def test_the_command_line_tells_failures_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_tells_failures_with_status_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def never(run, folder, on_round) -> None:
         raise EvrouteError("no way through")
 
     monkeypatch.setattr(execution, "play", never)
-    options = ["--network", "denver", "--model", "independent", "--horizon", "2", "--seeds", "2", "--quiet"]
+    options = [
+        "--network",
+        "denver",
+        "--model",
+        "independent",
+        "--horizon",
+        "2",
+        "--seeds",
+        "2",
+        "--quiet",
+    ]
     done = CliRunner().invoke(app, ["simulate", *options, "--out", str(tmp_path / "runs")])
     assert done.exit_code == 1
     assert "no way through" in done.stderr
@@ -80,7 +100,9 @@ def test_a_second_writer_of_a_folder_is_refused(tmp_path: Path) -> None:
         "with RunFolder(Path(sys.argv[1])).locked():\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(folder.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"

@@ -8,10 +8,14 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.experiment import Experiment, grid, load_experiment, simulate
 from evroute.resources import data_path
 
-SMALL = 'horizon = 3\nseeds = 2\nmethods = [{model = "exact", index = "ts"}]\n[trips]\ndenver = ["A"]\n'
+SMALL = (
+    'horizon = 3\nseeds = 2\nmethods = [{model = "exact", index = "ts"}]\n[trips]\ndenver = ["A"]\n'
+)
 
 
-@pytest.mark.parametrize("path", sorted(data_path("experiments").glob("*.toml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted(data_path("experiments").glob("*.toml")), ids=lambda p: p.stem
+)
 def test_every_shipped_experiment_is_valid(path) -> None:
     assert list(load_experiment(path).runs())
 
@@ -21,9 +25,13 @@ def test_figure_2_is_sixty_thousand_rounds_of_six_methods_and_greedy() -> None:
     runs = [run for run in experiment.runs() if run.method.index != "greedy"]
     assert sum(run.horizon for run in runs) == 60_000
     assert {run.method.label for run in runs} == {
-        f"{model}-{index}" for model in ("GP", "BI") for index in ("UCB", "BayesUCB", "TS (variance scale 1)")
+        f"{model}-{index}"
+        for model in ("GP", "BI")
+        for index in ("UCB", "BayesUCB", "TS (variance scale 1)")
     }
-    assert {(run.network, run.trip) for run in runs} == {(n, t) for n in ("luxembourg", "monaco") for t in "AB"}
+    assert {(run.network, run.trip) for run in runs} == {
+        (n, t) for n in ("luxembourg", "monaco") for t in "AB"
+    }
 
 
 def test_a_grid_is_every_combination_and_paired_runs_differ_in_the_method_alone() -> None:
@@ -45,7 +53,9 @@ def test_a_grid_is_every_combination_and_paired_runs_differ_in_the_method_alone(
 
 
 def test_a_default_run_has_the_readable_name() -> None:
-    experiment = grid(networks=["monaco"], trips=["A"], models=["exact"], indices=["ts"], options={})
+    experiment = grid(
+        networks=["monaco"], trips=["A"], models=["exact"], indices=["ts"], options={}
+    )
     assert next(experiment.runs()).name == "monaco-A-exact-ts-potential-rectified-s0"
 
 
@@ -76,7 +86,13 @@ def test_priors_and_lengthscales_multiply_the_grid() -> None:
     ],
 )
 def test_a_prior_or_lengthscale_that_cannot_be_is_refused(field, value, told) -> None:
-    fields = {"networks": ["monaco"], "trips": ["A"], "models": ["exact"], "indices": ["ts"], "options": {}}
+    fields = {
+        "networks": ["monaco"],
+        "trips": ["A"],
+        "models": ["exact"],
+        "indices": ["ts"],
+        "options": {},
+    }
     with pytest.raises(EvrouteError, match=told):
         grid(**fields, **{field: value})
 
@@ -91,12 +107,19 @@ def test_model_options_go_to_the_models_that_take_them() -> None:
     )
     assert [method.name for method in experiment.methods] == ["exact-fitted-ts", "independent-ts"]
     with pytest.raises(EvrouteError, match="no method takes slots: not exact with ts"):
-        grid(networks=["denver"], trips=["A"], models=["exact"], indices=["ts"], options={"slots": "literal"})
+        grid(
+            networks=["denver"],
+            trips=["A"],
+            models=["exact"],
+            indices=["ts"],
+            options={"slots": "literal"},
+        )
 
 
 def test_an_option_that_no_index_takes_is_refused() -> None:
     with pytest.raises(
-        EvrouteError, match="no method takes variance_scale: not exact with ucb and not exact with greedy"
+        EvrouteError,
+        match="no method takes variance_scale: not exact with ucb and not exact with greedy",
     ):
         grid(
             networks=["denver"],
@@ -146,7 +169,10 @@ def test_keyword_arguments_replace_fields_of_a_file(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("trips", "message"),
-    [({"denver": ["Z"]}, "network 'denver' has no trip 'Z'; it has A, B"), ({"nowhere": ["A"]}, "'nowhere'")],
+    [
+        ({"denver": ["Z"]}, "network 'denver' has no trip 'Z'; it has A, B"),
+        ({"nowhere": ["A"]}, "'nowhere'"),
+    ],
 )
 def test_unknown_places_are_refused_and_leave_no_folder(tmp_path, trips, message) -> None:
     experiment = Experiment(trips=trips, methods=[{"model": "exact", "index": "ts"}])
@@ -181,7 +207,10 @@ def test_worlds_multiply_the_grid_and_stand_in_the_names_of_runs(tmp_path) -> No
 def test_a_share_of_closed_edges_goes_to_every_world(tmp_path) -> None:
     path = tmp_path / "small.toml"
     path.write_text(f'closed_share = 0.1\nworld = ["sampled-gp", "everything"]\n{SMALL}')
-    assert [world.model_dump()["closed_share"] for world in load_experiment(path).world] == [0.1, 0.1]
+    assert [world.model_dump()["closed_share"] for world in load_experiment(path).world] == [
+        0.1,
+        0.1,
+    ]
     changed = load_experiment(path, closed_share=0.2)
     assert [world.model_dump()["closed_share"] for world in changed.world] == [0.2, 0.2]
     alone = load_experiment(data_path("experiments", "closures.toml"))
@@ -205,6 +234,8 @@ def test_a_world_that_cannot_be_is_refused(tmp_path, world, message) -> None:
 
 
 def test_an_experiment_in_worlds_survives_its_manifest() -> None:
-    experiment = load_experiment(data_path("experiments", "paired.toml"), world=["everything", "cold", "sampled-gp"])
+    experiment = load_experiment(
+        data_path("experiments", "paired.toml"), world=["everything", "cold", "sampled-gp"]
+    )
     told = experiment.model_dump(mode="json", exclude_none=True)
     assert Experiment.model_validate(told) == experiment

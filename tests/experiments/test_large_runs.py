@@ -9,14 +9,25 @@ import pytest
 
 from evroute.experiments.experiment import grid, simulate
 
-ARGUMENTS = ("simulate", "--network", "denver", "--model", "independent", "--index", "random", "--quiet")
+ARGUMENTS = (
+    "simulate",
+    "--network",
+    "denver",
+    "--model",
+    "independent",
+    "--index",
+    "random",
+    "--quiet",
+)
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", place], capture_output=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", place], capture_output=True
+    )
     if mounted.returncode:
         pytest.skip("mounting needs root")
     yield place
@@ -24,9 +35,22 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_one_line_and_once_there_is_room_the_runs_go_on(small_disk, tmp_path) -> None:
+def test_a_full_disk_is_one_line_and_once_there_is_room_the_runs_go_on(
+    small_disk, tmp_path
+) -> None:
     def run(out: Path) -> subprocess.CompletedProcess[str]:
-        asked = [sys.executable, "-m", "evroute", *ARGUMENTS, "--horizon", "20", "--seeds", "8", "--out", str(out)]
+        asked = [
+            sys.executable,
+            "-m",
+            "evroute",
+            *ARGUMENTS,
+            "--horizon",
+            "20",
+            "--seeds",
+            "8",
+            "--out",
+            str(out),
+        ]
         return subprocess.run(asked, capture_output=True, text=True)
 
     stopped = run(small_disk / "runs")
@@ -44,8 +68,16 @@ def test_a_full_disk_is_one_line_and_once_there_is_room_the_runs_go_on(small_dis
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    fields = {"models": ["independent"], "indices": ["random", "greedy"], "options": {}, "horizon": 5, "seeds": 2}
-    return simulate(grid(networks=["denver"], trips=["A"], **fields), tmp_path_factory.mktemp("large") / "runs").path
+    fields = {
+        "models": ["independent"],
+        "indices": ["random", "greedy"],
+        "options": {},
+        "horizon": 5,
+        "seeds": 2,
+    }
+    return simulate(
+        grid(networks=["denver"], trips=["A"], **fields), tmp_path_factory.mktemp("large") / "runs"
+    ).path
 
 
 def test_pandas_reads_the_rounds_without_this_code(folder: Path) -> None:
@@ -53,7 +85,9 @@ def test_pandas_reads_the_rounds_without_this_code(folder: Path) -> None:
     rounds = pandas.read_parquet(folder / "rounds.parquet")
     assert len(rounds) == 2 * 2 * 5
     last = rounds.groupby("run").regret_wh.sum()
-    assert last.to_dict() == pytest.approx(rounds[rounds.t == 5].set_index("run").cumulative_regret_wh.to_dict())
+    assert last.to_dict() == pytest.approx(
+        rounds[rounds.t == 5].set_index("run").cumulative_regret_wh.to_dict()
+    )
 
 
 def test_duckdb_reads_rounds_and_the_routes_of_all_runs_without_this_code(folder: Path) -> None:

@@ -77,7 +77,14 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
     np.testing.assert_array_equal(log.rounds["energy_wh"], [3, 6, 9])
     np.testing.assert_array_equal(log.rounds["predicted_wh"], [2, 2, 2])
     assert np.all(np.isnan(log.rounds["predicted_sd_wh"]))
-    for name, value in {"true_wh": 2, "time_s": 60, "length_m": 900, "eq8_wh": 3, "eq8_s": 50, "eq8_m": 800}.items():
+    for name, value in {
+        "true_wh": 2,
+        "time_s": 60,
+        "length_m": 900,
+        "eq8_wh": 3,
+        "eq8_s": 50,
+        "eq8_m": 800,
+    }.items():
         np.testing.assert_array_equal(log.rounds[name], [value] * 3)
     np.testing.assert_array_equal(log.rounds["distinct_edges"], [2, 2, 2])
     np.testing.assert_array_equal(log.routes["t"], [1, 1, 2, 2, 3, 3])

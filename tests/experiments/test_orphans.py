@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at processes through /proc")
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="looks at processes through /proc"
+)
 
 
 def processes_with(mark: str) -> list[int]:
@@ -35,8 +37,26 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 def test_workers_of_a_killed_caller_end(tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
-    options = ["--network", "denver", "--horizon", "100000", "--seeds", "2", "--jobs", "2", "--quiet"]
-    command = [sys.executable, "-m", "evroute", "simulate", *options, "--out", str(tmp_path / "runs")]
+    options = [
+        "--network",
+        "denver",
+        "--horizon",
+        "100000",
+        "--seeds",
+        "2",
+        "--jobs",
+        "2",
+        "--quiet",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "evroute",
+        "simulate",
+        *options,
+        "--out",
+        str(tmp_path / "runs"),
+    ]
     caller = subprocess.Popen(command, env={**os.environ, "EVROUTE_TEST_MARK": mark})
     try:
         # the caller, two workers and the resource tracker

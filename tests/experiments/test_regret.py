@@ -12,8 +12,24 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.worlds.environment import best_by_edges
 
 OVER, ROUND_IT = ("in", "up", "down", "out"), ("in", "east", "west", "out")
-TRUTH = {"in": 20.0, "up": 300.0, "down": -150.0, "east": 60.0, "west": 70.0, "out": 20.0, "home": 90.0}
-PHYSICS = {"in": 22.0, "up": 290.0, "down": -155.0, "east": 66.0, "west": 66.0, "out": 22.0, "home": 88.0}
+TRUTH = {
+    "in": 20.0,
+    "up": 300.0,
+    "down": -150.0,
+    "east": 60.0,
+    "west": 70.0,
+    "out": 20.0,
+    "home": 90.0,
+}
+PHYSICS = {
+    "in": 22.0,
+    "up": 290.0,
+    "down": -155.0,
+    "east": 66.0,
+    "west": 66.0,
+    "out": 22.0,
+    "home": 88.0,
+}
 POTENTIAL = {"up": 200.0, "down": -200.0}
 
 
@@ -25,7 +41,11 @@ class Additive:
         self.searches = 0
 
     def expected_wh(self, request: Round) -> np.ndarray:
-        return self.truth_wh if len(request.arms) == len(self.truth_wh) else self.truth_wh[request.arms.edge]
+        return (
+            self.truth_wh
+            if len(request.arms) == len(self.truth_wh)
+            else self.truth_wh[request.arms.edge]
+        )
 
     def travel_s(self, request: Round) -> np.ndarray:
         return self.network.time_s[request.arms.edge]
@@ -71,7 +91,8 @@ def score_of(hill, rule: str, route: tuple[str, ...], closed: tuple[str, ...] = 
 @pytest.mark.parametrize(
     ("rule", "over", "round_it"),
     [
-        # with next to no noise: over costs 300 + max(0, -150), or 100 + 50 shifted; round it 60 + 70
+        # with next to no noise: over costs 300 + max(0, -150), or 100 + 50 shifted; round it 60 +
+        # 70
         ("rectified", 300.0 - 130.0, 0.0),
         ("clamped", 300.0 - 130.0, 0.0),
         ("potential", 150.0 - 130.0, 0.0),
@@ -92,7 +113,9 @@ def test_energies_times_and_lengths_by_hand(hill) -> None:
     assert round_it.energy_wh == pytest.approx(20 + 130 + 20)
     assert round_it.length_m == pytest.approx(1000 + 1200 + 1200 + 1000)
     assert round_it.time_s == pytest.approx(440)
-    assert score.rivals["eq8"] == score.rivals["rule_best"] == round_it  # eq. 8: 132 round it, 135 over
+    assert (
+        score.rivals["eq8"] == score.rivals["rule_best"] == round_it
+    )  # eq. 8: 132 round it, 135 over
     assert score.rivals["fastest"] == score.rivals["shortest"] == over
 
 
@@ -101,7 +124,10 @@ def test_the_fastest_route_goes_by_the_speeds_that_contexts_tell(hill) -> None:
     features = request.arms.features.copy()
     features[hill.row_of["up"], 1] *= 0.5  # known to be slow: 100 s more
     slow = Round(
-        1, Arms(request.arms.edge, features, request.arms.prior_mean_wh), request.origin, request.destination
+        1,
+        Arms(request.arms.edge, features, request.arms.prior_mean_wh),
+        request.origin,
+        request.destination,
     )
     rivals = judge_of(hill, "potential").score(world_of(hill), slow, Route((0, 1, 2, 5))).rivals
     assert rivals["fastest"] == rivals["best"]
@@ -125,7 +151,9 @@ def test_rivals_are_searched_once_for_each_request_and_truth(hill) -> None:
     judge.score(world, elsewhere, route)
     assert world.searches == 2
     world.truth_wh = world.truth_wh + 1.0
-    assert judge.score(world, request, route).rivals["best"].energy_wh > first.rivals["best"].energy_wh
+    assert (
+        judge.score(world, request, route).rivals["best"].energy_wh > first.rivals["best"].energy_wh
+    )
     assert world.searches == 3
 
 
@@ -137,7 +165,9 @@ def test_noise_rectifies_the_truth_too(hill) -> None:
 
     def g(mean: float) -> float:  # E[max(0, N(mean, 100²))] by a fine sum
         z = np.linspace(0, 1500, 300_001)
-        return float(np.trapezoid(z * np.exp(-0.5 * ((z - mean) / 100) ** 2) / (100 * np.sqrt(2 * np.pi)), z))
+        return float(
+            np.trapezoid(z * np.exp(-0.5 * ((z - mean) / 100) ** 2) / (100 * np.sqrt(2 * np.pi)), z)
+        )
 
     assert score.regret_wh == pytest.approx(g(300) + g(-150) - g(60) - g(70), rel=1e-6)
 
@@ -159,8 +189,13 @@ def test_no_route_has_negative_regret_and_the_best_has_exactly_none(denver, rule
     truth = rng.normal(10, 12, n)
     world = Additive(denver, truth, potential)
     request = Round(1, arms, 0, n // 2)
-    for weights in (rng.random((20, n)), WEIGHT_RULES[rule](truth, judge.noise_std_wh, potential)[np.newaxis]):
-        regrets = [judge.score(world, request, search.route(w, 0, n // 2)).regret_wh for w in weights]
+    for weights in (
+        rng.random((20, n)),
+        WEIGHT_RULES[rule](truth, judge.noise_std_wh, potential)[np.newaxis],
+    ):
+        regrets = [
+            judge.score(world, request, search.route(w, 0, n // 2)).regret_wh for w in weights
+        ]
         assert min(regrets) >= 0
     assert regrets == [0.0]
 

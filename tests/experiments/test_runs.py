@@ -102,7 +102,9 @@ def test_a_folder_holds_what_is_promised(finished) -> None:
         assert routes.column_names == ["run", "t", "edge", "observed_wh", "travel_s"]
         assert set(routes["t"].to_pylist()) == set(range(1, 6))
     timings = pq.read_table(finished / "timings.parquet")
-    assert {"run", "t", "posterior_s", "index_s", "search_s", "update_s"} == set(timings.column_names)
+    assert {"run", "t", "posterior_s", "index_s", "search_s", "update_s"} == set(
+        timings.column_names
+    )
     assert np.array(timings.drop_columns(["run"]).to_pandas()).min() >= 0
     manifest = json.loads((finished / "manifest.json").read_text())
     assert manifest["regret"] == DEFINITION
@@ -146,8 +148,27 @@ def test_an_interrupted_simulation_continues_without_repeating(finished, tmp_pat
 @pytest.mark.slow
 def test_a_killed_process_leaves_finished_runs_and_no_debris(tmp_path) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "evroute", "simulate", "--network", "denver", "--horizon", "50"]
-    command += ["--seeds", "10", "--model", "independent", "--jobs", "2", "--out", str(out), "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "evroute",
+        "simulate",
+        "--network",
+        "denver",
+        "--horizon",
+        "50",
+    ]
+    command += [
+        "--seeds",
+        "10",
+        "--model",
+        "independent",
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+        "--quiet",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     deadline = time.monotonic() + 60
     while not list((out / "parts").glob("*.parquet")) and time.monotonic() < deadline:
@@ -155,7 +176,10 @@ def test_a_killed_process_leaves_finished_runs_and_no_debris(tmp_path) -> None:
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert stderr == f"evroute: interrupted; finished runs are kept in {out}: the same command continues\n"
+    assert (
+        stderr
+        == f"evroute: interrupted; finished runs are kept in {out}: the same command continues\n"
+    )
     finished = {path: path.stat().st_mtime_ns for path in (out / "parts").glob("*.parquet")}
     assert 0 < len(finished) < 10
     assert {path.name for path in out.rglob(".*")} <= {".lock"}
@@ -199,7 +223,9 @@ def test_everything_is_run_again_on_request_to_the_same_result(finished, tmp_pat
 
 def test_a_folder_of_another_configuration_is_refused_with_the_difference(finished) -> None:
     other = EXPERIMENT.model_copy(update={"horizon": 6})
-    with pytest.raises(EvrouteError, match=r"\(horizon: 5 there, 6 now\); name another folder with --out"):
+    with pytest.raises(
+        EvrouteError, match=r"\(horizon: 5 there, 6 now\); name another folder with --out"
+    ):
         simulate(other, finished)
     assert json.loads((finished / "manifest.json").read_text())["configuration"]["horizon"] == 5
 
@@ -221,7 +247,9 @@ def test_a_trip_that_is_written_out_names_a_file_of_its_own() -> None:
     method = Method(model="exact", index="ts")
 
     def name(trip: str) -> str:
-        return Run("denver", trip, method, "potential", 0, 10, "reference", load_world("sampled-gp")).name
+        return Run(
+            "denver", trip, method, "potential", 0, 10, "reference", load_world("sampled-gp")
+        ).name
 
     assert name("A") == "denver-A-exact-ts-potential-s0"
     assert name("a#1 to b").startswith("denver-a_1_to_b-")

@@ -26,7 +26,13 @@ def test_final_values_by_hand() -> None:
         }
     )
     ts, bi = summarise(rounds)
-    assert (ts.network, ts.trip, ts.world, ts.search, ts.method) == ("city", "A", "wind", "rectified", "GP-TS")
+    assert (ts.network, ts.trip, ts.world, ts.search, ts.method) == (
+        "city",
+        "A",
+        "wind",
+        "rectified",
+        "GP-TS",
+    )
     assert ts.worlds == 2
     assert ts.regret_wh == 10.0  # 4 and 16
     assert ts.regret_se_wh == pytest.approx(6.0)  # sd 12 / sqrt(2), over sqrt(2)
@@ -44,6 +50,11 @@ def test_a_world_without_regret_makes_the_geometric_mean_nought() -> None:
         {name: ["x", "y"] for name in ("run",)}
         | {name: ["x"] * 2 for name in ("network", "trip", "world", "prior", "search", "method")}
         | {"lengthscale": [1.0, 1.0]}
-        | {"regret_wh": [0.0, 5.0], "true_wh": [1.0, 1.0], "eq8_wh": [1.0, 1.0], "best_wh": [1.0, 1.0]}
+        | {
+            "regret_wh": [0.0, 5.0],
+            "true_wh": [1.0, 1.0],
+            "eq8_wh": [1.0, 1.0],
+            "best_wh": [1.0, 1.0],
+        }
     )
     assert summarise(rounds)[0].regret_geometric_wh == 0.0

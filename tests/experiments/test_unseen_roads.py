@@ -34,7 +34,9 @@ class Errands:
 
 def errands(setting: Setting, rng: np.random.Generator, n: int) -> list[Route]:
     """Return eq. 8's routes of random trips."""
-    weights = potential(setting.arms.prior_mean_wh, np.zeros(len(setting.arms)), setting.potential_wh)
+    weights = potential(
+        setting.arms.prior_mean_wh, np.zeros(len(setting.arms)), setting.potential_wh
+    )
     ends = (rng.integers(0, len(setting.arms), 2).tolist() for _ in range(10 * n))
     routes = (setting.search.route(weights, *pair) for pair in ends if pair[0] != pair[1])
     return [route for route in routes if len(route) >= 10][:n]
@@ -47,7 +49,9 @@ def setting(denver) -> Setting:
 
 @pytest.mark.parametrize("world_name", WORLDS)
 @pytest.mark.parametrize("model_name", ["physics", "physics+gp"])
-def test_the_error_of_the_arrival_charge_on_unseen_roads_is_halved(setting, model_name, world_name) -> None:
+def test_the_error_of_the_arrival_charge_on_unseen_roads_is_halved(
+    setting, model_name, world_name
+) -> None:
     before_wh, after_wh = [], []
     for seed in range(3):
         rng = default_rng(seed)

@@ -28,7 +28,9 @@ def learned(request, hill, tmp_path):
     rows = np.array([0, 1, 2, 5])
     for energy_wh in ([30.0, 100.0, -20.0, 40.0], [28.0, 90.0, -30.0, 44.0]):
         arms = setting.arms
-        model.update(Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], np.array(energy_wh)))
+        model.update(
+            Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], np.array(energy_wh))
+        )
     save_as_finished(tmp_path, "one", model, method, setting)
     return model, setting, method
 
@@ -48,7 +50,9 @@ def test_a_belief_comes_back_bit_by_bit(learned, hill, tmp_path) -> None:
 
 
 def test_a_belief_about_other_roads_is_refused_with_both_names(learned, hill, tmp_path) -> None:
-    other = dataclasses.replace(hill, name="valley", speed_mps=hill.speed_mps, elevation_m=hill.elevation_m * 0.5)
+    other = dataclasses.replace(
+        hill, name="valley", speed_mps=hill.speed_mps, elevation_m=hill.elevation_m * 0.5
+    )
     with pytest.raises(EvrouteError, match=r"about network 'hill'.*not about 'valley'"):
         load_belief(tmp_path, None, other, VEHICLE)
 
@@ -62,9 +66,13 @@ def test_a_belief_about_another_vehicle_is_refused_with_both_names(learned, hill
 def test_among_several_runs_one_has_to_be_named(learned, hill, tmp_path) -> None:
     model, setting, method = learned
     save_as_finished(tmp_path, "two", model, method, setting)
-    with pytest.raises(UnknownNameError, match=r"holds several runs; name one with --run: one, two"):
+    with pytest.raises(
+        UnknownNameError, match=r"holds several runs; name one with --run: one, two"
+    ):
         load_belief(tmp_path, None, hill, VEHICLE)
-    with pytest.raises(UnknownNameError, match=r"has no run 'three'; name one with --run: one, two"):
+    with pytest.raises(
+        UnknownNameError, match=r"has no run 'three'; name one with --run: one, two"
+    ):
         load_belief(tmp_path, "three", hill, VEHICLE)
     load_belief(tmp_path, "two", hill, VEHICLE)
 
@@ -87,7 +95,11 @@ def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -
     setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
     model = make_model(method, setting, {"rng": np.random.default_rng(0)})
     turns, rows = setting.turns.arms, np.array([0, 1, 3])
-    model.update(Feedback(rows, turns.features[rows], turns.prior_mean_wh[rows], np.array([30.0, 100.0, -20.0])))
+    model.update(
+        Feedback(
+            rows, turns.features[rows], turns.prior_mean_wh[rows], np.array([30.0, 100.0, -20.0])
+        )
+    )
     save_as_finished(tmp_path, "one", model, method, setting)
     again = load_belief(tmp_path, None, hill, VEHICLE)
     assert np.array_equal(again.model.posterior(turns).mean_wh, model.posterior(turns).mean_wh)
@@ -105,4 +117,6 @@ def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tm
     assert inflation(tmp_path, "one") == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)
     assert load_conformal(tmp_path, None).trips_heard == 3
     again = load_belief(tmp_path, None, hill, VEHICLE)
-    assert np.array_equal(again.posterior(setting.arms).std_wh, model.posterior(setting.arms).std_wh)
+    assert np.array_equal(
+        again.posterior(setting.arms).std_wh, model.posterior(setting.arms).std_wh
+    )

@@ -37,7 +37,9 @@ def drive(setting, origin, destination, every_m=20.0):
         points.append(line.interpolate(along, normalized=True).coords[0])
     from pyproj import Transformer
 
-    lon, lat = Transformer.from_crs(network.crs, "EPSG:4326", always_xy=True).transform(*np.array(points).T)
+    lon, lat = Transformer.from_crs(network.crs, "EPSG:4326", always_xy=True).transform(
+        *np.array(points).T
+    )
     columns = {
         "trip": ["a"] * len(at_m),
         "time": at_m / 10,
@@ -59,12 +61,16 @@ def test_edges_get_what_they_took(setting, tmp_path) -> None:
     (trip,) = read(tmp_path, setting, columns).trips
     assert trip.edge.tolist() == edges.tolist()
     np.testing.assert_allclose(trip.energy_wh, edge_wh, rtol=1e-6, atol=0.2)
-    np.testing.assert_allclose(trip.travel_s[1:-1], setting.network.length_m[edges][1:-1] / 10, rtol=0.02, atol=0.1)
+    np.testing.assert_allclose(
+        trip.travel_s[1:-1], setting.network.length_m[edges][1:-1] / 10, rtol=0.02, atol=0.1
+    )
 
 
 def test_sparse_readings_keep_totals_and_share_them_out_as_eq_8_does(setting, tmp_path) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
-    columns["energy_wh"] = np.where(np.arange(len(columns["trip"])) % 25 == 0, columns["energy_wh"], np.nan)
+    columns["energy_wh"] = np.where(
+        np.arange(len(columns["trip"])) % 25 == 0, columns["energy_wh"], np.nan
+    )
     (trip,) = read(tmp_path, setting, columns).trips
     assert set(trip.edge.tolist()) <= set(edges.tolist())
     own = np.isin(edges, trip.edge)
@@ -140,7 +146,10 @@ def changed(name, row, value):
         (lambda columns: columns | {"soc_percent": columns["lat"]}, "needs one of the columns"),
         (lambda columns: columns | {"altitude": columns["lat"]}, "unknown column 'altitude'"),
         (lambda columns: {k: v for k, v in columns.items() if k != "lon"}, "no column 'lon'"),
-        (lambda columns: {k: v for k, v in columns.items() if k != "energy_wh"}, "needs one of the columns"),
+        (
+            lambda columns: {k: v for k, v in columns.items() if k != "energy_wh"},
+            "needs one of the columns",
+        ),
     ],
 )
 def test_what_cannot_have_been_is_one_line(setting, tmp_path, spoil, line) -> None:

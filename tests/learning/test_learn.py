@@ -28,7 +28,9 @@ def table_of(setting, ends, factor=1.2, **changes):
         for edge in route.edges:
             rows["trip"].append(f"{origin}-{destination}")
             rows["edge"].append(setting.network.edge_id[edge])
-            rows["energy_wh"].append(factor * setting.prior.dissipated_wh[edge] + setting.potential_wh[edge])
+            rows["energy_wh"].append(
+                factor * setting.prior.dissipated_wh[edge] + setting.potential_wh[edge]
+            )
     return rows | changes
 
 
@@ -61,7 +63,9 @@ def test_a_belief_holds_what_bayes_says(setting, tmp_path) -> None:
     driven = [setting.network.row_of[each] for each in columns["edge"]]
     prior, noise = setting.prior_variance_wh2[driven], setting.noise_std_wh[driven] ** 2
     share = prior / (prior + noise)
-    by_hand = setting.prior.mean_wh[driven] + share * (columns["energy_wh"] - setting.prior.mean_wh[driven])
+    by_hand = setting.prior.mean_wh[driven] + share * (
+        columns["energy_wh"] - setting.prior.mean_wh[driven]
+    )
     np.testing.assert_allclose(mean_wh[driven], by_hand)
 
 
@@ -86,7 +90,9 @@ def test_continuing_is_as_learning_all_at_once_and_known_trips_are_told(setting,
     then = learn(both, tmp_path / "steps", model="exact")
     assert (then.new, then.known, then.trips.num_rows) == (1, 1, 2)
     assert same(then.trips, once.trips)
-    beliefs = [np.load(tmp_path / name / "beliefs" / "denver-learned.npz") for name in ("once", "steps")]
+    beliefs = [
+        np.load(tmp_path / name / "beliefs" / "denver-learned.npz") for name in ("once", "steps")
+    ]
     for name in beliefs[0].files:
         np.testing.assert_array_equal(beliefs[0][name], beliefs[1][name])
 
@@ -129,7 +135,9 @@ def test_iso_times_give_departures_and_travel_times(setting, tmp_path) -> None:
     times = [f"2026-05-04T07:{k // 60:02d}:{k % 60:02d}" for k in range(0, 5 * n, 5)]
     learned = learn(write(tmp_path / "t.csv", columns | {"time": times}), tmp_path / "out", **QUICK)
     assert learned.trips["departed_s"].to_pylist() == [7 * 3600.0]
-    travel_s = pq.read_table(tmp_path / "out" / "routes" / "denver-learned.parquet")["travel_s"].to_numpy()
+    travel_s = pq.read_table(tmp_path / "out" / "routes" / "denver-learned.parquet")[
+        "travel_s"
+    ].to_numpy()
     assert np.all(travel_s[:-1] == 5.0)
     assert np.isnan(travel_s[-1])
 
@@ -162,7 +170,9 @@ def scaled(columns, rows):
 
 
 def of_another(columns, rows):
-    return columns | {"vehicle": ["truck" if i in rows else "reference" for i in range(len(columns["trip"]))]}
+    return columns | {
+        "vehicle": ["truck" if i in rows else "reference" for i in range(len(columns["trip"]))]
+    }
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,9 @@ def of_another(columns, rows):
         (of_another, "driven by vehicle 'truck'"),
     ],
 )
-def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(setting, tmp_path, spoil, reason) -> None:
+def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(
+    setting, tmp_path, spoil, reason
+) -> None:
     columns = table_of(setting, ENDS)
     path = write(tmp_path / "t.csv", spoil(columns, rows_of_second(columns)))
     learned = learn(path, tmp_path / "out", **QUICK)
@@ -202,11 +214,19 @@ def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(setting, tmp
         ("trip,edge,energy_wh,energy_wh\na,b,1,1\n", "two columns 'energy_wh'"),
         ("trip,edge,energy_wh\n,b,1\n", "row 1: no trip is named"),
         ("trip,edge,energy_wh,time\na,b,1,noon\n", "row 1: time 'noon' is neither"),
-        ("trip,edge,energy_wh,time\na,b,1,2026-05-04T07:00Z\na,b,1,2026-05-04T07:00\n", "offset to UTC"),
-        ("trip,edge,energy_wh\na,b,1\n", "none of 1 trips can be used; 'a': network 'denver' has no edge 'b'"),
+        (
+            "trip,edge,energy_wh,time\na,b,1,2026-05-04T07:00Z\na,b,1,2026-05-04T07:00\n",
+            "offset to UTC",
+        ),
+        (
+            "trip,edge,energy_wh\na,b,1\n",
+            "none of 1 trips can be used; 'a': network 'denver' has no edge 'b'",
+        ),
     ],
 )
-def test_a_table_that_cannot_be_read_is_one_line_and_changes_nothing(setting, tmp_path, text, line) -> None:
+def test_a_table_that_cannot_be_read_is_one_line_and_changes_nothing(
+    setting, tmp_path, text, line
+) -> None:
     out = tmp_path / "out"
     learn(write(tmp_path / "good.csv", table_of(setting, ENDS[:1])), out, **QUICK)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -222,23 +242,35 @@ def test_a_folder_of_runs_is_not_reset(setting, tmp_path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "manifest.json").write_text('{"configuration": {}}')
     with pytest.raises(EvrouteError, match="not made by 'evroute learn'"):
-        learn(write(tmp_path / "t.csv", table_of(setting, ENDS)), tmp_path / "out", reset=True, **QUICK)
+        learn(
+            write(tmp_path / "t.csv", table_of(setting, ENDS)),
+            tmp_path / "out",
+            reset=True,
+            **QUICK,
+        )
 
 
-def test_on_turns_what_is_foretold_and_believed_is_bayes_of_each_edge_as_entered(setting, tmp_path) -> None:
+def test_on_turns_what_is_foretold_and_believed_is_bayes_of_each_edge_as_entered(
+    setting, tmp_path
+) -> None:
     columns = table_of(setting, ENDS[:1])
     n = len(columns["edge"])
     twice = {name: values * 2 for name, values in columns.items()} | {"trip": ["a"] * n + ["b"] * n}
-    told = learn(write(tmp_path / "t.csv", twice), tmp_path / "out", **QUICK, options={"arms": "turns"})
+    told = learn(
+        write(tmp_path / "t.csv", twice), tmp_path / "out", **QUICK, options={"arms": "turns"}
+    )
     edges = np.array([setting.network.row_of[each] for each in columns["edge"]])
     turns = setting.turns
     rows = turns.energy.table.rows_along(edges)
     prior_wh, variance = turns.arms.prior_mean_wh[rows], turns.prior_variance_wh2[rows]
     off_wh = np.array(columns["energy_wh"]) - prior_wh
     once_wh, twice_wh = (
-        prior_wh + off_wh * k * variance / (k * variance + turns.noise_std_wh[rows] ** 2) for k in (1, 2)
+        prior_wh + off_wh * k * variance / (k * variance + turns.noise_std_wh[rows] ** 2)
+        for k in (1, 2)
     )
-    np.testing.assert_allclose(told.trips["predicted_wh"].to_numpy(), [prior_wh.sum(), once_wh.sum()])
+    np.testing.assert_allclose(
+        told.trips["predicted_wh"].to_numpy(), [prior_wh.sum(), once_wh.sum()]
+    )
     model = load_belief(tmp_path / "out", None, setting.network, load_vehicle("reference"))
     np.testing.assert_allclose(model.model.posterior(turns.arms).mean_wh[rows], twice_wh)
 
@@ -247,7 +279,10 @@ def test_a_table_learned_on_turns_in_two_halves_is_learned_as_at_once(setting, t
     columns = table_of(setting, ENDS)
     second = rows_of_second(columns)
     halves = [
-        {name: [v for i, v in enumerate(values) if (i in second) == late] for name, values in columns.items()}
+        {
+            name: [v for i, v in enumerate(values) if (i in second) == late]
+            for name, values in columns.items()
+        }
         for late in (False, True)
     ]
     on_turns = {"model": "independent", "options": {"arms": "turns", "learn_speeds": True}}

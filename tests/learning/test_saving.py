@@ -55,7 +55,9 @@ def test_correlations_between_edges_count(setting) -> None:
 
 
 def test_a_belief_that_agrees_with_eq_8_saves_nothing_against_it(setting) -> None:
-    told = savings(IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh), [OVER], setting)
+    told = savings(
+        IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh), [OVER], setting
+    )
     assert (told["eq8"].mean_wh, told["eq8"].std_wh) == (0.0, 0.0)
     assert "0.00 kWh, 0.0%" in str(told["eq8"])
 
@@ -65,7 +67,9 @@ def test_savings_on_turns_are_sums_over_turns(setting) -> None:
     inside = ExactGP(turns.kernel, turns.arms, turns.noise_std_wh)
     belief = TurnBelief(inside, turns.space, setting.arms)
     mean_wh = inside.posterior(turns.arms).mean_wh
-    rows = {route: turns.energy.table.rows_along(np.array(route)) for route in (OVER.edges, ROUND.edges)}
+    rows = {
+        route: turns.energy.table.rows_along(np.array(route)) for route in (OVER.edges, ROUND.edges)
+    }
     cheap, dear = sorted(rows, key=lambda route: mean_wh[rows[route]].sum())
     told = savings(belief, [Route(dear)], setting)["driven"]
     assert told.mean_wh == pytest.approx(mean_wh[rows[dear]].sum() - mean_wh[rows[cheap]].sum())

@@ -39,7 +39,9 @@ def told(request, tmp_path_factory) -> Told:
     experiment = Experiment(trips={"denver": ("A",)}, methods=(method,), horizon=TRIPS, seeds=1)
     folder: RunFolder = simulate(experiment, tmp_path_factory.mktemp("runs") / request.param)
     assert not folder.failures()
-    return Told(METHODS[request.param]["model"], read_diagnostics(folder).dropna(axis="columns", how="all"))
+    return Told(
+        METHODS[request.param]["model"], read_diagnostics(folder).dropna(axis="columns", how="all")
+    )
 
 
 def test_the_engine_named_is_the_engine_run(told) -> None:

@@ -21,7 +21,13 @@ def setting() -> Setting:
 
 
 def congested(setting: Setting):
-    table = {"kind": "physics", "kinetic": True, "from_standstill": True, "turn_braking": True, "zones": 6}
+    table = {
+        "kind": "physics",
+        "kinetic": True,
+        "from_standstill": True,
+        "turn_braking": True,
+        "zones": 6,
+    }
     return load_world(table).build(setting, Repeated(*setting.ends("A")), SeedSequence(1))
 
 
@@ -39,7 +45,9 @@ def test_after_a_trip_its_turns_are_expected_to_take_what_they_took(setting: Set
     assert np.abs(plain.arms(request).prior_mean_wh[passed] - feedback.energy_wh).max() > 5
 
 
-def test_the_potential_goes_by_the_speeds_driven_and_shifted_priors_stay_positive(setting: Setting) -> None:
+def test_the_potential_goes_by_the_speeds_driven_and_shifted_priors_stay_positive(
+    setting: Setting,
+) -> None:
     world = congested(setting)
     request = world.observe(1)
     space = TurnArms(setting.search, setting.turns.energy, learn_speeds=True)
@@ -64,4 +72,7 @@ def test_speeds_are_averages_and_outlive_a_save(setting: Setting) -> None:
 def test_learned_speeds_are_for_turns() -> None:
     with pytest.raises(EvrouteError, match="learn_speeds is for arms on turns"):
         Method(model="exact", index="ts", learn_speeds=True)
-    assert Method(model="exact", index="ts", arms="turns", learn_speeds=True).name == "exact-turns-speeds-ts"
+    assert (
+        Method(model="exact", index="ts", arms="turns", learn_speeds=True).name
+        == "exact-turns-speeds-ts"
+    )

@@ -18,7 +18,9 @@ from evroute.network.catalog import load_network
 
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
 def test_an_unknown_name_is_told_what_there_is(field, known) -> None:
-    with pytest.raises(UnknownNameError, match=re.escape(f"unknown {field} 'oracle'; there are {', '.join(known)}")):
+    with pytest.raises(
+        UnknownNameError, match=re.escape(f"unknown {field} 'oracle'; there are {', '.join(known)}")
+    ):
         Method(**({"model": "exact", "index": "ts"} | {field: "oracle"}))
 
 
@@ -55,7 +57,10 @@ def test_options_are_the_parameters_with_a_default_that_no_setting_has() -> None
 
 
 def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
-    turns, edges = (Method(model="exact", index="ts", arms=arms, variance_scale=1) for arms in ("turns", "edges"))
+    turns, edges = (
+        Method(model="exact", index="ts", arms=arms, variance_scale=1)
+        for arms in ("turns", "edges")
+    )
     assert (turns.name, turns.label) == ("exact-turns-ts-v1", "GP-TS turns (variance scale 1)")
     assert edges == Method(model="exact", index="ts", variance_scale=1)
 
@@ -63,7 +68,10 @@ def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"model": "edge-speeds", "arms": "turns"}, "'edge-speeds' has no arms on turns: the speed of an edge"),
+        (
+            {"model": "edge-speeds", "arms": "turns"},
+            "'edge-speeds' has no arms on turns: the speed of an edge",
+        ),
         (
             {"model": "exact", "arms": "turns", "fit_hyperparameters": True},
             "fit_hyperparameters is for arms on edges",
@@ -84,7 +92,9 @@ def test_a_named_method_takes_options_and_no_other_part() -> None:
     assert Method.model_validate({"method": "gp-ts", "variance_scale": 1}).name == "exact-ts-v1"
     with pytest.raises(EvrouteError, match="method 'gp-ts' names its index"):
         Method.model_validate({"method": "gp-ts", "index": "ucb"})
-    with pytest.raises(UnknownNameError, match="unknown method 'magic'; there are recommended, gp-ucb"):
+    with pytest.raises(
+        UnknownNameError, match="unknown method 'magic'; there are recommended, gp-ucb"
+    ):
         Method.model_validate("magic")
 
 
@@ -107,7 +117,8 @@ def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
     monkeypatch.setitem(MODELS, "marginals", "marginals:MarginalsOnly")
     assert Method(model="marginals", index="ts").model == "marginals"
     with pytest.raises(
-        EvrouteError, match=r"'ts-joint' cannot work on model 'marginals'.*use one of: independent, exact"
+        EvrouteError,
+        match=r"'ts-joint' cannot work on model 'marginals'.*use one of: independent, exact",
     ):
         Method(model="marginals", index="ts-joint")
 
@@ -117,7 +128,11 @@ def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
     [
         ({"model": "exact", "index": "ts"}, "exact-ts", "GP-TS"),
         ({"model": "independent", "index": "ucb"}, "independent-ucb", "BI-UCB"),
-        ({"model": "exact", "index": "ts", "variance_scale": 0.25}, "exact-ts-v0.25", "GP-TS (variance scale 0.25)"),
+        (
+            {"model": "exact", "index": "ts", "variance_scale": 0.25},
+            "exact-ts-v0.25",
+            "GP-TS (variance scale 0.25)",
+        ),
         (
             {"model": "exact", "index": "bayes-ucb", "xi": 0.5, "omega": 1},
             "exact-bayes-ucb-w1-x0.5",
@@ -125,12 +140,23 @@ def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
         ),
         ({"model": "exact", "index": "greedy"}, "exact-greedy", "GP-greedy"),
         (
-            {"model": "svgp", "index": "ts", "inducing_points": 200, "slots": "literal", "device": "cuda"},
+            {
+                "model": "svgp",
+                "index": "ts",
+                "inducing_points": 200,
+                "slots": "literal",
+                "device": "cuda",
+            },
             "svgp-m200-literal-cuda-ts",
             "SVGP-TS (inducing points 200, slots literal, device cuda)",
         ),
         (
-            {"model": "exact", "index": "ts", "lengthscale_factor": 0.3, "fit_hyperparameters": True},
+            {
+                "model": "exact",
+                "index": "ts",
+                "lengthscale_factor": 0.3,
+                "fit_hyperparameters": True,
+            },
             "exact-l0.3-fitted-ts",
             "GP-TS (lengthscale factor 0.3, fit hyperparameters)",
         ),
@@ -182,7 +208,9 @@ def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> N
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "MissingPackageError: torch is not installed; run: pip install 'evroute[gp]'" in done.stderr
+    assert (
+        "MissingPackageError: torch is not installed; run: pip install 'evroute[gp]'" in done.stderr
+    )
 
 
 def test_noise_is_learned_by_the_model_or_fitted_with_its_kernel_not_both() -> None:

@@ -54,13 +54,19 @@ def rough(make_network, hill):
     return Setting(replace(hill, speed_mps=np.array([8.0, 14, 25, 20, 8, 14, 14])), load_vehicle())
 
 
-@pytest.mark.parametrize("model", ["independent", "exact", "svgp", "factor", "physics", "physics+gp"])
+@pytest.mark.parametrize(
+    "model", ["independent", "exact", "svgp", "factor", "physics", "physics+gp"]
+)
 def test_a_model_learns_on_turns(rough, model) -> None:
-    told = drive(agent_of(Method(model=model, index="ts", arms="turns"), rough), rough, auxiliary_w=3000.0)
+    told = drive(
+        agent_of(Method(model=model, index="ts", arms="turns"), rough), rough, auxiliary_w=3000.0
+    )
     assert abs(np.subtract(*told[-1])) < abs(np.subtract(*told[0]))
 
 
-def test_in_a_world_of_eq_8_with_kinetic_energy_turns_but_for_bends_have_nothing_to_learn(rough) -> None:
+def test_in_a_world_of_eq_8_with_kinetic_energy_turns_but_for_bends_have_nothing_to_learn(
+    rough,
+) -> None:
     on_turns, on_edges = (
         drive(agent_of(Method(model="exact", index="greedy", arms=arms), rough), rough)[0]
         for arms in ("turns", "edges")
@@ -89,14 +95,20 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
     x_m = np.cumsum(default_rng(2).uniform(80, 120, n + 1))
     road = make_network([(f"e{k}", k, k + 1) for k in range(n)], [(x, 0, 0) for x in x_m])
     lit = np.arange(n - 1) % 2 == 0
-    setting = Setting(replace(road, control=np.where(lit, LIGHT, RIGHT_OF_WAY)), load_vehicle(), spread="dissipation")
+    setting = Setting(
+        replace(road, control=np.where(lit, LIGHT, RIGHT_OF_WAY)),
+        load_vehicle(),
+        spread="dissipation",
+    )
     foretold = {}
     for controls in (None, True):
         method = Method(model=model, index="greedy", arms="turns", controls=controls)
         learner = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
         arms = make_space(method, setting).all_arms(setting.arms)
         known = arms.take(np.arange(20))
-        measured = Feedback(known.edge, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20])
+        measured = Feedback(
+            known.edge, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20]
+        )
         learner.update(measured)
         foretold[controls] = (learner.posterior(arms).mean_wh - arms.prior_mean_wh)[30 : n - 1]
     lit_later = lit[30:]
@@ -106,7 +118,10 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
 
 def test_a_network_that_knows_of_no_lights_refuses_controls(hill) -> None:
     method = Method(model="exact", index="ts", arms="turns", controls=True)
-    with pytest.raises(EvrouteError, match="tells nothing of lights, stop signs or right of way; leave controls out"):
+    with pytest.raises(
+        EvrouteError,
+        match="tells nothing of lights, stop signs or right of way; leave controls out",
+    ):
         make_space(method, Setting(hill, load_vehicle()))
     with pytest.raises(EvrouteError, match="controls is for arms on turns"):
         Method(model="exact", index="ts", controls=True)

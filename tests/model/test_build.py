@@ -68,7 +68,9 @@ def test_the_prior_factor_squares_to_the_prior_covariance(hill, prior, arms, tmp
 def test_another_vehicle_has_another_prior_file(hill, arms, tmp_path):
     for mass_kg in (1830.0, 900.0):
         prior = energy_prior.fit(hill, replace(load_vehicle(), mass_kg=mass_kg))
-        build.prior_factor(build.standard_kernel(build.standard_graph(hill, tmp_path), prior), arms, tmp_path)
+        build.prior_factor(
+            build.standard_kernel(build.standard_graph(hill, tmp_path), prior), arms, tmp_path
+        )
     assert files(tmp_path) == [["graph", "diagonal"], ["prior", "factor"], ["prior", "factor"]]
 
 

@@ -7,7 +7,9 @@ from evroute.model.evidence import Driven, Points, Surface, log_likelihood
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
 
-NUMBERS = np.array([0.7, 0.4, 1.0, 2.0, 0.5, 0.8, 0.6, 3.0, 1.3])  # a, b, three lengthscales each, kappa
+NUMBERS = np.array(
+    [0.7, 0.4, 1.0, 2.0, 0.5, 0.8, 0.6, 3.0, 1.3]
+)  # a, b, three lengthscales each, kappa
 
 
 @pytest.fixture(params=[1, 2, 3])
@@ -33,7 +35,9 @@ def kernel_of(world, nu, numbers=NUMBERS) -> EdgeContextKernel:
     filtered = (vectors * (1.0 + eigenvalues * numbers[-1] ** 2 / (2 * nu)) ** -nu) @ vectors.T
     first = numbers[0] * filtered.diagonal().mean()
     std_wh = np.sqrt(first + numbers[1]) * world.kernel.std_wh
-    return EdgeContextKernel(graph, std_wh, numbers[2:8].reshape(2, 3), graph_share=first / (first + numbers[1]))
+    return EdgeContextKernel(
+        graph, std_wh, numbers[2:8].reshape(2, 3), graph_share=first / (first + numbers[1])
+    )
 
 
 def test_it_is_the_density_of_all_single_measurements(make_world, nu):
@@ -69,7 +73,9 @@ def test_the_bound_of_some_points_is_below_the_likelihood_and_as_its_formula(mak
     cross = kernel(some.edge, some.features, trip.edge, trip.features)
     explained = cross.T @ np.linalg.solve(among, cross)
     noise = world.noise_std_wh[trip.edge] ** 2
-    density = multivariate_normal(cov=explained + np.diag(noise)).logpdf(trip.energy_wh - trip.prior_mean_wh)
+    density = multivariate_normal(cov=explained + np.diag(noise)).logpdf(
+        trip.energy_wh - trip.prior_mean_wh
+    )
     missing = kernel.diagonal(trip.edge, trip.features) - explained.diagonal()
     assert bound == pytest.approx(density - 0.5 * (missing / noise).sum(), rel=1e-5)
     assert bound < value_at(world, nu, theta, driven)[0]
@@ -84,7 +90,9 @@ def test_the_gradient_is_that_of_finite_differences(make_world, nu, sparse):
     _, gradient = value_at(world, nu, theta, driven, inducing)
     step = 1e-5
     for i, direction in enumerate(np.eye(len(theta)) * step):
-        above, below = (value_at(world, nu, theta + sign * direction, driven, inducing)[0] for sign in (1, -1))
+        above, below = (
+            value_at(world, nu, theta + sign * direction, driven, inducing)[0] for sign in (1, -1)
+        )
         assert gradient[i] == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-5)
 
 
@@ -97,7 +105,9 @@ def test_measurements_merge_by_edge_and_context(make_world):
     ]
     merged = Driven.of(trips)
     assert merged.edge.tolist() == [1, 3, 3]
-    by_arm = {tuple(row): i for i, row in enumerate(np.column_stack([merged.edge, merged.features]))}
+    by_arm = {
+        tuple(row): i for i, row in enumerate(np.column_stack([merged.edge, merged.features]))
+    }
     i = by_arm[(3.0, *x[3])]
     assert (merged.count[i], merged.mean_wh[i], merged.scatter_wh2[i]) == (2, 7.0, 18.0)
     assert merged.most_visited(1).count.tolist() == [2]

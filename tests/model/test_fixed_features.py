@@ -19,7 +19,9 @@ def setting(hill) -> Setting:
 def taught(model, setting):
     rng = np.random.default_rng(0)
     rows, arms = rng.integers(0, 5, 40), setting.arms
-    energy_wh = arms.prior_mean_wh[rows] + 30.0 + setting.noise_std_wh[rows] * rng.standard_normal(40)
+    energy_wh = (
+        arms.prior_mean_wh[rows] + 30.0 + setting.noise_std_wh[rows] * rng.standard_normal(40)
+    )
     model.update(Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], energy_wh))
     return model
 
@@ -48,7 +50,9 @@ def test_with_few_features_it_is_the_process_of_their_kernel(setting):
     cross = prior[rows]
     belief = model.posterior(setting.arms)
     np.testing.assert_allclose(
-        belief.mean_wh - setting.arms.prior_mean_wh, cross.T @ np.linalg.solve(gram, residual), rtol=1e-6
+        belief.mean_wh - setting.arms.prior_mean_wh,
+        cross.T @ np.linalg.solve(gram, residual),
+        rtol=1e-6,
     )
     variance = prior.diagonal() - np.sum(cross * np.linalg.solve(gram, cross), axis=0)
     np.testing.assert_allclose(belief.std_wh**2, variance, rtol=1e-5, atol=1e-9)

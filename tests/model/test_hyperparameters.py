@@ -43,7 +43,12 @@ def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
     assert found.graph_share == pytest.approx(0.4, abs=0.3)
     assert np.all(abs(np.log2(found.lengthscales[1] / lengthscales[1])) < 1)
     monkeypatch.setattr(hyperparameters, "MOST_STEPS", 1)
-    at_truth = fit(truth.applied(world.kernel), truth.noise_factor * world.noise_std_wh, driven, inducing=inducing)
+    at_truth = fit(
+        truth.applied(world.kernel),
+        truth.noise_factor * world.noise_std_wh,
+        driven,
+        inducing=inducing,
+    )
     assert result.log_likelihood > at_truth.start_log_likelihood - 5
 
 
@@ -55,7 +60,9 @@ def test_the_start_is_the_kernel_itself(make_world):
     gram = world.kernel(edge, features, edge, features) + np.diag(world.noise_std_wh[edge] ** 2)
     _, logarithm = np.linalg.slogdet(2 * np.pi * gram)
     y = np.array(world.residual_wh)
-    assert result.start_log_likelihood == pytest.approx(-0.5 * (y @ np.linalg.solve(gram, y) + logarithm), rel=1e-9)
+    assert result.start_log_likelihood == pytest.approx(
+        -0.5 * (y @ np.linalg.solve(gram, y) + logarithm), rel=1e-9
+    )
     assert result.log_likelihood > result.start_log_likelihood
 
 

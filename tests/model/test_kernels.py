@@ -15,7 +15,8 @@ def test_the_kernel_is_one_at_distance_zero_exactly():
 
 @pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-7])
 def test_near_contexts_keep_their_distance(distance):
-    # (1 + r + r²/3) exp(-r) = 1 - r²/6 + O(r^4), r² = 5 D²; far from the origin, where expanded squares would fail.
+    # (1 + r + r²/3) exp(-r) = 1 - r²/6 + O(r^4), r² = 5 D²; far from the origin, where expanded
+    # squares would fail.
     kernel = matern52(np.array([[100.0]]), np.array([[100.0 + distance]]), ONE)[0, 0]
     measured = (100.0 + distance) - 100.0
     assert 1.0 - kernel == pytest.approx(5.0 / 6.0 * measured**2, rel=1e-4, abs=3e-16)
@@ -23,12 +24,16 @@ def test_near_contexts_keep_their_distance(distance):
 
 def test_each_dimension_is_divided_by_its_lengthscale():
     far = matern52(np.array([[0.0, 0.0]]), np.array([[2.0, 6.0]]), np.array([2.0, 3.0]))
-    np.testing.assert_allclose(far, matern52(np.zeros((1, 1)), np.array([[np.sqrt(5.0)]]), ONE), rtol=1e-14)
+    np.testing.assert_allclose(
+        far, matern52(np.zeros((1, 1)), np.array([[np.sqrt(5.0)]]), ONE), rtol=1e-14
+    )
 
 
 @pytest.mark.parametrize("lengthscales", [np.array([0.7, 2.0]), np.array([[0.7, 2.0], [3.0, 0.5]])])
 @pytest.mark.parametrize("share", [0.5, 0.2])
-def test_the_graph_has_its_share_of_the_variance_of_every_edge(random_laplacian, lengthscales, share):
+def test_the_graph_has_its_share_of_the_variance_of_every_edge(
+    random_laplacian, lengthscales, share
+):
     rng = np.random.default_rng(0)
     graph, std_wh = GraphMatern(random_laplacian(12, 3)), rng.uniform(1.0, 5.0, 12)
     kernel = EdgeContextKernel(graph, std_wh, lengthscales, graph_share=share)
@@ -38,7 +43,9 @@ def test_the_graph_has_its_share_of_the_variance_of_every_edge(random_laplacian,
     expected = share * graph.block(edge_a, edge_b) * with_graph + (1.0 - share) * alone
     expected *= np.outer(std_wh[edge_a], std_wh[edge_b])
     np.testing.assert_allclose(kernel(edge_a, x, edge_b, y), expected, rtol=1e-13)
-    np.testing.assert_allclose(kernel.diagonal(edge_a, x), kernel(edge_a, x, edge_a, x).diagonal(), rtol=1e-13)
+    np.testing.assert_allclose(
+        kernel.diagonal(edge_a, x), kernel(edge_a, x, edge_a, x).diagonal(), rtol=1e-13
+    )
 
 
 def test_the_whole_matrix_is_symmetric_and_equals_its_parts(make_world):
@@ -84,6 +91,10 @@ def test_bad_lengthscales_are_refused(random_laplacian, lengthscales):
 def test_contexts_of_another_dimension_are_refused(random_laplacian):
     kernel = EdgeContextKernel(GraphMatern(random_laplacian(5, 0)), FIVE, ONE)
     edge = np.arange(5)
-    for ask in (lambda x: kernel(edge, x, edge, x), lambda x: kernel.diagonal(edge, x), kernel.matrix):
+    for ask in (
+        lambda x: kernel(edge, x, edge, x),
+        lambda x: kernel.diagonal(edge, x),
+        kernel.matrix,
+    ):
         with pytest.raises(ValueError, match="contexts have 2 features, lengthscales 1"):
             ask(np.zeros((5, 2)))

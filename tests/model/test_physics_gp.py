@@ -32,13 +32,21 @@ def textbook(setting: Setting, arms: Arms, trips: list[Feedback]):
     )
 
     def kernel(edge_a, features_a, edge_b, features_b):
-        linear = setting.regressors.of(edge_a, features_a) @ S @ setting.regressors.of(edge_b, features_b).T
-        return linear + REST_SCALE**2 * setting.dissipation_kernel(edge_a, features_a, edge_b, features_b)
+        linear = (
+            setting.regressors.of(edge_a, features_a)
+            @ S
+            @ setting.regressors.of(edge_b, features_b).T
+        )
+        return linear + REST_SCALE**2 * setting.dissipation_kernel(
+            edge_a, features_a, edge_b, features_b
+        )
 
     noisy = kernel(edge, features, edge, features) + np.diag(setting.noise_std_wh[edge] ** 2)
     cross = kernel(arms.edge, arms.features, edge, features)
     of_coefficients = S @ setting.regressors.of(edge, features).T
-    gain, gain_of_coefficients = (np.linalg.solve(noisy, each.T).T for each in (cross, of_coefficients))
+    gain, gain_of_coefficients = (
+        np.linalg.solve(noisy, each.T).T for each in (cross, of_coefficients)
+    )
     return (
         arms.prior_mean_wh + gain @ (energy_wh - prior_wh),
         kernel(arms.edge, arms.features, arms.edge, arms.features) - gain @ cross.T,
@@ -70,7 +78,11 @@ def test_it_is_the_textbook_posterior_with_the_sum_of_both_kernels(setting) -> N
     model = make(setting)
     for trip in trips:
         model.update(trip)
-    for arms in (setting.arms, jammed(setting.arms), setting.arms.take(np.arange(0, len(setting.arms), 5))):
+    for arms in (
+        setting.arms,
+        jammed(setting.arms),
+        setting.arms.take(np.arange(0, len(setting.arms), 5)),
+    ):
         mean_wh, covariance, coefficients, of_coefficients = textbook(setting, arms, trips)
         scale = np.sqrt(S.diagonal())
         belief, found = model.posterior(arms), model.coefficients()
@@ -96,7 +108,9 @@ def test_the_prior_covariance_of_all_edges_is_symmetric_and_that_of_single_ones(
     some = np.arange(0, len(arms), max(1, len(arms) // 20))
     block = kernel(some, arms.features[some], arms.edge, arms.features)
     np.testing.assert_allclose(whole[some], block, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(whole.diagonal(), kernel.diagonal(arms.edge, arms.features), rtol=1e-12)
+    np.testing.assert_allclose(
+        whole.diagonal(), kernel.diagonal(arms.edge, arms.features), rtol=1e-12
+    )
 
 
 def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
@@ -116,7 +130,9 @@ def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
 def test_scales_that_are_none_are_refused(hill, name) -> None:
     setting = Setting(hill, load_vehicle())
     parts = (setting.dissipation_kernel, setting.regressors, setting.arms, setting.noise_std_wh)
-    with pytest.raises(ValueError, match=f"{name} is 0; it must be positive: it multiplies the prior deviations"):
+    with pytest.raises(
+        ValueError, match=f"{name} is 0; it must be positive: it multiplies the prior deviations"
+    ):
         PhysicsGP(*parts, **{name: 0.0})
 
 

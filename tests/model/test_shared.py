@@ -55,7 +55,8 @@ def test_it_is_bayes_with_prior_and_noise_in_the_vehicles_own_watt_hours(setting
         for model in (of_van, alone):
             model.update(Feedback.of_route(van.arms, OVER, measured_wh))
     for told, expected in zip(
-        *((b.mean_wh, b.std_wh) for b in (m.posterior(van.arms) for m in (of_van, alone))), strict=True
+        *((b.mean_wh, b.std_wh) for b in (m.posterior(van.arms) for m in (of_van, alone))),
+        strict=True,
     ):
         np.testing.assert_allclose(told, expected)
     np.testing.assert_allclose(of_van.noise_std(van.arms), alone.noise_std(van.arms))
@@ -63,15 +64,23 @@ def test_it_is_bayes_with_prior_and_noise_in_the_vehicles_own_watt_hours(setting
 
 def test_the_joint_scales_on_both_sides(settings) -> None:
     car, van = settings
-    model = ExactGP(car.kernel, car.arms, car.noise_std_wh, trip_effect=0.1, potential_wh=car.potential_wh)
+    model = ExactGP(
+        car.kernel, car.arms, car.noise_std_wh, trip_effect=0.1, potential_wh=car.potential_wh
+    )
     of_van = seen(SharedJoint, model, car, van)
     of_van.update(Feedback.of_route(van.arms, OVER, van.prior.mean_wh[OVER.rows] + 40.0))
     share = share_of(car, van)
-    np.testing.assert_allclose(of_van.covariance(van.arms), np.outer(share, share) * model.covariance(car.arms))
-    np.testing.assert_allclose(of_van.trip_noise(van.arms), 0.1 * (van.prior.mean_wh - van.potential_wh))
+    np.testing.assert_allclose(
+        of_van.covariance(van.arms), np.outer(share, share) * model.covariance(car.arms)
+    )
+    np.testing.assert_allclose(
+        of_van.trip_noise(van.arms), 0.1 * (van.prior.mean_wh - van.potential_wh)
+    )
     draws = of_van.sample_many(van.arms, default_rng(0), 20_000)
     belief = of_van.posterior(van.arms)
-    np.testing.assert_allclose(draws.mean(axis=0), belief.mean_wh, atol=5 * belief.std_wh.max() / np.sqrt(20_000))
+    np.testing.assert_allclose(
+        draws.mean(axis=0), belief.mean_wh, atol=5 * belief.std_wh.max() / np.sqrt(20_000)
+    )
     np.testing.assert_allclose(draws.std(axis=0), belief.std_wh, rtol=0.05)
 
 
@@ -82,7 +91,9 @@ def test_the_reference_itself_sees_the_model_as_it_is(settings) -> None:
     feedback = Feedback.of_route(car.arms, OVER, car.prior.mean_wh[OVER.rows] + 40.0)
     of_car.update(feedback)
     plain.update(feedback)
-    np.testing.assert_allclose(of_car.posterior(car.arms).mean_wh, plain.posterior(car.arms).mean_wh)
+    np.testing.assert_allclose(
+        of_car.posterior(car.arms).mean_wh, plain.posterior(car.arms).mean_wh
+    )
 
 
 def test_an_edge_that_dissipates_nothing_is_refused(settings) -> None:

@@ -54,7 +54,10 @@ def test_columns_from_patches_equal_solves_on_the_whole_network(graphs):
     sparse, whole = graphs
     edges = np.arange(0, sparse.n_edges, 7)
     everywhere = np.arange(sparse.n_edges)
-    assert np.abs(sparse.block(edges, everywhere) - whole.columns(edges).T).max() < BOUND * whole.diagonal.max()
+    assert (
+        np.abs(sparse.block(edges, everywhere) - whole.columns(edges).T).max()
+        < BOUND * whole.diagonal.max()
+    )
     assert np.abs(sparse.diagonal - whole.diagonal).max() < BOUND * whole.diagonal.max()
 
 
@@ -86,7 +89,9 @@ def test_a_block_is_that_of_its_lists_in_any_order_and_with_repeats(graphs):
     a, b = np.array([5, 3, 3, 900]), np.array([7, 5, 2, 5, 901, 3])
     for first, second in ((a, b), (b, a)):
         expected = whole.matrix()[np.ix_(first, second)]
-        np.testing.assert_allclose(sparse.block(first, second), expected, atol=BOUND * whole.diagonal.max())
+        np.testing.assert_allclose(
+            sparse.block(first, second), expected, atol=BOUND * whole.diagonal.max()
+        )
 
 
 def test_the_root_is_kept_and_read_back(denver, tmp_path, graphs):
@@ -105,7 +110,9 @@ def test_the_posterior_on_some_edges_is_the_exact_one_of_all(pair, setting):
     np.testing.assert_allclose(here.std_wh**2, everywhere.std_wh**2, atol=1e-5 * scale**2)
     np.testing.assert_allclose(pair[0].mean(some), here.mean_wh, rtol=1e-12)
     route = setting.arms.take(np.arange(30))
-    np.testing.assert_allclose(pair[0].covariance(route), pair[1].covariance(route), atol=1e-5 * scale**2)
+    np.testing.assert_allclose(
+        pair[0].covariance(route), pair[1].covariance(route), atol=1e-5 * scale**2
+    )
 
 
 def test_draws_of_the_prior_have_its_covariance(setting):
@@ -115,7 +122,10 @@ def test_draws_of_the_prior_have_its_covariance(setting):
     sample = np.array([draws(rows, arms.features[rows], rng) for _ in range(800)])
     expected = kernel(rows, arms.features[rows], rows, arms.features[rows])
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
-    assert np.abs(sample.T @ sample / len(sample) - expected).max() < 5 * np.sqrt(2 / len(sample)) * scale.max()
+    assert (
+        np.abs(sample.T @ sample / len(sample) - expected).max()
+        < 5 * np.sqrt(2 / len(sample)) * scale.max()
+    )
     np.testing.assert_allclose(sample[:, 0], sample[:, 5], atol=1e-12 * scale.max())
 
 
@@ -129,7 +139,9 @@ def test_joint_draws_have_the_posterior_mean_and_covariance(pair, setting):
     watched = np.arange(0, len(some), 40)
     centred = draws[:, watched] - belief.mean_wh[watched]
     scale = np.outer(belief.std_wh[watched], belief.std_wh[watched]) * multiplier**2
-    off = (centred.T @ centred / size - multiplier**2 * covariance[np.ix_(watched, watched)]) / scale
+    off = (
+        centred.T @ centred / size - multiplier**2 * covariance[np.ix_(watched, watched)]
+    ) / scale
     assert np.abs(off).max() < 5 * np.sqrt(2 / size)
 
 

@@ -79,7 +79,9 @@ def test_computing_afresh_changes_nothing(make_world):
 def fresh(model):
     from evroute.model.core import Fresh
 
-    prior = model._kernel(model._met.edge, model._met.features, model._met.edge, model._met.features)
+    prior = model._kernel(
+        model._met.edge, model._met.features, model._met.edge, model._met.features
+    )
     return Fresh(0.5 * (prior + prior.T), model._core.precision, model._core.information)
 
 
@@ -92,7 +94,9 @@ def test_draws_of_all_arms_have_the_posterior_covariance(make_world, monkeypatch
     draws = model.sample_many(world.arms, np.random.default_rng(0), 40_000)
     covariance = model.covariance(world.arms)
     std = np.sqrt(covariance.diagonal())
-    np.testing.assert_allclose(draws.mean(axis=0), model.posterior(world.arms).mean_wh, atol=5 * std.max() / 200)
+    np.testing.assert_allclose(
+        draws.mean(axis=0), model.posterior(world.arms).mean_wh, atol=5 * std.max() / 200
+    )
     np.testing.assert_allclose(np.cov(draws.T), covariance, atol=5 * 2**0.5 * std.max() ** 2 / 200)
 
 
@@ -103,7 +107,9 @@ def test_the_spectrum_gives_the_posterior_again(make_world):
         model.update(steady(world.trip(6), world))
     spectrum = model.spectrum()
     mean, variance = spectrum.ridge(model.points(spectrum, world.arms), np.array([1.0]))
-    np.testing.assert_allclose(world.arms.prior_mean_wh + mean[:, 0], model.posterior(world.arms).mean_wh, atol=1e-9)
+    np.testing.assert_allclose(
+        world.arms.prior_mean_wh + mean[:, 0], model.posterior(world.arms).mean_wh, atol=1e-9
+    )
     np.testing.assert_allclose(variance[:, 0], model.posterior(world.arms).std_wh ** 2, atol=1e-9)
 
 
@@ -152,15 +158,23 @@ def simulated(*, tau: float, ratio: np.ndarray, seed: int, trips: int = 400) -> 
 
 @pytest.mark.parametrize("tau", [0.03, 0.1, 0.3])
 def test_the_spread_of_the_factor_of_trips_is_found(tau):
-    learned = np.mean([simulated(tau=tau, ratio=np.ones(40), seed=seed).trip_std ** 2 for seed in range(8)])
-    # of 3,200 trips, sqrt(2 / 3200) = 2.5 % of a variance as of tau² and 20-fold independent noise over 20 edges
+    learned = np.mean(
+        [simulated(tau=tau, ratio=np.ones(40), seed=seed).trip_std ** 2 for seed in range(8)]
+    )
+    # of 3,200 trips, sqrt(2 / 3200) = 2.5 % of a variance as of tau² and 20-fold independent noise
+    # over 20 edges
     error = 4 * 0.025 * (tau**2 + (26 / 20) / 20.0**2) + 3 * START_TRIP_STD**2 / 400
     assert learned == pytest.approx(tau**2, abs=error)
 
 
 def test_the_noise_of_every_edge_is_found():
     ratio = np.tile([0.2, 1.0, 4.0, 0.5], 10)
-    found = np.mean([simulated(tau=0.1, ratio=ratio, seed=seed).std_wh ** 2 for seed in range(8)], axis=0) / 25.0
+    found = (
+        np.mean(
+            [simulated(tau=0.1, ratio=ratio, seed=seed).std_wh ** 2 for seed in range(8)], axis=0
+        )
+        / 25.0
+    )
     # 1,600 measurements of an edge, sqrt(2 / 1600) = 3.5 %; ten of each 200 are the common scale
     np.testing.assert_allclose(found, (200 * ratio + 10 * ratio.mean()) / 210, rtol=0.17, atol=0.03)
 

@@ -95,9 +95,14 @@ def test_names_are_listed_with_where_they_are(source: Path, hill: RoadNetwork) -
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("atlantis", "evroute network build atlantis --osm FILE"), ("luxembourg", "evroute network fetch luxembourg")],
+    [
+        ("atlantis", "evroute network build atlantis --osm FILE"),
+        ("luxembourg", "evroute network fetch luxembourg"),
+    ],
 )
-def test_an_unknown_name_lists_what_there_is_and_how_to_get_it(source: Path, name: str, advice: str) -> None:
+def test_an_unknown_name_lists_what_there_is_and_how_to_get_it(
+    source: Path, name: str, advice: str
+) -> None:
     there = rf"there is no network '{name}'; there are: denver, monaco\. .*'{advice}'"
     with pytest.raises(UnknownNameError, match=there):
         catalog.load_network(name)
@@ -112,7 +117,8 @@ def test_a_name_that_could_be_a_path_is_refused(hill: RoadNetwork, name: str) ->
 def test_a_damaged_stored_network_is_refused_with_what_to_do(hill: RoadNetwork) -> None:
     catalog.keep(hill).write_bytes(b"damaged")
     with pytest.raises(
-        NetworkFormatError, match=r"hill\.npz is not a stored network, or is damaged .* build it again"
+        NetworkFormatError,
+        match=r"hill\.npz is not a stored network, or is damaged .* build it again",
     ):
         catalog.load_network("hill")
 
@@ -123,7 +129,9 @@ def test_an_unwritable_cache_is_told_in_one_line(source: Path, cache: Path) -> N
         catalog.load_network("monaco")
 
 
-def test_a_full_disk_is_told_in_one_line(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_in_one_line(
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -132,7 +140,9 @@ def test_a_full_disk_is_told_in_one_line(hill: RoadNetwork, monkeypatch: pytest.
         catalog.keep(hill)
 
 
-def test_an_interrupted_build_leaves_the_old_one_usable(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_build_leaves_the_old_one_usable(
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = catalog.keep(hill)
 
     def interrupted(handle: object, **_: object) -> None:
@@ -158,7 +168,9 @@ def test_build_takes_the_strongest_component_before_it_asks_for_heights(
 
 
 @pytest.mark.data
-def test_the_cities_name_their_source_by_its_hash(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cities_name_their_source_by_its_hash(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EVROUTE_DATA_DIR", str(data_dir))
     city = catalog.load_network("luxembourg")
     assert city.source.sha256 == "bcf0d9f57849091d9ab34b751ae86cbb7b6ba660a3a1da5f6bf536a79b64db0a"

@@ -18,7 +18,9 @@ def test_a_saved_network_loads_back_exactly_equal(hill: RoadNetwork, tmp_path: P
         elevation_m=hill.elevation_m + np.pi / 7,
         length_m=hill.length_m + 1e-9,
         control=np.arange(len(hill.turns)) % 5,
-        source=Source("sumo", ("a", "b"), "00ff", "(c) someone", "a raster", 30.5, ("one note", "another")),
+        source=Source(
+            "sumo", ("a", "b"), "00ff", "(c) someone", "a raster", 30.5, ("one note", "another")
+        ),
     )
     store.save(odd, tmp_path / "odd.npz")
     assert store.load(tmp_path / "odd.npz").equals(odd)
@@ -30,7 +32,9 @@ def test_the_embedded_network_loads_back_exactly_equal(denver: RoadNetwork, tmp_
 
 
 @pytest.mark.data
-def test_both_cities_load_back_exactly_equal(monaco: RoadNetwork, luxembourg: RoadNetwork, tmp_path: Path) -> None:
+def test_both_cities_load_back_exactly_equal(
+    monaco: RoadNetwork, luxembourg: RoadNetwork, tmp_path: Path
+) -> None:
     for city in (monaco, luxembourg):
         store.save(city, tmp_path / "city.npz")
         assert store.load(tmp_path / "city.npz").equals(city)
@@ -53,7 +57,9 @@ def test_another_format_is_refused_with_what_to_do(
     monkeypatch.setattr(store, "FORMAT", 99)
     store.save(hill, tmp_path / "new.npz")
     monkeypatch.undo()
-    with pytest.raises(NetworkFormatError, match="has format 99, this evroute reads 2; build the network again"):
+    with pytest.raises(
+        NetworkFormatError, match="has format 99, this evroute reads 2; build the network again"
+    ):
         store.load(tmp_path / "new.npz")
 
 
@@ -62,7 +68,9 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", tail=np.arange(3))
     np.savez(tmp_path / "pickle.npz", document=np.array([{}], dtype=object))
     for name in ("text", "other", "pickle"):
-        with pytest.raises(NetworkFormatError, match=f"{name}.npz is not a stored network, or is damaged"):
+        with pytest.raises(
+            NetworkFormatError, match=f"{name}.npz is not a stored network, or is damaged"
+        ):
             store.load(tmp_path / f"{name}.npz")
 
 
@@ -82,7 +90,9 @@ def test_damaged_files_are_refused_and_never_crash(hill: RoadNetwork, tmp_path: 
             continue
 
 
-@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
+@pytest.mark.parametrize(
+    "failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")]
+)
 def test_a_failure_while_writing_leaves_the_old_file_usable_and_no_other(
     hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:

@@ -20,7 +20,8 @@ CAR = load_vehicle()
 
 def space_of(network) -> TurnArms:
     return TurnArms(
-        Search(LineGraph.from_network(network)), TurnEnergy(network, CAR, TurnTable.from_network(network))
+        Search(LineGraph.from_network(network)),
+        TurnEnergy(network, CAR, TurnTable.from_network(network)),
     )
 
 
@@ -45,9 +46,14 @@ def test_turns_of_a_closed_edge_are_closed(hill) -> None:
 
 def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
     space, edges, row = space_of(hill), edges_of(hill), hill.row_of
-    request, route = Round(1, edges, row["in"], row["out"]), Route(tuple(row[e] for e in ("in", "up", "down", "out")))
+    request, route = (
+        Round(1, edges, row["in"], row["out"]),
+        Route(tuple(row[e] for e in ("in", "up", "down", "out"))),
+    )
     measured_wh = np.arange(4.0)
-    told = space.feedback(Feedback.of_route(edges, route, measured_wh, trip_id="a", travel_s=np.ones(4)))
+    told = space.feedback(
+        Feedback.of_route(edges, route, measured_wh, trip_id="a", travel_s=np.ones(4))
+    )
     arms, passed = space.arms(request), space.passed(request, route)
     np.testing.assert_array_equal(told.edge, arms.edge[passed])
     np.testing.assert_array_equal(told.features, arms.features[passed])
@@ -58,10 +64,15 @@ def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
 
 def test_speeds_of_the_hour_change_what_turns_take(hill) -> None:
     space, edges, row = space_of(hill), edges_of(hill), hill.row_of
-    half = edges.features * np.where(np.arange(hill.n_edges) == row["up"], 0.5, 1.0)[:, np.newaxis] ** [0, 1, 0]
+    half = edges.features * np.where(np.arange(hill.n_edges) == row["up"], 0.5, 1.0)[
+        :, np.newaxis
+    ] ** [0, 1, 0]
     slow = Arms(edges.edge, half, edges.prior_mean_wh)
     free, jammed = (Round(1, arms, row["in"], row["out"]) for arms in (edges, slow))
-    into, out_of = (space.table.rows_along(np.array([row[a], row[b]]))[1] for a, b in (("in", "up"), ("up", "down")))
+    into, out_of = (
+        space.table.rows_along(np.array([row[a], row[b]]))[1]
+        for a, b in (("in", "up"), ("up", "down"))
+    )
     change_wh = space.potential_wh(jammed) - space.potential_wh(free)
     kinetic_wh = 0.5 * CAR.mass_kg * (10.0**2 - 5.0**2) / 3600
     assert change_wh[into] == pytest.approx(-kinetic_wh)
@@ -74,7 +85,9 @@ def test_speeds_of_the_hour_change_what_turns_take(hill) -> None:
 def test_another_vehicle_has_its_own_kinetic_energy(hill) -> None:
     space, edges = space_of(hill), edges_of(hill)
     heavy = load_vehicle("volvo-c40")
-    own, other = (space.potential_wh(Round(1, edges, 0, 1, vehicle=name)) for name in ("", heavy.name))
+    own, other = (
+        space.potential_wh(Round(1, edges, 0, 1, vehicle=name)) for name in ("", heavy.name)
+    )
     np.testing.assert_allclose(other, own * heavy.mass_kg / CAR.mass_kg)
 
 

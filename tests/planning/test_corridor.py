@@ -12,7 +12,9 @@ from evroute.planning.search import Search
 
 def on_walks(network, weights, origin, destination, most):
     """Return the edges of all walks that cost at most so much, by depth-first search."""
-    following = {e: network.turns[network.turns[:, 0] == e, 1].tolist() for e in range(network.n_edges)}
+    following = {
+        e: network.turns[network.turns[:, 0] == e, 1].tolist() for e in range(network.n_edges)
+    }
     found = set()
 
     def extend(walk, cost):
@@ -45,7 +47,9 @@ def test_it_holds_the_edges_of_all_walks_within_the_factor_and_no_others(hilly, 
 
 def test_it_reaches_far_beyond_the_first_sweep(make_network):
     n = 500
-    line = make_network([(str(k), k, k + 1) for k in range(n)], [(10.0 * k, 0.0, 0.0) for k in range(n + 1)])
+    line = make_network(
+        [(str(k), k, k + 1) for k in range(n)], [(10.0 * k, 0.0, 0.0) for k in range(n + 1)]
+    )
     search = Search(LineGraph.from_network(line))
     np.testing.assert_array_equal(corridor(search, np.ones(n), 3, 480, 1.2), np.arange(3, 481))
 
@@ -62,7 +66,12 @@ def test_closed_edges_are_not_in_it(hill):
 @pytest.fixture
 def request_over(hill):
     prior_mean_wh = np.array([10.0, 10.0, 10.0, 30.0, 30.0, 10.0, 40.0])
-    return Round(1, Arms(np.arange(7), np.zeros((7, 1)), prior_mean_wh), hill.row_of["in"], hill.row_of["out"])
+    return Round(
+        1,
+        Arms(np.arange(7), np.zeros((7, 1)), prior_mean_wh),
+        hill.row_of["in"],
+        hill.row_of["out"],
+    )
 
 
 def test_arms_and_routes_stay_in_the_corridor(hill, request_over):

@@ -25,7 +25,9 @@ def learned(setting, shift_wh=30.0):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 5, 60)
     arms = setting.arms
-    energy_wh = arms.prior_mean_wh[rows] + shift_wh + setting.noise_std_wh[rows] * rng.standard_normal(60)
+    energy_wh = (
+        arms.prior_mean_wh[rows] + shift_wh + setting.noise_std_wh[rows] * rng.standard_normal(60)
+    )
     model.update(Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], energy_wh))
     return model
 
@@ -41,7 +43,9 @@ def test_the_joint_interval_holds_the_mean_and_lies_in_the_sum_of_those_of_the_e
 
 def test_an_edge_driven_twice_counts_twice(setting):
     model = learned(setting)
-    once, twice = (guarantee_passed(model, setting.arms, np.full(n, 3), Guarantee(B=8.0)) for n in (1, 2))
+    once, twice = (
+        guarantee_passed(model, setting.arms, np.full(n, 3), Guarantee(B=8.0)) for n in (1, 2)
+    )
     assert (twice.low_wh, twice.high_wh) == pytest.approx((2 * once.low_wh, 2 * once.high_wh))
 
 
@@ -64,12 +68,16 @@ def test_plans_and_their_documents_tell_it(setting):
     planner = Planner(setting.network, setting.vehicle, model, guarantee=Guarantee(B=8.0))
     plan = planner.plan(setting.network.row_of["in"], setting.network.row_of["out"])
     route = plan.routes["energy"]
-    expected = guarantee_passed(model, planner.arms, Route(route.route.edges).rows, Guarantee(B=8.0))
+    expected = guarantee_passed(
+        model, planner.arms, Route(route.route.edges).rows, Guarantee(B=8.0)
+    )
     assert route.guarantee == expected
     told = document(plan)["routes"]["energy"]["forecast"]["guarantee"]
     assert told["expected_wh"] == [expected.low_wh, expected.high_wh]
     assert (told["interval"], told["B"], told["delta"]) == ("cmm", 8.0, 0.05)
-    plain = Planner(setting.network, setting.vehicle, model).plan(planner.arms.edge[0], planner.arms.edge[3])
+    plain = Planner(setting.network, setting.vehicle, model).plan(
+        planner.arms.edge[0], planner.arms.edge[3]
+    )
     assert "guarantee" not in document(plain)["routes"]["energy"]["forecast"]
 
 
@@ -81,7 +89,11 @@ def test_models_that_are_no_plain_regression_are_refused(setting):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"kind": "xyz"}, "unknown interval 'xyz'"), ({"B": -1.0}, "B is -1"), ({"delta": 2.0}, "delta is 2")],
+    [
+        ({"kind": "xyz"}, "unknown interval 'xyz'"),
+        ({"B": -1.0}, "B is -1"),
+        ({"delta": 2.0}, "delta is 2"),
+    ],
 )
 def test_assumptions_out_of_range_are_refused(options, message):
     with pytest.raises(ValueError, match=message):

@@ -32,7 +32,9 @@ def belief_of(network, seed: int) -> TurnBelief:
     belief = TurnBelief(model, space, all_arms(network, fit(network, CAR)))
     arms = belief.turns
     more_wh = rng.exponential(20.0, len(arms))
-    model.update(Feedback(arms.edge, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + more_wh))
+    model.update(
+        Feedback(arms.edge, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + more_wh)
+    )
     return belief
 
 
@@ -122,4 +124,6 @@ def test_seen_from_edges_a_belief_is_the_average_over_the_turns_into_them(hill) 
     assert len(into) == 2
     learned_wh = belief.model.posterior(belief.turns).mean_wh - belief.turns.prior_mean_wh
     seen = belief.posterior(arms.take(np.array([row["out"]])))
-    assert seen.mean_wh[0] - arms.prior_mean_wh[row["out"]] == pytest.approx(learned_wh[into].mean())
+    assert seen.mean_wh[0] - arms.prior_mean_wh[row["out"]] == pytest.approx(
+        learned_wh[into].mean()
+    )

@@ -39,9 +39,12 @@ def test_an_untaught_greedy_agent_drives_the_eq_8_route(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
     route = agent.ask(Round(1, arms, hill.row_of["in"], hill.row_of["out"]))
     over, round_it = (
-        sum(arms.prior_mean_wh[hill.row_of[e]] for e in way) for way in (("up", "down"), ("east", "west"))
+        sum(arms.prior_mean_wh[hill.row_of[e]] for e in way)
+        for way in (("up", "down"), ("east", "west"))
     )
-    assert names(hill, route) == (["in", "up", "down", "out"] if over < round_it else ["in", "east", "west", "out"])
+    assert names(hill, route) == (
+        ["in", "up", "down", "out"] if over < round_it else ["in", "east", "west", "out"]
+    )
 
 
 def test_a_closed_edge_is_driven_round(hill, parts) -> None:
@@ -84,6 +87,7 @@ class MarginalsOnly:
 def test_a_pair_that_cannot_work_is_refused_when_the_agent_is_built(parts) -> None:
     wrong = parts[0] | {"model": MarginalsOnly(), "index": JointThompson()}
     with pytest.raises(
-        TypeError, match=r"JointThompson needs a model that is HasJoint; MarginalsOnly has no .*sample"
+        TypeError,
+        match=r"JointThompson needs a model that is HasJoint; MarginalsOnly has no .*sample",
     ):
         Agent(**wrong)

@@ -44,17 +44,29 @@ def test_the_exact_model_gives_what_single_measurements_give(setting, model):
     """All 40 rows, whitened by hand, against the merged arms of the model."""
     trip = driven(setting)
     noise = setting.noise_std_wh[trip.edge]
-    gram = setting.kernel(trip.edge, trip.features, trip.edge, trip.features) / noise / noise[:, np.newaxis]
+    gram = (
+        setting.kernel(trip.edge, trip.features, trip.edge, trip.features)
+        / noise
+        / noise[:, np.newaxis]
+    )
     residual = (trip.energy_wh - trip.prior_mean_wh) / noise
-    whole = ConfidenceSet(Spectrum.of_gram(gram, residual, np.ones(40)), assume(6.0, 1.0, 0.05, "mixture"))
+    whole = ConfidenceSet(
+        Spectrum.of_gram(gram, residual, np.ones(40)), assume(6.0, 1.0, 0.05, "mixture")
+    )
     arms = setting.arms
-    cross = setting.kernel(trip.edge, trip.features, arms.edge, arms.features) / noise[:, np.newaxis]
-    expected = whole.exact(whole.spectrum.points(cross, setting.kernel.diagonal(arms.edge, arms.features)))
+    cross = (
+        setting.kernel(trip.edge, trip.features, arms.edge, arms.features) / noise[:, np.newaxis]
+    )
+    expected = whole.exact(
+        whole.spectrum.points(cross, setting.kernel.diagonal(arms.edge, arms.features))
+    )
     index = cmm_ucb(B=6.0)
     interval = index.interval(1, arms, model)
     np.testing.assert_allclose(interval.low, expected.low, rtol=1e-6)
     np.testing.assert_allclose(interval.high, expected.high, rtol=1e-6)
-    np.testing.assert_allclose(index(1, arms, model, default_rng(0)), arms.prior_mean_wh + expected.low, rtol=1e-6)
+    np.testing.assert_allclose(
+        index(1, arms, model, default_rng(0)), arms.prior_mean_wh + expected.low, rtol=1e-6
+    )
     assert model.n_measured() == pytest.approx(40)
     assert least_norm(index) == pytest.approx(whole.b_min)
 
@@ -72,7 +84,9 @@ def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model
     index = factory(B=8.0)
     index(1, setting.arms, model, default_rng(0))
     interval, std_wh = index.interval(1, setting.arms, model), model.posterior(setting.arms).std_wh
-    assert multiplier(index) == pytest.approx(np.median((interval.high - interval.low) / 2 / std_wh))
+    assert multiplier(index) == pytest.approx(
+        np.median((interval.high - interval.low) / 2 / std_wh)
+    )
 
 
 def test_earlier_bounds_stay_when_running(setting):
@@ -113,7 +127,12 @@ def test_older_bounds_serve_until_refreshed(setting, model):
     first = every.interval(1, setting.arms, model)
     np.testing.assert_array_equal(index.interval(1, setting.arms, model).low, first.low)
     model.update(driven(setting, 3, seed=9))
-    model.update(Feedback(*(column[[6]] for column in (setting.arms.edge, setting.arms.features)), *[np.ones(1)] * 2))
+    model.update(
+        Feedback(
+            *(column[[6]] for column in (setting.arms.edge, setting.arms.features)),
+            *[np.ones(1)] * 2,
+        )
+    )
     np.testing.assert_allclose(index.interval(2, setting.arms, model).low, first.low, rtol=1e-12)
     np.testing.assert_array_equal(
         index.interval(4, setting.arms, model).low, every.interval(4, setting.arms, model).low

@@ -27,23 +27,30 @@ def test_before_any_trip_the_multipliers_are_those_of_a_gaussian() -> None:
 
 
 @pytest.mark.parametrize("said_too_small_by", [0.5, 1.0, 2.0])
-def test_long_run_coverage_is_within_two_percent_under_wrong_deviations(said_too_small_by: float) -> None:
+def test_long_run_coverage_is_within_two_percent_under_wrong_deviations(
+    said_too_small_by: float,
+) -> None:
     scores = np.abs(np.random.default_rng(3).standard_normal(N_TRIPS)) * said_too_small_by
     coverage = 1 - misses(scores).mean(axis=0)
     assert np.allclose(coverage, LEVELS, atol=0.02)
 
 
 def test_coverage_holds_where_deviations_go_wrong_over_time() -> None:
-    scores = np.abs(np.random.default_rng(4).standard_normal(N_TRIPS)) * np.repeat([0.5, 4, 1, 0.3], N_TRIPS // 4)
+    scores = np.abs(np.random.default_rng(4).standard_normal(N_TRIPS)) * np.repeat(
+        [0.5, 4, 1, 0.3], N_TRIPS // 4
+    )
     assert np.allclose(1 - misses(scores).mean(axis=0), LEVELS, atol=0.02)
 
 
 def test_misses_obey_the_bound_of_proposition_4_1_for_ever_worse_trips() -> None:
-    # max(alpha, 1 - alpha) + step over step T, and here a few misses more for twice the greatest score is no line
+    # max(alpha, 1 - alpha) + step over step T, and here a few misses more for twice the greatest
+    # score is no line
     scores = np.linspace(1, 30, 1000)
     share = misses(scores).mean(axis=0)
     alpha = 1 - np.array(LEVELS)
-    assert np.all(np.abs(share - alpha) <= (np.maximum(alpha, 1 - alpha) + 0.02) / (0.02 * 1000) + 0.01)
+    assert np.all(
+        np.abs(share - alpha) <= (np.maximum(alpha, 1 - alpha) + 0.02) / (0.02 * 1000) + 0.01
+    )
 
 
 def test_deviations_said_twice_too_small_are_widened_twice() -> None:

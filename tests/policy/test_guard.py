@@ -35,9 +35,13 @@ def request_of(hill):
     return lambda t: Round(t, arms, 0, 5)
 
 
-def driven(hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0):
+def driven(
+    hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0
+):
     """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and the guard."""
-    guard = Guarded(Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7))
+    guard = Guarded(
+        Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7)
+    )
     rng = np.random.default_rng(seed)
     ways = []
     for t in range(1, trips + 1):
@@ -63,12 +67,17 @@ def test_a_learner_that_harms_is_kept_within_its_budget(hill, request_of) -> Non
 
 
 def test_a_learner_that_saves_has_its_way(hill, request_of) -> None:
-    share = [driven(hill, request_of, other_wh=564.0, seed=seed)[0][-50:].mean() for seed in range(15)]
+    share = [
+        driven(hill, request_of, other_wh=564.0, seed=seed)[0][-50:].mean() for seed in range(15)
+    ]
     assert np.mean(share) > 0.95
 
 
 def test_routes_no_better_are_driven_at_little_cost(hill, request_of) -> None:
-    lost = [3.0 * driven(hill, request_of, other_wh=603.0, seed=seed)[0][-50:].mean() for seed in range(15)]
+    lost = [
+        3.0 * driven(hill, request_of, other_wh=603.0, seed=seed)[0][-50:].mean()
+        for seed in range(15)
+    ]
     assert np.mean(lost) < 0.005 * 600
 
 
@@ -80,7 +89,11 @@ def test_the_guard_tells_its_state(hill, request_of) -> None:
 
 
 def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None:
-    shared, over, round_it = (0, 1, 2, 3, 4), (5, 6), (7, 8)  # the last two of the shared edges stay in the section
+    shared, over, round_it = (
+        (0, 1, 2, 3, 4),
+        (5, 6),
+        (7, 8),
+    )  # the last two of the shared edges stay in the section
 
     class Eq8:
         def route(self, weights, origin, destination) -> Route:
@@ -106,4 +119,9 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
 def test_a_share_that_is_none_is_refused(hill, share) -> None:
     with pytest.raises(ValueError, match="guard is"):
-        Guarded(Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7), share=share)
+        Guarded(
+            Stubborn(),
+            search=Search(LineGraph.from_network(hill)),
+            potential_wh=np.zeros(7),
+            share=share,
+        )

@@ -42,7 +42,16 @@ def run_folder(tmp_path: Path, hill: RoadNetwork) -> RunFolder:
         }
     )
     for (method, seed), regret_wh in REGRETS.items():
-        run = Run(str(path), "T", method, "potential-rectified", seed, 4, "reference", load_world("sampled-gp"))
+        run = Run(
+            str(path),
+            "T",
+            method,
+            "potential-rectified",
+            seed,
+            4,
+            "reference",
+            load_world("sampled-gp"),
+        )
         with replacing(folder.belief_path(run.name)) as temporary:
             temporary.write_bytes(b"")
         folder.write(run, _log(np.array(regret_wh), beta=2.0 if method == UCB else np.nan))
@@ -74,6 +83,9 @@ def _log(regret_wh: np.ndarray, beta: float) -> Log:
         },
         timings={
             "t": t,
-            **{f"{part}_s": np.full(len(t), 0.001) for part in ("posterior", "index", "search", "update")},
+            **{
+                f"{part}_s": np.full(len(t), 0.001)
+                for part in ("posterior", "index", "search", "update")
+            },
         },
     )

@@ -13,7 +13,10 @@ from evroute.report.results import read_diagnostics
 def folder(tmp_path_factory) -> RunFolder:
     table = {
         "trips": {"denver": ("A",)},
-        "methods": ({"model": "bbkb", "index": "ts", "max_batch_trips": 2}, {"model": "exact", "index": "ts"}),
+        "methods": (
+            {"model": "bbkb", "index": "ts", "max_batch_trips": 2},
+            {"model": "exact", "index": "ts"},
+        ),
         "horizon": 6,
         "seeds": 1,
     }

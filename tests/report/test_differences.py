@@ -50,17 +50,28 @@ def test_coefficients_stand_with_their_units_and_deviations() -> None:
     assert (row["sd"], row["prior sd"]) == (pytest.approx(np.sqrt(0.125)), 0.5)
 
 
-def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(run_folder: RunFolder, hill) -> None:
+def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(
+    run_folder: RunFolder, hill
+) -> None:
     rounds = read_rounds(run_folder)
     setting = Setting(hill, load_vehicle())
     model = ConsumptionFactor(setting.potential_wh, setting.noise_std_wh)
     run = rounds.loc[rounds["method"] == "GP-TS", "run"].iloc[0]
-    belief.save(run_folder.belief_path(run), model, method=Method(model="factor", index="ts"), setting=setting)
+    belief.save(
+        run_folder.belief_path(run),
+        model,
+        method=Method(model="factor", index="ts"),
+        setting=setting,
+    )
     page = build_page(run_folder)
     learned = page.html[page.html.index("What was learned") : page.html.index("What regret means")]
     assert run in learned
     assert "consumption" in learned
     assert "prior sd" in learned
-    assert all(f'<td class="name">{edge}</td>' in learned for edge in ("in", "up", "down", "east", "west"))
-    assert [note for note in page.notes if "what BI-UCB learned" in note and "is unreadable" in note]
+    assert all(
+        f'<td class="name">{edge}</td>' in learned for edge in ("in", "up", "down", "east", "west")
+    )
+    assert [
+        note for note in page.notes if "what BI-UCB learned" in note and "is unreadable" in note
+    ]
     assert "&lt;table" not in page.html

@@ -38,22 +38,29 @@ def test_a_level_trip_takes_what_cars_of_this_size_take(model, level) -> None:
 
 @needs_fastsim
 def test_hard_braking_loses_what_the_motor_cannot_take(level) -> None:
-    gentle, hard = (energy_wh(cruise(30.0, brake), level, "leaf", None).sum() for brake in (1.5, 6.0))
+    gentle, hard = (
+        energy_wh(cruise(30.0, brake), level, "leaf", None).sum() for brake in (1.5, 6.0)
+    )
     assert hard > gentle
 
 
 @needs_fastsim
 def test_frost_heats_the_cabin(level) -> None:
-    mild, frost = (energy_wh(cruise(14.0), level, "bolt", celsius).sum() for celsius in (22.0, -10.0))
+    mild, frost = (
+        energy_wh(cruise(14.0), level, "bolt", celsius).sum() for celsius in (22.0, -10.0)
+    )
     assert frost > 1.2 * mild
 
 
 @needs_fastsim
 def test_climbing_takes_the_potential_energy_and_more(make_network) -> None:
     level, steep = (
-        make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (1500, 0, z), (3000, 0, 2 * z)]) for z in (0, 45)
+        make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (1500, 0, z), (3000, 0, 2 * z)])
+        for z in (0, 45)
     )
-    climbed_wh = energy_wh(cruise(14.0), steep, "zoe", None) - energy_wh(cruise(14.0), level, "zoe", None)
+    climbed_wh = energy_wh(cruise(14.0), steep, "zoe", None) - energy_wh(
+        cruise(14.0), level, "zoe", None
+    )
     potential_wh = 1600 * 9.81 * 45 / 3600
     assert np.all(climbed_wh > potential_wh)
     assert np.all(climbed_wh < 1.4 * potential_wh)

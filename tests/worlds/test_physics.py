@@ -1,6 +1,7 @@
 """The physics world, one effect after the other, against numbers worked out from first principles.
 
-The reference vehicle: 1830 kg, rolling 0.01, drag 0.35 on 2.6 m², efficiencies 0.98 and 0.96, no auxiliary load.
+The reference vehicle: 1830 kg, rolling 0.01, drag 0.35 on 2.6 m², efficiencies 0.98 and 0.96, no
+auxiliary load.
 """
 
 from dataclasses import replace
@@ -54,10 +55,15 @@ def two_roads(make_network):
 
 
 def test_without_any_effect_the_truth_is_eq8_exactly(build, hill, denver) -> None:
-    for network, ends in ((hill, {}), (denver, {"origin": denver.edge_id[0], "destination": denver.edge_id[9]})):
+    for network, ends in (
+        (hill, {}),
+        (denver, {"origin": denver.edge_id[0], "destination": denver.edge_id[9]}),
+    ):
         world = build(network=network, **ends)
         request = world.observe(1)
-        eq8_wh = energy_parts(load_vehicle(), network.length_m, network.climb_m, network.speed_mps).total_wh
+        eq8_wh = energy_parts(
+            load_vehicle(), network.length_m, network.climb_m, network.speed_mps
+        ).total_wh
         np.testing.assert_allclose(world.expected_wh(request), eq8_wh, rtol=0, atol=1e-12)
         np.testing.assert_array_equal(request.arms.prior_mean_wh, eq8_wh)
         np.testing.assert_array_equal(world.travel_s(request), network.time_s)
@@ -85,8 +91,12 @@ def test_rolling_and_drag_have_factors(build, hill) -> None:
     request = build().observe(1)
     rolling_j, drag_j = MASS * G * ROLLING * 1000, 0.5 * DRAG_AREA * RHO * 1000 * 10**2
     row = hill.row_of["in"]
-    assert build(rolling_factor=1.3).expected_wh(request)[row] == pytest.approx(battery_wh(1.3 * rolling_j + drag_j))
-    assert build(drag_factor=0.7).expected_wh(request)[row] == pytest.approx(battery_wh(rolling_j + 0.7 * drag_j))
+    assert build(rolling_factor=1.3).expected_wh(request)[row] == pytest.approx(
+        battery_wh(1.3 * rolling_j + drag_j)
+    )
+    assert build(drag_factor=0.7).expected_wh(request)[row] == pytest.approx(
+        battery_wh(rolling_j + 0.7 * drag_j)
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,15 +112,25 @@ def test_rolling_and_drag_have_factors(build, hill) -> None:
 def test_wind_goes_by_the_bearing_of_the_road(
     build, two_roads, wind_mps, wind_from_deg, air_east_mps, air_north_mps
 ) -> None:
-    world = build(network=two_roads, origin="e", destination="n", wind_mps=wind_mps, wind_from_deg=wind_from_deg)
+    world = build(
+        network=two_roads,
+        origin="e",
+        destination="n",
+        wind_mps=wind_mps,
+        wind_from_deg=wind_from_deg,
+    )
     truth = world.expected_wh(world.observe(1))
     for edge, air_mps in (("e", air_east_mps), ("n", air_north_mps)):
         drag_j = 0.5 * DRAG_AREA * RHO * 1000 * air_mps * abs(air_mps)
-        assert truth[two_roads.row_of[edge]] == pytest.approx(battery_wh(MASS * G * ROLLING * 1000 + drag_j))
+        assert truth[two_roads.row_of[edge]] == pytest.approx(
+            battery_wh(MASS * G * ROLLING * 1000 + drag_j)
+        )
 
 
 def test_wind_that_drives_the_vehicle_is_refused(build, two_roads) -> None:
-    with pytest.raises(EvrouteError, match="a tail wind drives vehicle 'reference' on 1 edges; lower wind_mps"):
+    with pytest.raises(
+        EvrouteError, match="a tail wind drives vehicle 'reference' on 1 edges; lower wind_mps"
+    ):
         build(network=two_roads, origin="e", destination="n", wind_mps=40, wind_from_deg=180)
 
 
@@ -124,7 +144,10 @@ def test_temperature_thickens_the_air_and_heats_the_cabin(build, hill) -> None:
 
 
 def test_auxiliary_load_goes_by_the_true_travel_time(build, hill) -> None:
-    free, slow = build(auxiliary_w=900), build(auxiliary_w=900, zones=1, zone_radius_m=1e6, zone_speed_factor=0.5)
+    free, slow = (
+        build(auxiliary_w=900),
+        build(auxiliary_w=900, zones=1, zone_radius_m=1e6, zone_speed_factor=0.5),
+    )
     request, row = free.observe(1), hill.row_of["in"]
     rolling_j = MASS * G * ROLLING * 1000
     for world, speed_mps in ((free, 10), (slow, 5)):
@@ -149,7 +172,12 @@ def test_zones_slow_the_edges_whose_middle_they_hold(build, hill) -> None:
 
 
 def test_zones_have_hours_and_the_learner_knows_them_only_if_told(build, hill) -> None:
-    options = {"zones": 1, "zone_radius_m": 1e6, "zone_speed_factor": 0.5, "zone_hours": [[7, 9], [16.5, 24]]}
+    options = {
+        "zones": 1,
+        "zone_radius_m": 1e6,
+        "zone_speed_factor": 0.5,
+        "zone_hours": [[7, 9], [16.5, 24]],
+    }
     unknown, known = build(**options), build(**options, congestion_known=True)
     congested = {8, 9, 18, 19, 20, 21, 22, 23, 24}  # trip t departs at t - 1 o'clock
     free = build().observe(1).arms
@@ -160,7 +188,9 @@ def test_zones_have_hours_and_the_learner_knows_them_only_if_told(build, hill) -
         np.testing.assert_array_equal(known.expected_wh(told), unknown.expected_wh(request))
         np.testing.assert_array_equal(request.arms.features, free.features)
         np.testing.assert_array_equal(request.arms.prior_mean_wh, free.prior_mean_wh)
-        np.testing.assert_allclose(told.arms.features[:, 1], free.features[:, 1] * (0.5 if slow else 1))
+        np.testing.assert_allclose(
+            told.arms.features[:, 1], free.features[:, 1] * (0.5 if slow else 1)
+        )
         np.testing.assert_array_equal(told.arms.features[:, [0, 2]], free.features[:, [0, 2]])
         np.testing.assert_allclose(told.arms.prior_mean_wh, known.expected_wh(told), atol=1e-12)
     assert known.observe(8).arms is known.observe(9).arms
@@ -204,7 +234,9 @@ def test_braking_for_a_turn_loses_what_the_efficiencies_do_not_give_back(build, 
     request, turn = rolling.observe(1), route_of(two_roads, ("e", "n"))
     # a right angle is an arc of 8 m, at 5.5 m/s² 6.6 m/s; it is entered at 10 m/s
     lost_wh = 0.5 * MASS * (10**2 - 5.5 * 8) * (1 / 0.98 - 0.96) / 3600
-    assert braking.route_wh(request, turn) - rolling.route_wh(request, turn) == pytest.approx(lost_wh)
+    assert braking.route_wh(request, turn) - rolling.route_wh(request, turn) == pytest.approx(
+        lost_wh
+    )
 
 
 def test_a_standing_start_costs_the_kinetic_energy_of_the_first_edge(build) -> None:
@@ -246,7 +278,11 @@ def test_no_round_trip_gains_energy(denver, build) -> None:
 
 def test_the_best_route_is_that_of_bellman_and_ford(denver, build) -> None:
     for seed, options in enumerate(
-        [{"kinetic": True, "turn_braking": True}, {"kinetic": True, "closed_share": 0.05}, {"wind_mps": 10}]
+        [
+            {"kinetic": True, "turn_braking": True},
+            {"kinetic": True, "closed_share": 0.05},
+            {"wind_mps": 10},
+        ]
     ):
         world = build(
             network=denver,
@@ -262,7 +298,10 @@ def test_the_best_route_is_that_of_bellman_and_ford(denver, build) -> None:
         is_open = set(request.arms.edge.tolist())
         pairs = [(a, b) for a, b in denver.turns.tolist() if {a, b} <= is_open]
         wh = np.array(
-            [world.route_wh(request, Route(pair)) - world.route_wh(request, Route(pair[:1])) for pair in pairs]
+            [
+                world.route_wh(request, Route(pair)) - world.route_wh(request, Route(pair[:1]))
+                for pair in pairs
+            ]
         )
         source, target = np.array(pairs).T
         cost = np.full(denver.n_edges, np.inf)
@@ -286,7 +325,10 @@ def test_noise_has_a_size_for_each_edge_and_a_share_for_the_trip(build, hill) ->
     dissipated = (world.expected_wh(request) - potential_wh)[route.rows]
     n = 4000
     drives = [world.drive(world.observe(t), route) for t in range(1, n + 1)]
-    shares = np.array([drive.energy_wh - world.expected_wh(request)[route.rows] for drive in drives]) / dissipated
+    shares = (
+        np.array([drive.energy_wh - world.expected_wh(request)[route.rows] for drive in drives])
+        / dissipated
+    )
     covariance = np.cov(shares.T)
     sizes = world.noise_share[route.rows]
     expected = 0.1**2 + np.diag(sizes**2)
@@ -325,7 +367,9 @@ def test_worlds_of_one_seed_are_one_world_whatever_is_driven_in_them(build, hill
         np.testing.assert_array_equal(first.energy_wh[[0, -1]], second.energy_wh[[0, -1]])
         np.testing.assert_array_equal(first.travel_s[[0, -1]], second.travel_s[[0, -1]])
     np.testing.assert_array_equal(first.energy_wh, second.energy_wh)
-    assert not np.any(build(seed=4, **options).drive(one.observe(1), over).energy_wh == first.energy_wh)
+    assert not np.any(
+        build(seed=4, **options).drive(one.observe(1), over).energy_wh == first.energy_wh
+    )
 
 
 def test_closures_are_those_of_the_round_and_leave_the_truth_alone(build) -> None:
@@ -346,7 +390,9 @@ def test_trips_may_name_their_vehicle(hill, build) -> None:
             return replace(Repeated(0, 5).trip(t), vehicle="renault-zoe" if t == 2 else "reference")
 
     setting = Setting(hill, load_vehicle())
-    world = load_world({"kind": "physics", "payload_kg": 100}).build(setting, Vans(), SeedSequence(0))
+    world = load_world({"kind": "physics", "payload_kg": 100}).build(
+        setting, Vans(), SeedSequence(0)
+    )
     van = load_vehicle("renault-zoe")
     own, other = world.observe(1), world.observe(2)
     assert other.vehicle == "renault-zoe"
@@ -365,7 +411,9 @@ def test_every_trip_meets_a_temperature_of_its_own_which_its_contexts_tell(build
         assert np.ptp(told) == 0
         temperature_c = 21 + 10 * told[0]
         drag_j = 0.5 * DRAG_AREA * 101_325 / (287.05 * (temperature_c + 273.15)) * 1000 * 10**2
-        expected_wh = battery_wh(MASS * G * ROLLING * 1000 + drag_j) + hvac_w(temperature_c) * 100 / 3600
+        expected_wh = (
+            battery_wh(MASS * G * ROLLING * 1000 + drag_j) + hvac_w(temperature_c) * 100 / 3600
+        )
         assert world.expected_wh(request)[row] == pytest.approx(expected_wh)
         met_c.append(temperature_c)
     assert len(set(met_c)) == 200

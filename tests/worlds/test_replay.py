@@ -23,20 +23,37 @@ def setting(hill) -> Setting:
 
 def trip(name, edges, energy_wh, hour=0.0, travel_s=np.nan):
     return MeasuredTrip(
-        name, np.array(edges), np.array(energy_wh, float), np.full(len(edges), travel_s), departed_s=hour * 3600
+        name,
+        np.array(edges),
+        np.array(energy_wh, float),
+        np.full(len(edges), travel_s),
+        departed_s=hour * 3600,
     )
 
 
 def world(setting, trips, bands=1, seed=0):
-    return Replay(Measured(trips=trips), setting=setting, bands=bands, trips=Repeated(0, 5), seeds=SeedSequence(seed))
+    return Replay(
+        Measured(trips=trips),
+        setting=setting,
+        bands=bands,
+        trips=Repeated(0, 5),
+        seeds=SeedSequence(seed),
+    )
 
 
 def test_the_truth_is_the_mean_and_what_is_driven_are_the_measurements(setting) -> None:
-    replay = world(setting, [trip("a", OVER.edges, [100, 200, -50, 90]), trip("b", OVER.edges, [140, 260, -30, 90])])
-    np.testing.assert_allclose(replay.expected_wh(replay.observe(1))[list(OVER.edges)], [120, 230, -40, 90])
+    replay = world(
+        setting,
+        [trip("a", OVER.edges, [100, 200, -50, 90]), trip("b", OVER.edges, [140, 260, -30, 90])],
+    )
+    np.testing.assert_allclose(
+        replay.expected_wh(replay.observe(1))[list(OVER.edges)], [120, 230, -40, 90]
+    )
     assert replay.route_wh(replay.observe(1), OVER) == pytest.approx(400)
     driven = np.array([replay.drive(replay.observe(t), OVER).energy_wh for t in range(1, 201)])
-    for column, values in zip(driven.T, [(100, 140), (200, 260), (-50, -30), (90, 90)], strict=True):
+    for column, values in zip(
+        driven.T, [(100, 140), (200, 260), (-50, -30), (90, 90)], strict=True
+    ):
         assert set(column) == set(values)
     # 200 draws of two values: six standard deviations of their mean
     np.testing.assert_allclose(driven.mean(axis=0), [120, 230, -40, 90], atol=6 * 30 / np.sqrt(200))
@@ -54,18 +71,27 @@ def test_draws_of_an_edge_do_not_depend_on_the_rest_of_the_route(setting) -> Non
 def test_roads_that_nobody_measured_take_the_median_multiple_of_eq_8(setting) -> None:
     dissipated, climb = setting.prior.dissipated_wh, setting.potential_wh
     edges = list(OVER.edges)
-    replay = world(setting, [trip("a", edges, climb[edges] + [1.1, 1.3, 1.3, 2.0] * dissipated[edges])])
+    replay = world(
+        setting, [trip("a", edges, climb[edges] + [1.1, 1.3, 1.3, 2.0] * dissipated[edges])]
+    )
     request = replay.observe(1)
     others = [3, 4, 6]
-    np.testing.assert_allclose(replay.expected_wh(request)[others], climb[others] + 1.3 * dissipated[others])
+    np.testing.assert_allclose(
+        replay.expected_wh(request)[others], climb[others] + 1.3 * dissipated[others]
+    )
     round_way = Route((0, 3, 4, 5))
-    np.testing.assert_allclose(replay.drive(request, round_way).energy_wh[1:3], replay.expected_wh(request)[[3, 4]])
+    np.testing.assert_allclose(
+        replay.drive(request, round_way).energy_wh[1:3], replay.expected_wh(request)[[3, 4]]
+    )
 
 
 def test_bands_keep_hours_apart_and_fall_back_on_all(setting) -> None:
     replay = world(
         setting,
-        [trip("night", OVER.edges, [100, 200, -50, 90], hour=2), trip("noon", OVER.edges[:2], [140, 260], hour=13)],
+        [
+            trip("night", OVER.edges, [100, 200, -50, 90], hour=2),
+            trip("noon", OVER.edges[:2], [140, 260], hour=13),
+        ],
         bands=2,
     )
     night, noon = replay.observe(1), replay.observe(14)  # one every full hour
@@ -75,22 +101,33 @@ def test_bands_keep_hours_apart_and_fall_back_on_all(setting) -> None:
 
 
 def test_travel_times_are_means_of_what_was_measured(setting) -> None:
-    replay = world(setting, [trip("a", OVER.edges, [1, 2, 3, 4], travel_s=50), trip("b", [0], [1], travel_s=70)])
+    replay = world(
+        setting,
+        [trip("a", OVER.edges, [1, 2, 3, 4], travel_s=50), trip("b", [0], [1], travel_s=70)],
+    )
     times = replay.travel_s(replay.observe(1))
     assert times[[0, 1, 3]].tolist() == [60, 50, setting.network.time_s[3]]
 
 
 def test_the_best_route_is_that_of_least_mean(setting) -> None:
-    trips = [trip("over", OVER.edges, [100, 400, 300, 90]), trip("round", [0, 3, 4, 5], [100, 200, 200, 90])]
+    trips = [
+        trip("over", OVER.edges, [100, 400, 300, 90]),
+        trip("round", [0, 3, 4, 5], [100, 200, 200, 90]),
+    ]
     replay = world(setting, trips)
     assert replay.best_route(replay.observe(1)).edges == (0, 3, 4, 5)
 
 
 def test_it_is_named_by_its_table_and_tells_what_nobody_measured(setting, tmp_path) -> None:
     table = tmp_path / "own.csv"
-    table.write_text("trip,edge,energy_wh\n" + "".join(f"a,{edge},150\n" for edge in ("in", "east", "west", "out")))
+    table.write_text(
+        "trip,edge,energy_wh\n"
+        + "".join(f"a,{edge},150\n" for edge in ("in", "east", "west", "out"))
+    )
     replay = load_world({"kind": "replay", "table": str(table)})
-    assert replay.provenance(setting)["note"].startswith("1 trips measured 4 of 7 edges; the others")
+    assert replay.provenance(setting)["note"].startswith(
+        "1 trips measured 4 of 7 edges; the others"
+    )
     assert replay.build(setting, Repeated(0, 5), SeedSequence(0)).observe(1).origin == 0
     with pytest.raises(EvrouteError, match="table"):
         load_world({"kind": "replay"})

@@ -49,7 +49,9 @@ def test_worlds_of_one_seed_are_one_world_whatever_is_driven_in_them(world, hill
     one, other = world(3), world(3)
     for t, (a, b) in enumerate([(over, round_it), (round_it, over), (over, over)], start=1):
         first, second = one.drive(one.observe(t), a), other.drive(other.observe(t), b)
-        assert np.array_equal(first.energy_wh[[0, -1]], second.energy_wh[[0, -1]])  # the edges they share
+        assert np.array_equal(
+            first.energy_wh[[0, -1]], second.energy_wh[[0, -1]]
+        )  # the edges they share
     assert np.array_equal(first.energy_wh, second.energy_wh)
     assert np.array_equal(one.truth_wh, other.truth_wh)
 

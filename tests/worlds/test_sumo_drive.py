@@ -33,7 +33,9 @@ def route(setting):
 
 @pytest.mark.data
 def test_drives_of_one_seed_are_the_same_whatever_was_driven_before(sumo, monaco, route) -> None:
-    first, other, again = (sumo.drive(route, monaco.speed_mps, 0.1, SeedSequence(seed)) for seed in (1, 2, 1))
+    first, other, again = (
+        sumo.drive(route, monaco.speed_mps, 0.1, SeedSequence(seed)) for seed in (1, 2, 1)
+    )
     assert np.array_equal(first.speed_mps, again.speed_mps)
     assert np.array_equal(first.place, again.place)
     assert len(first.speed_mps) != len(other.speed_mps)
@@ -63,13 +65,19 @@ def test_a_trace_has_the_lengths_and_climbs_of_the_route(sumo, monaco, route) ->
 def test_route_energies_follow_eq_8(sumo, setting) -> None:
     rng, driven, predicted, network = default_rng(0), [], [], setting.network
     for seed in range(8):
-        rows = setting.search.route(setting.prior.dissipated_wh, *rng.integers(network.n_edges, size=2).tolist()).rows
+        rows = setting.search.route(
+            setting.prior.dissipated_wh, *rng.integers(network.n_edges, size=2).tolist()
+        ).rows
         trace = sumo.drive(rows, network.speed_mps, 0.1, SeedSequence(seed))
-        driven.append(energy_wh(trace, network, setting.vehicle, np.zeros(network.n_edges), 1.2).sum())
+        driven.append(
+            energy_wh(trace, network, setting.vehicle, np.zeros(network.n_edges), 1.2).sum()
+        )
         predicted.append(setting.prior.mean_wh[rows].sum())
     assert np.corrcoef(driven, predicted)[0, 1] > 0.98
 
 
 def test_a_source_of_other_roads_is_refused_in_one_line(hill, tmp_path) -> None:
-    with pytest.raises(EvrouteError, match=r"none\.net\.xml does not exist; give the \.net\.xml of 'hill'"):
+    with pytest.raises(
+        EvrouteError, match=r"none\.net\.xml does not exist; give the \.net\.xml of 'hill'"
+    ):
         SumoDrive(hill, Path(tmp_path, "none.net.xml"))

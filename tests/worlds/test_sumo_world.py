@@ -87,7 +87,9 @@ def test_a_survey_passes_every_edge_of_a_small_network_and_keeps_sums(hill) -> N
     passages = sumo_survey.drive_everywhere(drive, table, setting.search, hill.time_s, 100)
     found = sumo_survey.surveyed(passages, eight, hill.speed_mps)
     assert found.passed.all()
-    assert found.turn_wh == pytest.approx(truth_wh)  # the excess of 7 Wh reaches turns that nobody took
+    assert found.turn_wh == pytest.approx(
+        truth_wh
+    )  # the excess of 7 Wh reaches turns that nobody took
     assert found.time_s == pytest.approx(hill.time_s)
 
 
@@ -95,13 +97,17 @@ def test_without_a_survey_the_truth_is_the_physics_of_turns(hill) -> None:
     energy = Setting(hill, load_vehicle()).turns.energy
     none = Passages(*np.zeros((3, len(energy.table))))
     found = sumo_survey.surveyed(none, energy, hill.speed_mps)
-    assert found.turn_wh == pytest.approx(energy.mean_wh(np.arange(len(energy.table)), hill.speed_mps))
+    assert found.turn_wh == pytest.approx(
+        energy.mean_wh(np.arange(len(energy.table)), hill.speed_mps)
+    )
     assert not found.passed.any()
 
 
 def test_networks_without_a_source_are_refused_in_one_line(hill, monkeypatch) -> None:
     monkeypatch.delenv("EVROUTE_DATA_DIR", raising=False)
-    with pytest.raises(EvrouteError, match=r"no \.net\.xml of network 'hill' is at hand; set EVROUTE_DATA_DIR"):
+    with pytest.raises(
+        EvrouteError, match=r"no \.net\.xml of network 'hill' is at hand; set EVROUTE_DATA_DIR"
+    ):
         load_world("sumo").build(Setting(hill, load_vehicle()), Repeated(0, 1), SeedSequence(0))
 
 

@@ -27,13 +27,17 @@ def test_at_constant_speed_a_long_edge_takes_what_eq_8_says(make_network) -> Non
 
 def test_edges_without_a_step_share_energy_with_the_next() -> None:
     trace = Trace(np.arange(3), np.full(40, 10.0), np.repeat([0, 2], 20))
-    assert trace.by_edge(np.ones(40), np.array([100.0, 5.0, 15.0])) == pytest.approx([20.0, 5.0, 15.0])
+    assert trace.by_edge(np.ones(40), np.array([100.0, 5.0, 15.0])) == pytest.approx(
+        [20.0, 5.0, 15.0]
+    )
 
 
 def test_a_car_climbs_our_profile_whatever_its_own_odometer_says(make_network) -> None:
     positions = [(0, 0, 0), (400, 0, 10), (404, 0, 12), (800, 0, 0)]
     network = make_network([("a", 0, 1), ("b", 1, 2), ("c", 2, 3)], positions)
-    trace = Trace(np.arange(3), np.full(156, 10.0), np.repeat([0, 2], 78))  # 20 m short, and no step on b
+    trace = Trace(
+        np.arange(3), np.full(156, 10.0), np.repeat([0, 2], 78)
+    )  # 20 m short, and no step on b
     incline = trace_energy.incline_sin(trace, network)
     assert (incline * 5).sum() == pytest.approx(0.0, abs=1e-9)
     assert incline[:70] == pytest.approx(10 / network.length_m[0] * np.full(70, 1.0), rel=0.05)
@@ -49,7 +53,9 @@ def test_a_head_wind_of_the_cars_own_speed_quadruples_drag(make_network) -> None
     network = make_network([("a", 0, 1)], [(0, 0, 0), (1000, 0, 0)])
     car = replace(load_vehicle(), propulsion_efficiency=1.0)
     trace = Trace(np.array([0]), np.full(200, 10.0), np.zeros(200, dtype=int))
-    still, windy = (trace_energy.energy_wh(trace, network, car, np.array([w]), 1.2)[0] for w in (0.0, 10.0))
+    still, windy = (
+        trace_energy.energy_wh(trace, network, car, np.array([w]), 1.2)[0] for w in (0.0, 10.0)
+    )
     drag_wh = 0.5 * car.drag * car.front_m2 * 1.2 * 10**2 * 1000 / 3600
     assert windy - still == pytest.approx(3 * drag_wh)
 
@@ -75,7 +81,15 @@ def test_the_formula_is_sumos(monkeypatch, monaco, tmp_path) -> None:
     head = f'<vType id="ev" vClass="passenger" emissionClass="Energy/unknown" mass="{car.mass_kg}">'
     types = tmp_path / "car.add.xml"
     types.write_text(f"<additional>{head}{inside}</vType></additional>")
-    command = ["sumo", "-n", str(source_path("monaco")), "-a", str(types), "--step-length", str(STEP_S)]
+    command = [
+        "sumo",
+        "-n",
+        str(source_path("monaco")),
+        "-a",
+        str(types),
+        "--step-length",
+        str(STEP_S),
+    ]
     sumo_drive.close()
     libsumo.start([*command, "--no-step-log", "--no-warnings"])
     try:

@@ -34,7 +34,10 @@ def test_a_kind_a_file_and_a_table_name_the_same_world(tmp_path) -> None:
         ("sampled-gp", "sampled-gp"),
         ({"kind": "sampled-gp", "closed_share": 0.05}, "sampled-gp-closedshare0.05"),
         ({"kind": "physics", "payload_kg": 300, "kinetic": True}, "physics-payloadkg300-kinetic"),
-        ({"kind": "physics", "zones": 2, "zone_hours": [[7, 9.5]]}, "physics-zones2-zonehours7.0_9.5"),
+        (
+            {"kind": "physics", "zones": 2, "zone_hours": [[7, 9.5]]},
+            "physics-zones2-zonehours7.0_9.5",
+        ),
         ({"kind": "physics", "payload_kg": 300, "name": "van"}, "van"),
         ("wind", "wind"),
     ],
@@ -82,12 +85,27 @@ def test_worlds_are_built_for_a_setting(hill) -> None:
             {"kind": "physics", "hail": 1},
             "world: kind 'physics' has no option 'hail'; it has payload_kg, rolling_factor",
         ),
-        ({"kind": "physics", "wind_mps": "much"}, "world: wind_mps: Input should be a valid number"),
-        ({"kind": "physics", "payload_kg": -1}, "world: payload_kg: Input should be greater than or equal to 0"),
-        ({"kind": "physics", "zones": 1, "zone_hours": [[9, 7]]}, "must run from an earlier to a later hour"),
+        (
+            {"kind": "physics", "wind_mps": "much"},
+            "world: wind_mps: Input should be a valid number",
+        ),
+        (
+            {"kind": "physics", "payload_kg": -1},
+            "world: payload_kg: Input should be greater than or equal to 0",
+        ),
+        (
+            {"kind": "physics", "zones": 1, "zone_hours": [[9, 7]]},
+            "must run from an earlier to a later hour",
+        ),
         ({"kind": "physics", "wind_from_deg": 90}, "wind_from_deg does nothing without wind_mps"),
-        ({"kind": "physics", "congestion_known": True}, "congestion_known does nothing without zones"),
-        ({"kind": "physics", "from_standstill": True}, "from_standstill does nothing without kinetic"),
+        (
+            {"kind": "physics", "congestion_known": True},
+            "congestion_known does nothing without zones",
+        ),
+        (
+            {"kind": "physics", "from_standstill": True},
+            "from_standstill does nothing without kinetic",
+        ),
         ({"kind": "physics", "turn_braking": True}, "turn_braking does nothing without kinetic"),
         ({"kind": "physics", "noise_spread": 1}, "noise_spread does nothing without noise_share"),
         ({"kind": "physics", "name": "a/b"}, "world: name: String should match pattern"),
@@ -106,13 +124,17 @@ def test_a_file_that_is_not_toml_is_said_to_be(tmp_path: Path) -> None:
     with pytest.raises(EvrouteError, match=r"bad\.toml is not TOML"):
         load_world(path)
     path.write_text('kind = "physics"\nhail = 1')
-    with pytest.raises(UnknownNameError, match=r"world file .*bad\.toml: kind 'physics' has no option 'hail'"):
+    with pytest.raises(
+        UnknownNameError, match=r"world file .*bad\.toml: kind 'physics' has no option 'hail'"
+    ):
         load_world(path)
 
 
 def test_a_vehicle_that_no_world_can_have_is_said_to_be(hill) -> None:
     world = load_world({"kind": "physics", "payload_kg": 60_000})
-    with pytest.raises(EvrouteError, match="world physics-payloadkg60000: mass_kg of vehicle 'reference'"):
+    with pytest.raises(
+        EvrouteError, match="world physics-payloadkg60000: mass_kg of vehicle 'reference'"
+    ):
         world.build(Setting(hill, load_vehicle()), Repeated(0, 5), SeedSequence(1))
 
 
@@ -136,7 +158,11 @@ def test_nobody_beats_the_best_route_of_a_shipped_world(city, name, request) -> 
         weights = np.full(network.n_edges, np.inf)
         weights[asked.arms.edge] = setting.prior.dissipated_wh[asked.arms.edge]
         for _ in range(10):
-            route = setting.search.route(weights * rng.lognormal(0, 0.3, network.n_edges), origin, destination)
+            route = setting.search.route(
+                weights * rng.lognormal(0, 0.3, network.n_edges), origin, destination
+            )
             score = judge.score(world, asked, route)
             least_wh = score.rivals["best"].energy_wh - 1e-9
-            assert least_wh <= min(score.driven.energy_wh, *(rival.energy_wh for rival in score.rivals.values()))
+            assert least_wh <= min(
+                score.driven.energy_wh, *(rival.energy_wh for rival in score.rivals.values())
+            )

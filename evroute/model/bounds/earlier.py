@@ -1,8 +1,9 @@
 """Earlier bounds of the same kind, to compare with: AY-GP-UCB and IGP-UCB.
 
-Sources: Abbasi-Yadkori, *Online Learning for Linearly Parametrized Control Problems* (2012), Theorem 3.11;
-Chowdhury & Gopalan, *On Kernelized Multi-armed Bandits* (2017), Theorem 2. Both are ``mu ± multiplier rho`` at one
-ridge strength. AMM at the same strength is narrower, strictly (Flynn & Reeb, Theorem 6.3).
+Sources: Abbasi-Yadkori, *Online Learning for Linearly Parametrized Control Problems* (2012),
+Theorem 3.11; Chowdhury & Gopalan, *On Kernelized Multi-armed Bandits* (2017), Theorem 2. Both are
+``mu ± multiplier rho`` at one ridge strength. AMM at the same strength is narrower, strictly (Flynn
+& Reeb, Theorem 6.3).
 """
 
 import math
@@ -31,7 +32,9 @@ def improved_gp(
     eta: 2 over the number of measurements planned is recommended.  count: measurements so far.
     """
     a = assumptions
-    noise = a.sigma * math.sqrt(spectrum.log_det(1.0 / (1.0 + eta)) + count * eta - 2 * math.log(a.delta))
+    noise = a.sigma * math.sqrt(
+        spectrum.log_det(1.0 / (1.0 + eta)) + count * eta - 2 * math.log(a.delta)
+    )
     return _around(spectrum, points, 1.0 + eta, noise + a.norm)
 
 

@@ -1,7 +1,7 @@
 """Ridge: a kernel regression of one strength that grows by one measurement at a time.
 
-Notes on Flynn & Reeb (arXiv 2403.12732), section 5: the lower Cholesky factor of ``K + alpha I`` gets a row
-more, and ``ln det(I + K / alpha)`` grows by ``ln(1 + rho²(x) / alpha)``.
+Notes on Flynn & Reeb (arXiv 2403.12732), section 5: the lower Cholesky factor of ``K + alpha I``
+gets a row more, and ``ln det(I + K / alpha)`` grows by ``ln(1 + rho²(x) / alpha)``.
 """
 
 import math
@@ -48,7 +48,9 @@ class Ridge:
     def predict(self, cross: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``mu`` and ``rho²`` of points by their kernel with what was measured (t, a) and themselves (a,)."""
         root = self._solve(cross)
-        return self._solved[: self.size] @ root, np.maximum(variance - np.einsum("ij,ij->j", root, root), 0.0)
+        return self._solved[: self.size] @ root, np.maximum(
+            variance - np.einsum("ij,ij->j", root, root), 0.0
+        )
 
     def _solve(self, cross: FloatArray) -> FloatArray:
         if not self.size:

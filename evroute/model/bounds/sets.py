@@ -1,14 +1,19 @@
 """The confidence set of a run, and the bounds that follow from it: AMM, DMM and CMM.
 
-Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732). The set
-``F = {f : ||f - y|| <= R, ||f|| <= B}`` (norms of the values measured and of the Hilbert space) holds the truth at
-all times with probability ``1 - delta``. It lies in the ellipsoid around ``mu_alpha`` of every ridge strength alpha:
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv
+2403.12732). The set ``F = {f : ||f - y|| <= R, ||f|| <= B}`` (norms of the values measured and of
+the Hilbert space) holds the truth at all times with probability ``1 - delta``. It lies in the
+ellipsoid around ``mu_alpha`` of every
+ridge strength alpha:
 
-    Rt²(alpha) = R² + alpha B² - alpha y'(K + alpha I)^-1 y                         (their Corollary 4.3, Lemma C.1)
+    Rt²(alpha) = R² + alpha B² - alpha y'(K + alpha I)^-1 y                         (their Corollary
+    4.3, Lemma C.1)
 
-so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, and the best of all is
-CMM: the extreme value of an arm over F (Theorem 4.5). Our additions: that function of alpha is quasi-convex, so
-golden section finds its minimum, for all arms at once in the eigenbasis; and the least norm for which F is not empty.
+so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, and
+the best of all is
+CMM: the extreme value of an arm over F (Theorem 4.5). Our additions: that function of alpha is
+quasi-convex, so golden section finds its minimum, for all arms at once in the eigenbasis; and the
+least norm for which F is not empty.
 """
 
 import math
@@ -51,8 +56,10 @@ class EmptySetError(EvrouteError):
 class Assumptions:
     """What a bound takes for granted, fixed before the run.
 
-    norm: B, of the truth minus the prior mean in the kernel's Hilbert space.  sigma: of the sub-Gaussian noise.
-    delta: the chance that any bound ever fails.  mixture: scales of the guesses; they matter for the width alone.
+    norm: B, of the truth minus the prior mean in the kernel's Hilbert space.  sigma: of the
+    sub-Gaussian noise.
+    delta: the chance that any bound ever fails.  mixture: scales of the guesses; they matter for
+    the width alone.
 
     Raises
     ------
@@ -88,7 +95,9 @@ class Assumptions:
 def check_norm(norm: float) -> None:
     """Raise ValueError unless ``norm`` is positive and finite."""
     if not 0 < norm < math.inf:
-        raise ValueError(f"B is {norm:g}; the bound on the norm of the truth must be positive and finite")
+        raise ValueError(
+            f"B is {norm:g}; the bound on the norm of the truth must be positive and finite"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,9 +189,16 @@ class ConfidenceSet:
         """
         self.require_feasible()
         scales, sigma2 = self.assumptions.mixture.scales, self.assumptions.sigma**2
-        grid = np.geomspace(sigma2 / float(scales.max()) * SPAN[0], sigma2 / float(scales.min()) * SPAN[1], GRID_SIZE)
+        grid = np.geomspace(
+            sigma2 / float(scales.max()) * SPAN[0],
+            sigma2 / float(scales.min()) * SPAN[1],
+            GRID_SIZE,
+        )
         mean, half = self._grid(points, grid)
-        ends = [self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign) for sign in (1.0, -1.0)]
+        ends = [
+            self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign)
+            for sign in (1.0, -1.0)
+        ]
         ceiling = self.assumptions.norm * np.sqrt(points.prior_variance)
         (high, alpha_high), (low, alpha_low) = ends
         return Interval(
@@ -197,14 +213,19 @@ class ConfidenceSet:
         # an empty set was told before; what is below 0 here is rounding
         return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)
 
-    def _refined(self, points: Points, grid: FloatArray, at: IntArray, sign: float) -> tuple[FloatArray, FloatArray]:
+    def _refined(
+        self, points: Points, grid: FloatArray, at: IntArray, sign: float
+    ) -> tuple[FloatArray, FloatArray]:
         """Minimise ``sign mu + sqrt(Rt² / alpha) rho`` of each point near grid place ``at``; return it and alpha."""
         last = len(grid) - 1
         value, alpha = np.empty(len(points)), np.empty(len(points))
         for start in range(0, len(points), _BLOCK):
             rows = slice(start, start + _BLOCK)
             some = Points(points.coordinates[rows], points.prior_variance[rows])
-            low, high = np.log(grid[np.maximum(at[rows] - 1, 0)]), np.log(grid[np.minimum(at[rows] + 1, last)])
+            low, high = (
+                np.log(grid[np.maximum(at[rows] - 1, 0)]),
+                np.log(grid[np.minimum(at[rows] + 1, last)]),
+            )
             value[rows], alpha[rows] = self._golden(some, low, high, sign)
         return value, alpha
 
@@ -224,6 +245,9 @@ class ConfidenceSet:
             fresh = np.where(to_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
             at_fresh = value_at(fresh)
             left, right = np.where(to_left, fresh, right), np.where(to_left, left, fresh)
-            at_left, at_right = np.where(to_left, at_fresh, at_right), np.where(to_left, at_left, at_fresh)
+            at_left, at_right = (
+                np.where(to_left, at_fresh, at_right),
+                np.where(to_left, at_left, at_fresh),
+            )
         left_best = at_left < at_right
         return np.where(left_best, at_left, at_right), np.exp(np.where(left_best, left, right))

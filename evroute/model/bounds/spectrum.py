@@ -1,11 +1,12 @@
 """Measurements in the eigenbasis of their Gram matrix, where a ridge regression of any strength is a weighted sum.
 
-Notes on Flynn & Reeb (arXiv 2403.12732), sections 3.2, 6.1 and 6.3 (ours). With ``K = U diag(d) U'``, ``yt = U'y``,
-``a = U'k(x)`` and ``w = 1 / (d + alpha)``
+Notes on Flynn & Reeb (arXiv 2403.12732), sections 3.2, 6.1 and 6.3 (ours). With ``K = U diag(d)
+U'``, ``yt = U'y``, ``a = U'k(x)`` and ``w = 1 / (d + alpha)``
 
     mu(x) = sum a yt w,    rho²(x) = k(x, x) - sum a² w.
 
-Repeated measurements of an arm enter as one, by their mean and their summed precision: exactly the same numbers.
+Repeated measurements of an arm enter as one, by their mean and their summed precision: exactly the
+same numbers.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,9 @@ class Points:
 
     def summed(self, counts: FloatArray, prior_covariance: FloatArray) -> "Points":
         """Return the sum of the points, each so many times (a,), as one point; prior_covariance: (a, a)."""
-        return Points((counts @ self.coordinates)[np.newaxis], np.array([counts @ prior_covariance @ counts]))
+        return Points(
+            (counts @ self.coordinates)[np.newaxis], np.array([counts @ prior_covariance @ counts])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +51,9 @@ class Spectrum:
         """Decompose the Gram matrix (t, t) of arms with means (t,) of so many measurements, or precisions (t,)."""
         root = np.sqrt(weight)
         values, vectors = np.linalg.eigh(root[:, np.newaxis] * gram * root)
-        return cls(np.maximum(values, 0.0), vectors.T @ (root * mean), root[:, np.newaxis] * vectors)
+        return cls(
+            np.maximum(values, 0.0), vectors.T @ (root * mean), root[:, np.newaxis] * vectors
+        )
 
     @classmethod
     def of_features(cls, second_moment: FloatArray, response: FloatArray) -> "Spectrum":
@@ -84,7 +89,11 @@ class Spectrum:
 
     def fitted(self, alpha: FloatArray) -> FloatArray:
         """Return ``y'y - alpha y'(K + alpha I)^-1 y`` for each alpha (g,)."""
-        part: FloatArray = self.projections**2 * self.eigenvalues @ (1.0 / (self.eigenvalues[:, np.newaxis] + alpha))
+        part: FloatArray = (
+            self.projections**2
+            * self.eigenvalues
+            @ (1.0 / (self.eigenvalues[:, np.newaxis] + alpha))
+        )
         return part
 
     def log_det(self, scale: float) -> float:

@@ -1,6 +1,7 @@
 """BoundState: measurements as they come, and bounds of any points at any time.
 
-Repeated points enter as one, by count and mean; known deviations of the noise are whitened away. Both are exact.
+Repeated points enter as one, by count and mean; known deviations of the noise are whitened away.
+Both are exact.
 """
 
 import math
@@ -69,7 +70,9 @@ def bounds(
     """
     for name, value in (("eta", eta), ("alpha", alpha)):
         if value is not None and not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value:g}; this ridge strength of a bound must be positive")
+            raise ValueError(
+                f"{name} is {value:g}; this ridge strength of a bound must be positive"
+            )
     if kind == "cmm":
         return confidence.exact(points)
     if kind == "dmm":
@@ -79,7 +82,9 @@ def bounds(
     elif kind == "ay":
         interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions, alpha)
     elif kind == "igp":
-        interval = improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
+        interval = improved_gp(
+            confidence.spectrum, points, confidence.assumptions, eta=eta, count=count
+        )
     else:
         raise ValueError(f"unknown confidence bound '{kind}'; there are {', '.join(KINDS)}")
     if not clip_prior:
@@ -117,7 +122,9 @@ class BoundState:
         self._square = 0.0
         self._confidence: ConfidenceSet | None = None
 
-    def observe(self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None) -> None:
+    def observe(
+        self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None
+    ) -> None:
         """Learn measurements y (k,) of points (k, d); noise_std: (k,) if not all have the sigma assumed.
 
         Raises
@@ -125,7 +132,10 @@ class BoundState:
         ValueError
             If a value is not finite, or a deviation not positive.
         """
-        points, y = np.atleast_2d(np.asarray(points, dtype=np.float64)) + 0.0, np.asarray(y, dtype=np.float64)
+        points, y = (
+            np.atleast_2d(np.asarray(points, dtype=np.float64)) + 0.0,
+            np.asarray(y, dtype=np.float64),
+        )
         if not np.all(np.isfinite(y)):
             raise ValueError("measurements must be finite")
         if noise_std is not None and not np.all((noise_std > 0) & (noise_std < np.inf)):
@@ -136,8 +146,13 @@ class BoundState:
         for point, value, share in zip(points, residual.tolist(), weight.tolist(), strict=True):
             place = self._place.setdefault(point.tobytes(), len(self._place))
             if place == len(self._weight):
-                self._points = point[np.newaxis] if self._points is None else np.vstack([self._points, point])
-                self._weight, self._total = np.append(self._weight, 0.0), np.append(self._total, 0.0)
+                self._points = (
+                    point[np.newaxis] if self._points is None else np.vstack([self._points, point])
+                )
+                self._weight, self._total = (
+                    np.append(self._weight, 0.0),
+                    np.append(self._total, 0.0),
+                )
             self._weight[place] += share
             self._total[place] += share * value
             self._square += share * value**2
@@ -148,7 +163,11 @@ class BoundState:
     def confidence(self) -> ConfidenceSet:
         """The set of all functions that fit so far."""
         if self._confidence is None:
-            gram = np.empty((0, 0)) if self._points is None else self._kernel(self._points, self._points)
+            gram = (
+                np.empty((0, 0))
+                if self._points is None
+                else self._kernel(self._points, self._points)
+            )
             spectrum = Spectrum.of_gram(gram, self._total / self._weight, self._weight)
             self._confidence = ConfidenceSet(spectrum, self.assumptions)
         return self._confidence
@@ -162,7 +181,9 @@ class BoundState:
         """Return bounds of points (a, d); ``options`` are those of `bounds`."""
         interval = bounds(self.confidence, self.points(points), kind, count=self.count, **options)
         mean = self._prior_mean(points)
-        return Interval(interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high)
+        return Interval(
+            interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high
+        )
 
     def path_interval(
         self, points: FloatArray, kind: Kind = "cmm", **options: Any
@@ -172,7 +193,12 @@ class BoundState:
         total = self.points(points).summed(np.ones(len(points)), self._kernel(points, points))
         joint = bounds(self.confidence, total, kind, count=self.count, **options)
         mean = float(self._prior_mean(points).sum())
-        return float(each.low.sum()), float(each.high.sum()), mean + float(joint.low[0]), mean + float(joint.high[0])
+        return (
+            float(each.low.sum()),
+            float(each.high.sum()),
+            mean + float(joint.low[0]),
+            mean + float(joint.high[0]),
+        )
 
     def radius2(self) -> float:
         """Return ``R²`` of (R)."""

@@ -1,10 +1,12 @@
 """BBKB and its exact ancestors: mean and dictionary stand still while a batch of trips is planned.
 
-Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process Optimization with
-Adaptive Batching and Resparsification*, ICML 2020, Algorithm 1; Desautels, Krause & Burdick, *Parallelizing
-exploration-exploitation tradeoffs in Gaussian process bandit optimization*, JMLR 2014 (``batch-ucb``); Kandasamy,
-Krishnamurthy, Schneider & Poczos, *Parallelised Bayesian optimisation via Thompson sampling*, 2018 (``batch-ts``).
-Within a batch only variances change, as if what was planned had been measured already (hallucination).
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process
+Optimization with Adaptive Batching and Resparsification*, ICML 2020, Algorithm 1; Desautels, Krause
+& Burdick,
+*Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization*, JMLR
+2014 (``batch-ucb``); Kandasamy, Krishnamurthy, Schneider & Poczos, *Parallelised Bayesian
+optimisation via Thompson sampling*, 2018 (``batch-ts``). Within a batch only variances change, as
+if what was planned had been measured already (hallucination).
 """
 
 import logging
@@ -44,9 +46,11 @@ class _Trip:
 class Batches:
     """The rule of BBKB; without a `Redraw` every arm planned enters the dictionary, which is then exact.
 
-    A batch planned without any dictionary closes at once: variances there shrink by nothing that is planned.
+    A batch planned without any dictionary closes at once: variances there shrink by nothing that is
+    planned.
 
-    stop_rule: with none variances do not know what is planned, and the number of trips alone closes a batch.
+    stop_rule: with none variances do not know what is planned, and the number of trips alone closes
+    a batch.
     threshold: C, at least 1.  max_trips: a batch closes after as many in any case.
     """
 
@@ -82,7 +86,9 @@ class Batches:
         self.exceeded = 0
         self._log_sum = np.zeros(2)
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+    ) -> bool:
         """Add a plan to the batch; it closes with the plan with which the rule exceeds its threshold.
 
         Raises
@@ -106,7 +112,9 @@ class Batches:
         self._pull(posterior, slots, everywhere)
         return True
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
         """Keep what was measured until the batch closes and, in strict mode, until all of it was measured.
 
         What nobody planned closes the batch: it is learned at once.
@@ -128,7 +136,9 @@ class Batches:
         """Whether the batch is closed, in strict mode, and part of it not measured."""
         return self._closed and self._mode == "strict" and any(trip.waiting for trip in self._trips)
 
-    def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
+    def radius(
+        self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
+    ) -> float:
         """Return the radius of BBKB."""
         return radius.bbkb(
             form,
@@ -156,7 +166,14 @@ class Batches:
         """Return what waits, and all sums."""
         trips, none = self._trips, np.empty(0, dtype=np.int64)
         lengths = [(len(trip.planned), len(trip.measured), trip.waiting) for trip in trips]
-        counts = (self._planned, self._picks, self.batches, self.last_trips, self.last_picks, self.exceeded)
+        counts = (
+            self._planned,
+            self._picks,
+            self.batches,
+            self.last_trips,
+            self.last_picks,
+            self.exceeded,
+        )
         return {
             "trips": np.array(lengths, dtype=np.int64).reshape(-1, 3),
             "planned": np.concatenate([none, *(trip.planned for trip in trips)]),
@@ -181,7 +198,14 @@ class Batches:
         if self._redraw:
             self._redraw.restore(state["draws"])
         closed, *counts = state["counts"].tolist()
-        self._planned, self._picks, self.batches, self.last_trips, self.last_picks, self.exceeded = counts
+        (
+            self._planned,
+            self._picks,
+            self.batches,
+            self.last_trips,
+            self.last_picks,
+            self.exceeded,
+        ) = counts
         self._closed = bool(closed)
         self.criterion, *log_sum = state["sums"].tolist()
         self._log_sum = np.array(log_sum)
@@ -229,5 +253,8 @@ class Batches:
             self._redraw(posterior, measured, variance, rng)
         self.batches += 1
         self.last_trips, self.last_picks = self._planned, self._picks
-        self._planned, self._picks = len(self._trips), sum(len(trip.planned) for trip in self._trips)
+        self._planned, self._picks = (
+            len(self._trips),
+            sum(len(trip.planned) for trip in self._trips),
+        )
         self._closed, self.criterion = False, 1.0

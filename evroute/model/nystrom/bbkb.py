@@ -28,8 +28,8 @@ def bbkb(
 ) -> NystromGP:
     """BBKB: mean and dictionary are renewed when the variances have shrunk by a threshold.
 
-    ridge: lambda over the noise variance.  q_bar: oversampling.  stop_rule, threshold: when a batch closes.  mode:
-    what happens then to trips under way.  max_dictionary: most points.
+    ridge: lambda over the noise variance.  q_bar: oversampling.  stop_rule, threshold: when a batch
+    closes.  mode: what happens then to trips under way.  max_dictionary: most points.
     """
     rule = Batches(
         Redraw(q_bar=q_bar, sampling=sampling, max_dictionary=max_dictionary),
@@ -54,7 +54,9 @@ def batch_ucb(
     max_batch_trips: int = 50,
 ) -> NystromGP:
     """Batch GP-UCB: an exact posterior, renewed when the product of running variances exceeds a threshold."""
-    rule = Batches(None, stop_rule=stop_rule, threshold=threshold, mode=mode, max_trips=max_batch_trips)
+    rule = Batches(
+        None, stop_rule=stop_rule, threshold=threshold, mode=mode, max_trips=max_batch_trips
+    )
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="batch GP-UCB")
 
 

@@ -1,9 +1,9 @@
 """BKB, CBKB and CBBKB: the dictionary is drawn afresh from all arms measured so far, the mean is always up to date.
 
-Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching:
-Scalable and No Regret*, COLT 2019, Algorithm 1; Zenati et al. 2022 (EK-UCB), whose baselines CBKB and CBBKB are. In
-the papers one arm is measured a step; a trip is a batch of as many as it has edges, all chosen from one posterior,
-which their theorems do not cover.
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
+Adaptive Sketching: Scalable and No Regret*, COLT 2019, Algorithm 1; Zenati et al. 2022 (EK-UCB),
+whose baselines CBKB and CBBKB are. In the papers one arm is measured a step; a trip is a batch of
+as many as it has edges, all chosen from one posterior, which their theorems do not cover.
 """
 
 import numpy as np
@@ -33,11 +33,15 @@ class Redrawn:
         self._threshold = threshold
         self._sum = 1.0
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+    ) -> bool:
         """Hear nothing: every measurement is learned at once."""
         return False
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
         """Take in what was measured; the arms of the first trip all enter. Chances are from variances before it."""
         first = not len(posterior.observed)
         measured = np.union1d(posterior.observed, slots)
@@ -53,7 +57,9 @@ class Redrawn:
         """Never."""
         return False
 
-    def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
+    def radius(
+        self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
+    ) -> float:
         """Return the radius of BKB."""
         return radius.bkb(
             form,
@@ -92,8 +98,8 @@ def bkb(
 ) -> NystromGP:
     """BKB: a dictionary drawn afresh after every trip.
 
-    ridge: lambda over the noise variance.  q_bar: oversampling.  max_dictionary: most points, those of greatest
-    probability.
+    ridge: lambda over the noise variance.  q_bar: oversampling.  max_dictionary: most points, those
+    of greatest probability.
     """
     rule = Redrawn(Redraw(q_bar=q_bar, sampling=sampling, max_dictionary=max_dictionary))
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="BKB")
@@ -111,7 +117,9 @@ def cbkb(
 ) -> NystromGP:
     """CBKB: BKB as the baseline of EK-UCB, its first arm always kept and oversampled ten times."""
     redraw = Redraw(q_bar=q_bar, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=Redrawn(redraw), ridge=ridge, name="CBKB")
+    return NystromGP(
+        kernel, arms, noise_std_wh, rng, rule=Redrawn(redraw), ridge=ridge, name="CBKB"
+    )
 
 
 def cbbkb(
@@ -130,6 +138,8 @@ def cbbkb(
     q_bar: ten times the threshold where left out.
     """
     oversampling = 10.0 * threshold if q_bar is None else q_bar
-    redraw = Redraw(q_bar=oversampling, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)
+    redraw = Redraw(
+        q_bar=oversampling, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True
+    )
     rule = Redrawn(redraw, threshold)
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="CBBKB")

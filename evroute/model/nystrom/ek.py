@@ -1,8 +1,9 @@
 """EK-UCB and K-UCB: a dictionary that grows one arm at a time, as measurements come in driving order.
 
-Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual Bandits*, AISTATS
-2022; sections 2 and 4. Computed in features of a growing Cholesky factor, not with the inverses of the paper, which
-lose their digits on smooth kernels. K-UCB is the exact method: every arm enters.
+Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits*, AISTATS 2022; sections 2 and 4. Computed in features of a growing Cholesky factor, not
+with the inverses of the paper, which lose their digits on smooth kernels. K-UCB is the exact
+method: every arm enters.
 """
 
 import logging
@@ -27,11 +28,14 @@ log = logging.getLogger(__name__)
 class Growing:
     """Let measurements enter one at a time, with the chance that KORS gives them; without it all enter.
 
-    gamma: budget, how many times its score a point's chance is.  The first measurement always enters, unless gamma
+    gamma: budget, how many times its score a point's chance is.  The first measurement always
+    enters, unless gamma
     is 0: then nothing ever does.  max_dictionary: when there are as many, no further one enters.
     """
 
-    def __init__(self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None) -> None:
+    def __init__(
+        self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None
+    ) -> None:
         if not 0 <= gamma < np.inf:
             raise ValueError(
                 f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's chance to enter the "
@@ -43,11 +47,15 @@ class Growing:
         self._most = max_dictionary
         self._refused = 0
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+    ) -> bool:
         """Hear nothing: every measurement is learned at once."""
         return False
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
         """Let each enter or not, in driving order, then take all in; one uniform number is drawn for each."""
         for slot, uniform in zip(slots.tolist(), rng.random(len(slots)), strict=True):
             self._offer(posterior, slot, uniform)
@@ -58,7 +66,9 @@ class Growing:
         """Never."""
         return False
 
-    def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
+    def radius(
+        self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
+    ) -> float:
         """Return the radius of EK-UCB."""
         return radius.ek(
             form,
@@ -75,7 +85,11 @@ class Growing:
 
     def state(self) -> State:
         """Return that number, and what KORS remembers."""
-        kors = {} if self._kors is None else {"p": self._kors.p.copy(), "factor": self._kors.factor.copy()}
+        kors = (
+            {}
+            if self._kors is None
+            else {"p": self._kors.p.copy(), "factor": self._kors.factor.copy()}
+        )
         return kors | {"refused": np.array(self._refused)}
 
     def restore(self, state: State) -> None:
@@ -96,7 +110,10 @@ class Growing:
             return
         if self._most is not None and len(posterior.basis) >= self._most:
             if not self._refused:
-                log.warning("the dictionary has reached its cap of %d points; no further one enters", self._most)
+                log.warning(
+                    "the dictionary has reached its cap of %d points; no further one enters",
+                    self._most,
+                )
             self._refused += 1
             return
         if posterior.grow(slot) and self._kors is not None:
@@ -117,10 +134,13 @@ def ek_ucb(
 ) -> NystromGP:
     """EK-UCB: a dictionary that grows by KORS.
 
-    ridge: lambda over the noise variance.  mu: accuracy of the projection over the noise variance; the ridge where
-    left out.  gamma: budget.  eps: accuracy of the scores.  max_dictionary: most points.
+    ridge: lambda over the noise variance.  mu: accuracy of the projection over the noise variance;
+    the ridge where left out.  gamma: budget.  eps: accuracy of the scores.  max_dictionary: most
+    points.
     """
-    rule = Growing(Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary)
+    rule = Growing(
+        Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary
+    )
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="EK-UCB")
 
 

@@ -28,17 +28,26 @@ class Everywhere:
         """Return the whitened prior covariance of slots with all edges, (k, n)."""
         if len(self._rows) + len(slots) > self._most:
             self._rows.clear()
-        missing = np.array([slot for slot in dict.fromkeys(slots.tolist()) if slot not in self._rows], dtype=np.int64)
+        missing = np.array(
+            [slot for slot in dict.fromkeys(slots.tolist()) if slot not in self._rows],
+            dtype=np.int64,
+        )
         if len(missing):
             rows = self._posterior.prior_with(missing, self._arms.edge, self._arms.features)
             self._rows |= dict(zip(missing.tolist(), rows, strict=True))
-        return np.array([self._rows[slot] for slot in slots.tolist()]).reshape(len(slots), len(self._arms))
+        return np.array([self._rows[slot] for slot in slots.tolist()]).reshape(
+            len(slots), len(self._arms)
+        )
 
     def embed(self) -> FloatArray:
         """Return the features of all edges, (r, n); those of a basis that only grew are added to."""
         basis, factor = self._posterior.basis, self._posterior.factor
         old = len(self._basis)
-        if len(basis) >= old and np.array_equal(basis[:old], self._basis) and self._epoch == self._posterior.epoch:
+        if (
+            len(basis) >= old
+            and np.array_equal(basis[:old], self._basis)
+            and self._epoch == self._posterior.epoch
+        ):
             new = self.with_slots(basis[old:]) - factor[old:, :old] @ self._z
         else:
             old, new = 0, self.with_slots(basis)

@@ -22,17 +22,23 @@ from evroute.model.nystrom.whitened import Covariance
 class Rule(Protocol):
     """When the dictionary changes, and which measured arms it then holds."""
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+    ) -> bool:
         """Hear which arms are about to be measured; tell whether that changed what is believed."""
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
         """Take in what was measured."""
 
     @property
     def waits(self) -> bool:
         """Whether nothing may be planned before all that is planned was measured."""
 
-    def radius(self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float) -> float:
+    def radius(
+        self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float
+    ) -> float:
         """Return the multiplier of the scaled deviation that one of ``radius.FORMS`` gives."""
 
     def diagnostics(self) -> dict[str, float]:
@@ -48,7 +54,8 @@ class Rule(Protocol):
 class NystromGP:
     """Sparse Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each
+    edge, Wh.
     rng: draws the dictionary.
     """
 
@@ -99,7 +106,9 @@ class NystromGP:
             prior = self.sparse.kernel.diagonal(edge, features)
             mean[away], variance[away] = self._believe(self.sparse.embed(edge, features), prior)
         noise = self._noise_std[arms.edge]
-        return Belief(arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance))
+        return Belief(
+            arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance)
+        )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
@@ -130,7 +139,9 @@ class NystromGP:
         noise = self._noise_std[arms.edge]
         prior = self.sparse.kernel(arms.edge, arms.features, arms.edge, arms.features)
         z = self.sparse.embed(arms.edge, arms.features)
-        covariance = self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+        covariance = (
+            self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+        )
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
@@ -141,8 +152,9 @@ class NystromGP:
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
         """Draw them ``size`` times, (size, a) Wh: weights of the features together, the rest of each arm on its own.
 
-        Marginals are those of `posterior`; what the dictionary does not explain is drawn without its correlations, as
-        in Thompson sampling with sketched features (SOFUL-TS), so that a city takes no covariance of all edges.
+        Marginals are those of `posterior`; what the dictionary does not explain is drawn without
+        its correlations, as in Thompson sampling with sketched features (SOFUL-TS), so that a city
+        takes no covariance of all edges.
         """
         sparse, noise = self.sparse, self._noise_std[arms.edge]
         z = sparse.embed(arms.edge, arms.features)
@@ -159,10 +171,12 @@ class NystromGP:
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
         """Return the multiplier of the standard deviation in the confidence bound that a theorem of the engine gives.
 
-        form: of ``radius.FORMS``.  norm_bound: F, of the residuals in the kernel's Hilbert space.  delta: probability
-        that the bound breaks.
+        form: of ``radius.FORMS``.  norm_bound: F, of the residuals in the kernel's Hilbert space.
+        delta: probability that the bound breaks.
         """
-        return self.rule.radius(self.sparse, form, norm_bound, delta) / float(np.sqrt(self.sparse.ridge))
+        return self.rule.radius(self.sparse, form, norm_bound, delta) / float(
+            np.sqrt(self.sparse.ridge)
+        )
 
     def diagnostics(self) -> dict[str, float]:
         """Return sizes of the dictionary and of what it stands for, for the log of a round.
@@ -174,14 +188,20 @@ class NystromGP:
             "dictionary_size": float(len(sparse.dictionary)),
             "distinct_arms": float(len(sparse.observed)),
             "measurements": float(sparse.count.sum()),
-            "effective_dimension": np.nan if of_rule.get("capped") else sparse.effective_dimension(),
+            "effective_dimension": np.nan
+            if of_rule.get("capped")
+            else sparse.effective_dimension(),
         }
         return own | of_rule
 
     def state(self) -> State:
         """Return all that was learned, and the stream of the dictionary's draws."""
         of_rule = {f"rule_{name}": part for name, part in self.rule.state().items()}
-        return self.sparse.state() | of_rule | {"rng": np.array(json.dumps(self._rng.bit_generator.state))}
+        return (
+            self.sparse.state()
+            | of_rule
+            | {"rng": np.array(json.dumps(self._rng.bit_generator.state))}
+        )
 
     def restore(self, state: State) -> None:
         """Take over a state.
@@ -191,8 +211,16 @@ class NystromGP:
         ValueError
             If it is not the state of such a model on as many edges and features.
         """
-        of_rule = {name.removeprefix("rule_"): part for name, part in state.items() if name.startswith("rule_")}
-        own = {name: part for name, part in state.items() if not name.startswith("rule_") and name != "rng"}
+        of_rule = {
+            name.removeprefix("rule_"): part
+            for name, part in state.items()
+            if name.startswith("rule_")
+        }
+        own = {
+            name: part
+            for name, part in state.items()
+            if not name.startswith("rule_") and name != "rng"
+        }
         shapes = {name: part.shape for name, part in own.items()}
         if (
             shapes != self.sparse.shapes(own)
@@ -201,7 +229,9 @@ class NystromGP:
             != {name: part.ndim for name, part in self.rule.state().items()}
             or np.any(own["edge"] >= len(self._reference))
         ):
-            raise ValueError(f"this is not the state of a {self._name} model of {len(self._reference)} edges")
+            raise ValueError(
+                f"this is not the state of a {self._name} model of {len(self._reference)} edges"
+            )
         self.sparse.restore(own)
         self.rule.restore(of_rule)
         self._rng.bit_generator.state = json.loads(str(state["rng"]))

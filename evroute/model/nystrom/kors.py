@@ -1,9 +1,10 @@
 """KORS: which measured arms enter a dictionary that only grows, one pass, none revisited.
 
-Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual Bandits*, AISTATS
-2022, section 4 and eq. 41, after Calandriello, Lazaric & Valko, *Second-order kernel online convex optimization with
-adaptive sketching*, 2017. The score is the paper's; its published program computes the quadratic form that eq. 41
-subtracts, and so prefers what the dictionary explains already. Weights are ``1 / sqrt(p)``.
+Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits*, AISTATS 2022, section 4 and eq. 41, after Calandriello, Lazaric & Valko, *Second-order
+kernel online convex optimization with adaptive sketching*, 2017. The score is the paper's; its
+published program computes the quadratic form that eq. 41 subtracts, and so prefers what the
+dictionary explains already. Weights are ``1 / sqrt(p)``.
 """
 
 import numpy as np
@@ -15,8 +16,9 @@ from evroute.arrays import FloatArray
 class Kors:
     """Scores of new points against a weighted dictionary.
 
-    mu: accuracy of the projection, lambda in the paper.  eps: accuracy of the scores.  p: (m,) with which each point
-    of the dictionary entered.  factor: (m, m) of ``S K_ZZ S + mu I``, S the weights.
+    mu: accuracy of the projection, lambda in the paper.  eps: accuracy of the scores.  p: (m,) with
+    which each point of the dictionary entered.  factor: (m, m) of ``S K_ZZ S + mu I``, S the
+    weights.
     """
 
     def __init__(self, mu: float, eps: float) -> None:
@@ -49,5 +51,7 @@ class Kors:
     def _spread(self, with_points: FloatArray) -> FloatArray:
         if not len(self.p):
             return np.empty(0)
-        spread: FloatArray = solve_triangular(self.factor, with_points / np.sqrt(self.p), lower=True)
+        spread: FloatArray = solve_triangular(
+            self.factor, with_points / np.sqrt(self.p), lower=True
+        )
         return spread

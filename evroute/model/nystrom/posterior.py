@@ -1,12 +1,15 @@
 """SparsePosterior: what a Gaussian process with a dictionary believes (DTC, the projected process), no policy in it.
 
-Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching*
-(COLT 2019; BKB), eqs. 2-4; Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
-Bandits* (AISTATS 2022; EK-UCB), Prop. 4.2, in features: ``z(x) = L^-1 k_S(x)`` with ``L L' = K_SS``.
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
+Adaptive Sketching* (COLT 2019; BKB), eqs. 2-4; Zenati, Bietti, Diemert, Mairal, Martin & Gaillard,
+*Efficient Kernel UCB for Contextual Bandits* (AISTATS 2022; EK-UCB), Prop. 4.2, in features: ``z(x)
+= L^-1 k_S(x)`` with ``L L' = K_SS``.
 
-Everything is whitened: kernel and residual of an arm are divided by the deviation of its noise, so that the noise is
-1 on every edge and ``ridge`` is lambda over the noise variance. Variances are the papers' *scaled* ones, the
-posterior variance over lambda: ridge leverage scores. `model.nystrom.gp` converts at the boundary, nobody else.
+Everything is whitened: kernel and residual of an arm are divided by the deviation of its noise, so
+that the noise is 1 on every edge and ``ridge`` is lambda over the noise variance. Variances are the
+papers' *scaled* ones, the
+posterior variance over lambda: ridge leverage scores. `model.nystrom.gp` converts at the boundary,
+nobody else.
 """
 
 import logging
@@ -29,17 +32,20 @@ log = logging.getLogger(__name__)
 class SparsePosterior:
     """Mean and scaled variance of whitened residuals, from counts and sums of each distinct arm.
 
-    Arms that were named have a *slot*. ``basis`` (r,) are the slots of the dictionary that are linearly independent,
-    ``dictionary`` (m,) all of it. ``count``, ``total`` (U,) are the measurements of each slot and their whitened sum;
-    ``prior``, ``rest`` (U,) its prior variance and what the dictionary leaves of it;
-    ``pending`` (U,) are pulls not answered yet, which count in variances alone (hallucination).
-    ``factor`` (r, r) is L; ``epoch`` counts the dictionaries that did not just grow out of the last.
+    Arms that were named have a *slot*. ``basis`` (r,) are the slots of the dictionary that are
+    linearly independent, ``dictionary`` (m,) all of it. ``count``, ``total`` (U,) are the
+    measurements of each slot and their whitened sum; ``prior``, ``rest`` (U,) its prior variance
+    and what the dictionary leaves of it; ``pending`` (U,) are pulls not answered yet, which count
+    in variances alone (hallucination). ``factor`` (r, r) is L; ``epoch`` counts the dictionaries
+    that did not just grow out of the last.
 
-    noise_std_wh: (n,) of one measurement of each edge, Wh.  n_features: of a context.  ridge: lambda over the noise
-    variance.
+    noise_std_wh: (n,) of one measurement of each edge, Wh.  n_features: of a context.  ridge:
+    lambda over the noise variance.
     """
 
-    def __init__(self, kernel: Covariance, noise_std_wh: FloatArray, n_features: int, ridge: float) -> None:
+    def __init__(
+        self, kernel: Covariance, noise_std_wh: FloatArray, n_features: int, ridge: float
+    ) -> None:
         self.kernel = Whitened(kernel, noise_std_wh)
         self.ridge = ridge
         self.arms = ArmSlots(n_features)
@@ -76,7 +82,8 @@ class SparsePosterior:
     def set_dictionary(self, slots: IntArray) -> None:
         """Take those slots, and no others, for the dictionary; embed all arms anew.
 
-        A pivoted Cholesky factorisation leaves out, in the basis alone, what the others span: an eigenvalue cut.
+        A pivoted Cholesky factorisation leaves out, in the basis alone, what the others span: an
+        eigenvalue cut.
         """
         self.dictionary = np.unique(slots)
         m = len(self.dictionary)
@@ -84,12 +91,16 @@ class SparsePosterior:
         self.basis, self.factor = np.empty(0, dtype=np.int64), np.empty((0, 0))
         if m:
             prior = self.prior_between(self.dictionary, self.dictionary)
-            factor, pivots, rank, _ = dpstrf(prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1)
+            factor, pivots, rank, _ = dpstrf(
+                prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1
+            )
             self.basis = self.dictionary[pivots[:rank] - 1]
             self.factor = np.tril(factor[:rank, :rank])
         self._embedding = np.empty((len(self.basis), len(self)))
         for some in _parts(len(self)):
-            z = self._embedding[:, some] = self.embed(self.arms.edge[some], self.arms.features[some])
+            z = self._embedding[:, some] = self.embed(
+                self.arms.edge[some], self.arms.features[some]
+            )
             self.rest[some] = self.unexplained(z, self.prior[some])
         self.rebuild()
 
@@ -180,8 +191,8 @@ class SparsePosterior:
     def variance(self, z: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled variance ``(k - z'z) / lambda + z' V^-1 z``, (a,).
 
-        Pulls pending count unless told not to. The first term, which plain subsets of regressors drop, keeps arms
-        far from the dictionary uncertain.
+        Pulls pending count unless told not to. The first term, which plain subsets of regressors
+        drop, keeps arms far from the dictionary uncertain.
         """
         return self.unexplained(z, prior) / self.ridge + self.explained_variance(z, pending=pending)
 
@@ -197,15 +208,22 @@ class SparsePosterior:
         if len(rest) and rest.min() < -NOT_PSD * prior.max():
             self.clipped += 1
             if self.clipped == 1:
-                log.warning("a variance came out as %.3g; the kernel may not be positive definite", rest.min())
+                log.warning(
+                    "a variance came out as %.3g; the kernel may not be positive definite",
+                    rest.min(),
+                )
         return np.maximum(rest, 0.0)
 
-    def covariance(self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
+    def covariance(
+        self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True
+    ) -> FloatArray:
         """Return the scaled posterior covariance of arms with features (r, a) and (r, b) and prior (a, b), (a, b)."""
         unexplained: FloatArray = (prior - z_a.T @ z_b) / self.ridge
         return unexplained + self.explained_covariance(z_a, z_b, pending=pending)
 
-    def explained_covariance(self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True) -> FloatArray:
+    def explained_covariance(
+        self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True
+    ) -> FloatArray:
         """Return ``z_a' V^-1 z_b``, (a, b)."""
         root = self._root(pending)
         covariance: FloatArray = (root @ z_a).T @ (root @ z_b)
@@ -220,7 +238,9 @@ class SparsePosterior:
         """Return the scaled variance of slots, (k,)."""
         variance: FloatArray = self.rest[slots] / self.ridge
         for some in _parts(len(slots)):
-            variance[some] += self.explained_variance(self.embedding[:, slots[some]], pending=pending)
+            variance[some] += self.explained_variance(
+                self.embedding[:, slots[some]], pending=pending
+            )
         return variance
 
     def slot_covariance(self, a: IntArray, b: IntArray, *, pending: bool = True) -> FloatArray:
@@ -252,7 +272,9 @@ class SparsePosterior:
         z = self.embedding[:, observed]
         error = self.prior_between(observed, observed) - z.T @ z
         root = np.sqrt(self.count[observed])
-        return float(max(0.0, np.linalg.eigvalsh(root[:, np.newaxis] * error * root).max(initial=0.0)))
+        return float(
+            max(0.0, np.linalg.eigvalsh(root[:, np.newaxis] * error * root).max(initial=0.0))
+        )
 
     def state(self) -> State:
         """Return slots, counts, dictionary and what was computed of them."""
@@ -273,7 +295,9 @@ class SparsePosterior:
 
     def shapes(self, state: State) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the parts of a state must have, its own numbers of slots and points given."""
-        u, m, r = (len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis"))
+        u, m, r = (
+            len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis")
+        )
         return {
             "edge": (u,),
             "features": (u, self.arms.features.shape[1]),
@@ -316,7 +340,9 @@ class SparsePosterior:
         before, new = len(self), len(edge)
         prior = self.kernel.diagonal(edge, features)
         if not np.all((prior > 0) & (prior < np.inf)):
-            raise CovarianceError("the kernel's prior variances are not positive numbers; check its deviations")
+            raise CovarianceError(
+                "the kernel's prior variances are not positive numbers; check its deviations"
+            )
         z = self.embed(edge, features)
         self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])
         self._reserve(len(self.basis), before + new)
@@ -332,7 +358,10 @@ class SparsePosterior:
         have = self._embedding.shape
         if rows <= have[0] and columns <= have[1]:
             return
-        room = [new if new <= old else max(2 * old, new, 16) for new, old in zip((rows, columns), have, strict=True)]
+        room = [
+            new if new <= old else max(2 * old, new, 16)
+            for new, old in zip((rows, columns), have, strict=True)
+        ]
         larger = np.empty([max(new, old) for new, old in zip(room, have, strict=True)])
         larger[: have[0], : have[1]] = self._embedding
         self._embedding = larger
@@ -356,5 +385,7 @@ def _inverse_root(matrix: FloatArray) -> FloatArray:
     """
     if not len(matrix):
         return matrix
-    inverse: FloatArray = dtrtri(lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1)[0]
+    inverse: FloatArray = dtrtri(
+        lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1
+    )[0]
     return inverse

@@ -15,7 +15,9 @@ Sampling = Literal["union", "per_obs"]
 """``per_obs`` is the law of the published loop over measurements; ``union`` its upper bound, the authors' program."""
 
 
-def probabilities(variance: FloatArray, count: FloatArray, q_bar: float, sampling: Sampling) -> FloatArray:
+def probabilities(
+    variance: FloatArray, count: FloatArray, q_bar: float, sampling: Sampling
+) -> FloatArray:
     """Return the probability that each distinct arm enters, from scaled variances and counts of measurements."""
     if sampling == "union":
         return np.minimum(1.0, q_bar * count * variance)
@@ -26,7 +28,8 @@ def probabilities(variance: FloatArray, count: FloatArray, q_bar: float, samplin
 def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
     """Return the positions drawn, increasing: never none, and at most ``most``, of greatest probability.
 
-    One uniform number is drawn for each arm, in order, so that equal streams give equal dictionaries.
+    One uniform number is drawn for each arm, in order, so that equal streams give equal
+    dictionaries.
     """
     drawn = np.flatnonzero(rng.random(len(p)) < p)
     if not len(drawn) and len(p):
@@ -39,7 +42,9 @@ def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
 def check_cap(max_dictionary: int | None) -> None:
     """Raise ValueError unless a dictionary may have a point."""
     if max_dictionary is not None and max_dictionary < 1:
-        raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+        raise ValueError(
+            f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point"
+        )
 
 
 class Redraw:
@@ -49,7 +54,12 @@ class Redraw:
     """
 
     def __init__(
-        self, *, q_bar: float, sampling: Sampling, max_dictionary: int | None, keep_first: bool = False
+        self,
+        *,
+        q_bar: float,
+        sampling: Sampling,
+        max_dictionary: int | None,
+        keep_first: bool = False,
     ) -> None:
         if not 0 < q_bar < np.inf:
             raise ValueError(
@@ -64,7 +74,9 @@ class Redraw:
         self.capped = 0
         self.redraws = 0
 
-    def __call__(self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator) -> None:
+    def __call__(
+        self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator
+    ) -> None:
         """Draw among slots, from variances before their newest measurements."""
         p = probabilities(variance, posterior.count[slots], self._q_bar, self._sampling)
         if self._keep_first:
@@ -72,7 +84,10 @@ class Redraw:
         drawn = draw(p, rng, self._most)
         if self._most is not None and p.sum() > self._most and len(drawn) == self._most:
             if not self.capped:
-                log.warning("the dictionary has reached its cap of %d points; its guarantees end here", self._most)
+                log.warning(
+                    "the dictionary has reached its cap of %d points; its guarantees end here",
+                    self._most,
+                )
             self.capped += 1
         self.redraws += 1
         posterior.set_dictionary(slots[drawn])

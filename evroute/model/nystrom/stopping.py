@@ -1,10 +1,11 @@
 """When a batch of plans closes: how far variances may have shrunk since its mean and dictionary were frozen.
 
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process Optimization with
-Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3; ``product`` is Desautels, Krause & Burdick 2014.
-Each rule is a bound of ``max_x s_start(x) / s_now(x)``, s the scaled variance, from the pulls that a posterior holds
-as pending; a batch goes on while the bound is at most a threshold. "All x" are the edges in their reference contexts
-and the arms of the batch itself.
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process
+Optimization with Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3; ``product`` is
+Desautels, Krause & Burdick 2014. Each rule is a bound of ``max_x s_start(x) / s_now(x)``, s the
+scaled variance, from the pulls that a posterior holds as pending; a batch goes on while the bound
+is at most a threshold. "All x" are the edges in their reference contexts and the arms of the batch
+itself.
 """
 
 from collections.abc import Callable
@@ -28,10 +29,13 @@ def global_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
 def local_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
     """Return ``max_x 1 + sum_j k~(x, x_j)² / s(x)`` (Lemma 3).
 
-    Of the two sums, with the covariance k~ and with what the dictionary explains of it, the larger counts at each x:
-    the first alone bounds the ratio only where the covariance left unexplained is not negative.
+    Of the two sums, with the covariance k~ and with what the dictionary explains of it, the larger
+    counts at each x: the first alone bounds the ratio only where the covariance left unexplained is
+    not negative.
     """
-    return 1.0 + max(float(np.max(part, initial=0.0)) for part in local_parts(posterior, everywhere))
+    return 1.0 + max(
+        float(np.max(part, initial=0.0)) for part in local_parts(posterior, everywhere)
+    )
 
 
 def local_parts(posterior: SparsePosterior, everywhere: Everywhere) -> list[FloatArray]:

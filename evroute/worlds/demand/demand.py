@@ -41,7 +41,8 @@ ORIGINS = 200
 class Listed:
     """Trips of a file in order of departure; beyond the last the list starts anew, whole days later.
 
-    skipped: what could not be driven, by reason: how many.  notes: what was changed, one sentence each.
+    skipped: what could not be driven, by reason: how many.  notes: what was changed, one sentence
+    each.
     """
 
     trips: tuple[Trip, ...]
@@ -64,7 +65,9 @@ class Listed:
             return trip
         days = int(self.trips[-1].departed_s // S_PER_DAY) + 1
         later_s = trip.departed_s + again * days * S_PER_DAY
-        return Trip(trip.origin, trip.destination, later_s, trip.vehicle, f"{trip.trip_id}+{again * days}d")
+        return Trip(
+            trip.origin, trip.destination, later_s, trip.vehicle, f"{trip.trip_id}+{again * days}d"
+        )
 
 
 class RandomTrips:
@@ -79,7 +82,13 @@ class RandomTrips:
     """
 
     def __init__(
-        self, nearest_m: float, farthest_m: float, *, search: Search, length_m: np.ndarray, seeds: SeedSequence
+        self,
+        nearest_m: float,
+        farthest_m: float,
+        *,
+        search: Search,
+        length_m: np.ndarray,
+        seeds: SeedSequence,
     ) -> None:
         self.nearest_m = nearest_m
         self.farthest_m = farthest_m
@@ -99,9 +108,13 @@ class RandomTrips:
         for origin in rng.integers(len(self.length_m), size=ORIGINS).tolist():
             distance_m = self.search.distances(self.length_m, origin)
             distance_m[origin] = np.inf
-            within = np.flatnonzero((distance_m >= self.nearest_m) & (distance_m <= self.farthest_m))
+            within = np.flatnonzero(
+                (distance_m >= self.nearest_m) & (distance_m <= self.farthest_m)
+            )
             if len(within):
-                return Trip(origin, int(rng.choice(within)), departed_s=(t - 1) * S_PER_H, trip_id=str(t))
+                return Trip(
+                    origin, int(rng.choice(within)), departed_s=(t - 1) * S_PER_H, trip_id=str(t)
+                )
         raise EvrouteError(
             f"{ORIGINS} origins have no destination within {self.nearest_m / 1000:g}-{self.farthest_m / 1000:g} km; "
             "choose another band"
@@ -119,7 +132,8 @@ def load_demand(trip: str, setting: Setting, seeds: SeedSequence) -> Trips:
     Raises
     ------
     EvrouteError
-        If a file cannot be read or holds no trip that can be driven, a band has no trips, or a place is unknown.
+        If a file cannot be read or holds no trip that can be driven, a band has no trips, or a
+        place is unknown.
     """
     if is_file(trip):
         return load_file(Path(trip), setting)
@@ -129,7 +143,11 @@ def load_demand(trip: str, setting: Setting, seeds: SeedSequence) -> Trips:
             raise EvrouteError(f"trips '{trip}' are not like 'random 2-5 km', from less to more")
         nearest_m, farthest_m = float(band[1]) * 1000, float(band[2]) * 1000
         return RandomTrips(
-            nearest_m, farthest_m, search=setting.search, length_m=setting.network.length_m, seeds=seeds
+            nearest_m,
+            farthest_m,
+            search=setting.search,
+            length_m=setting.network.length_m,
+            seeds=seeds,
         )
     return Repeated(*setting.ends(trip))
 
@@ -170,15 +188,16 @@ def listed(path: Path, trips: list[Trip], skipped: dict[str, int]) -> Listed:
 def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Trip], dict[str, int]]:
     """Return the trips of a table, and those that cannot be driven, by reason.
 
-    origin, destination: an edge's id or "lat,lon".  departure: ISO 8601 or seconds, from 0 where there is none.
-    vehicle: of the catalogue or a file, the run's where empty or equal to it.  count: how many such trips,
-    1 where empty.
+    origin, destination: an edge's id or "lat,lon".  departure: ISO 8601 or seconds, from 0 where
+    there is none.
+    vehicle: of the catalogue or a file, the run's where empty or equal to it.  count: how many such
+    trips, 1 where empty.
 
     Raises
     ------
     EvrouteError
-        If a column is missing or unknown, a time cannot be read, a count is no positive whole number, or there is no
-        such vehicle.
+        If a column is missing or unknown, a time cannot be read, a count is no positive whole
+        number, or there is no such vehicle.
     """
     names = table.column_names
     check_columns(path, names, COLUMNS, ("origin", "destination"))
@@ -187,9 +206,15 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
     count = np.where(np.isnan(count), 1.0, count)
     if np.any(wrong := (count < 1) | (count % 1 != 0)):
         row = int(np.flatnonzero(wrong)[0])
-        raise EvrouteError(f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ...")
-    departed_s = seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
-    vehicles = _vehicles(path, table["vehicle"].to_pylist(), setting) if "vehicle" in names else [""] * n
+        raise EvrouteError(
+            f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ..."
+        )
+    departed_s = (
+        seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
+    )
+    vehicles = (
+        _vehicles(path, table["vehicle"].to_pylist(), setting) if "vehicle" in names else [""] * n
+    )
     trips: list[Trip] = []
     skipped: dict[str, int] = {}
     ends: dict[tuple[str, str], tuple[int, int]] = {}
@@ -245,6 +270,14 @@ def provenance(trip: str, setting: Setting) -> dict[str, object]:
     if not isinstance(trips, Listed):
         return {}
     digest = hashlib.sha256(Path(trip).read_bytes()).hexdigest()
-    told = {"sha256": digest, "trips": len(trips), "skipped": trips.skipped, "notes": list(trips.notes)}
-    cars = {name: Setting(setting.network, load_vehicle(name)).vehicle_numbers for name in trips.vehicles}
+    told = {
+        "sha256": digest,
+        "trips": len(trips),
+        "skipped": trips.skipped,
+        "notes": list(trips.notes),
+    }
+    cars = {
+        name: Setting(setting.network, load_vehicle(name)).vehicle_numbers
+        for name in trips.vehicles
+    }
     return told | ({"vehicles": cars} if cars else {})

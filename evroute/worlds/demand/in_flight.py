@@ -29,7 +29,11 @@ class InFlight:
     def after(self, feedback: Feedback) -> list[Feedback]:
         """Take what a trip that was just planned will measure; return what comes in before the next one."""
         # a count knows no clock: trips end in the order of their departures
-        end_s = feedback.departed_s + float(np.sum(feedback.travel_s)) if self.flight == "clock" else 0.0
+        end_s = (
+            feedback.departed_s + float(np.sum(feedback.travel_s))
+            if self.flight == "clock"
+            else 0.0
+        )
         self._under_way.append((end_s, feedback))
         if self.flight == "clock" or len(self._under_way) < self.flight:
             return []

@@ -1,7 +1,7 @@
 """SUMO route files as trips: from the first to the last edge of each vehicle's route, or from and to of a trip.
 
-What lies between is for our planner to choose. The types of SUMO's vehicles are not ours and are left out. See
-https://sumo.dlr.de/docs/Definition_of_Vehicles,_Vehicle_Types,_and_Routes.html.
+What lies between is for our planner to choose. The types of SUMO's vehicles are not ours and are
+left out. See https://sumo.dlr.de/docs/Definition_of_Vehicles,_Vehicle_Types,_and_Routes.html.
 """
 
 import gzip
@@ -44,7 +44,11 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                     named[element.attrib["id"]] = element.get("edges", "")
                 elif element.tag in {"vehicle", "trip"}:
                     own = element.find("route")
-                    edges = named.get(element.get("route", ""), "") if own is None else own.get("edges", "")
+                    edges = (
+                        named.get(element.get("route", ""), "")
+                        if own is None
+                        else own.get("edges", "")
+                    )
                     ids = edges.split() or [element.get("from", ""), element.get("to", "")]
                     departed_s = _seconds(element.get("depart", "0"))
                     reason = _wrong(ids, network, turns if element.tag == "vehicle" else None)
@@ -54,7 +58,9 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                         skipped[reason] = skipped.get(reason, 0) + 1
                     else:
                         ends = network.row_of[ids[0]], network.row_of[ids[-1]]
-                        trips.append(Trip(*ends, departed_s=departed_s, trip_id=element.get("id", "")))
+                        trips.append(
+                            Trip(*ends, departed_s=departed_s, trip_id=element.get("id", ""))
+                        )
                 element.clear()
     except (ET.ParseError, EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
         raise EvrouteError(f"route file {path} is unreadable: {error}") from None

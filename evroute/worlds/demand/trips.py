@@ -10,7 +10,8 @@ S_PER_H = 3600.0
 class Trip:
     """Drive from edge ``origin`` to edge ``destination`` (network rows).
 
-    departed_s: since the midnight before the first trip, s.  vehicle: its name or file; empty for the run's.
+    departed_s: since the midnight before the first trip, s.  vehicle: its name or file; empty for
+    the run's.
     """
 
     origin: int

@@ -29,7 +29,9 @@ def demand(tmp_path: Path, setting: Setting, text: str, name: str = "trips.csv")
     return load_demand(str(path), setting, SEEDS)
 
 
-def test_a_table_gives_trips_in_order_of_departure_as_often_as_it_says(tmp_path, on_the_hill) -> None:
+def test_a_table_gives_trips_in_order_of_departure_as_often_as_it_says(
+    tmp_path, on_the_hill
+) -> None:
     trips = demand(
         tmp_path,
         on_the_hill,
@@ -43,15 +45,27 @@ def test_a_table_gives_trips_in_order_of_departure_as_often_as_it_says(tmp_path,
 
 
 def test_beyond_the_last_trip_the_list_starts_anew_whole_days_later(tmp_path, on_the_hill) -> None:
-    trips = demand(tmp_path, on_the_hill, "origin,destination,departure\nin,out,10\nin,home,90000\n")
-    assert [trips.trip(t).departed_s for t in (1, 2, 3, 4, 5)] == [10, 90_000, 172_810, 262_800, 345_610]
+    trips = demand(
+        tmp_path, on_the_hill, "origin,destination,departure\nin,out,10\nin,home,90000\n"
+    )
+    assert [trips.trip(t).departed_s for t in (1, 2, 3, 4, 5)] == [
+        10,
+        90_000,
+        172_810,
+        262_800,
+        345_610,
+    ]
     assert [trips.trip(t).destination for t in (1, 2, 3)] == [5, 6, 5]
 
 
-def test_an_unknown_vehicle_is_refused_and_the_runs_own_is_not_another(tmp_path, on_the_hill) -> None:
+def test_an_unknown_vehicle_is_refused_and_the_runs_own_is_not_another(
+    tmp_path, on_the_hill
+) -> None:
     with pytest.raises(EvrouteError, match="row 2: unknown vehicle 'rocket'"):
         demand(tmp_path, on_the_hill, "origin,destination,vehicle\nin,out,\nin,out,rocket\n")
-    trips = demand(tmp_path, on_the_hill, "origin,destination,vehicle\nin,out,reference\nin,out,volvo-c40\n")
+    trips = demand(
+        tmp_path, on_the_hill, "origin,destination,vehicle\nin,out,reference\nin,out,volvo-c40\n"
+    )
     assert trips.vehicles == ("volvo-c40",)
 
 
@@ -102,7 +116,9 @@ def test_sumo_route_files_give_first_and_last_edges(tmp_path, on_the_hill, name)
 @pytest.mark.data
 def test_the_commercial_trips_of_monaco(data_dir) -> None:
     trips = load_demand(
-        str(data_dir / "monaco" / "most.commercial.rou.xml.gz"), load_setting("monaco", "reference"), SEEDS
+        str(data_dir / "monaco" / "most.commercial.rou.xml.gz"),
+        load_setting("monaco", "reference"),
+        SEEDS,
     )
     assert len(trips) + sum(trips.skipped.values()) == 3500
     assert len(trips) > 2500
@@ -114,13 +130,16 @@ def test_random_trips_keep_to_their_band_and_do_not_depend_on_the_order_of_askin
     search = Search(LineGraph.from_network(denver))
 
     def draw():
-        return RandomTrips(1000, 2000, search=search, length_m=denver.length_m, seeds=SeedSequence(7))
+        return RandomTrips(
+            1000, 2000, search=search, length_m=denver.length_m, seeds=SeedSequence(7)
+        )
 
     trips, again = draw(), draw()
     forward = [trips.trip(t) for t in range(1, 20)]
     assert [again.trip(t) for t in range(19, 0, -1)] == forward[::-1]
     lengths_m = [
-        denver.length_m[search.route(denver.length_m, trip.origin, trip.destination).rows].sum() for trip in forward
+        denver.length_m[search.route(denver.length_m, trip.origin, trip.destination).rows].sum()
+        for trip in forward
     ]
     assert min(lengths_m) >= 1000
     assert max(lengths_m) <= 2000
@@ -167,8 +186,14 @@ def test_a_route_file_that_is_none_is_refused(tmp_path, on_the_hill, text) -> No
 
 def test_a_run_is_as_long_as_its_file_and_its_folder_knows_the_file(tmp_path) -> None:
     path = tmp_path / "trips.csv"
-    path.write_text('origin,destination\n"39.745,-104.99","39.75,-105.0"\n"39.75,-105.0","39.745,-104.99"\nx,y\n')
-    wanted = {"trips": {"denver": [str(path)]}, "methods": [{"model": "independent", "index": "ts"}], "seeds": 1}
+    path.write_text(
+        'origin,destination\n"39.745,-104.99","39.75,-105.0"\n"39.75,-105.0","39.745,-104.99"\nx,y\n'
+    )
+    wanted = {
+        "trips": {"denver": [str(path)]},
+        "methods": [{"model": "independent", "index": "ts"}],
+        "seeds": 1,
+    }
     folder = simulate(Experiment.model_validate(wanted), tmp_path / "out")
     assert folder.rounds().num_rows == 2
     told = folder.manifest()["trip_files"]["denver"][str(path)]

@@ -35,7 +35,9 @@ def names(told: list[Feedback]) -> str:
 @pytest.mark.parametrize(("count", "told"), [(1, ["a", "b", "c", "d"]), (3, ["", "", "a", "b"])])
 def test_so_many_trips_are_planned_before_the_first_tells(count, told) -> None:
     flight = InFlight(count)
-    assert [names(flight.before(request(0))) + names(flight.after(feedback(each))) for each in "abcd"] == told
+    assert [
+        names(flight.before(request(0))) + names(flight.after(feedback(each))) for each in "abcd"
+    ] == told
     assert "".join(told) + names(flight.rest()) == "abcd"
 
 
@@ -52,7 +54,12 @@ def test_by_the_clock_trips_tell_in_the_order_in_which_they_end() -> None:
 
 def wanted(**changes) -> Experiment:
     return Experiment.model_validate(
-        {"trips": {"denver": ["A"]}, "methods": [{"model": "independent", "index": "ts"}], "horizon": 4, "seeds": 1}
+        {
+            "trips": {"denver": ["A"]},
+            "methods": [{"model": "independent", "index": "ts"}],
+            "horizon": 4,
+            "seeds": 1,
+        }
         | changes
     )
 
@@ -62,9 +69,17 @@ def test_runs_with_trips_in_flight_learn_later_but_all(tmp_path) -> None:
         folder = simulate(wanted(in_flight=flight), tmp_path / str(flight))
         (name,) = folder.finished_runs()
         with np.load(folder.belief_path(name)) as stored:
-            return name, folder.rounds()["predicted_wh"].to_numpy(), {k: stored[k] for k in stored.files}
+            return (
+                name,
+                folder.rounds()["predicted_wh"].to_numpy(),
+                {k: stored[k] for k in stored.files},
+            )
 
-    (one, at_once, _), (four, late, learned), (clock, by_hour, _) = played(1), played(4), played("clock")
+    (one, at_once, _), (four, late, learned), (clock, by_hour, _) = (
+        played(1),
+        played(4),
+        played("clock"),
+    )
     assert four == one.replace("-s0", "-f4-s0")
     assert clock == one.replace("-s0", "-fclock-s0")
     assert late[0] == at_once[0]
@@ -81,9 +96,12 @@ def test_a_flight_that_is_none_is_refused(flight) -> None:
 
 
 @pytest.mark.parametrize(("model", "threshold"), [("bbkb", 1.5), ("batch-ucb", 1e6)])
-def test_fleets_plan_whole_batches_and_strict_ones_wait_for_them(tmp_path, model, threshold) -> None:
+def test_fleets_plan_whole_batches_and_strict_ones_wait_for_them(
+    tmp_path, model, threshold
+) -> None:
     modes = {
-        mode: {"model": model, "index": "ts", "mode": mode, "threshold": threshold} for mode in ("strict", "soft")
+        mode: {"model": model, "index": "ts", "mode": mode, "threshold": threshold}
+        for mode in ("strict", "soft")
     }
     told = {}
     for mode, method in modes.items():
