@@ -6,7 +6,7 @@ import streamlit as st
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
-from evroute.learning.correction import Correction
+from evroute.learning.consumption_calibration import ConsumptionCalibration
 from evroute.methods.setting import Setting
 from evroute.planning.plan import Plan, energy_text
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from request import Request
 
 
-def correction_of(request: "Request") -> Correction | None:
+def correction_of(request: "Request") -> ConsumptionCalibration | None:
     """Return what this session's own trips have taught of this network and vehicle, if any did."""
     corrected = _kept().get(_about(request))
     return corrected if corrected is not None and corrected.trips else None
@@ -46,7 +46,7 @@ def after_trip(request: "Request", plan: Plan) -> None:
         left, right = st.columns(2)
         if left.button("Learn from it"):
             learner = _kept().setdefault(
-                _about(request), Correction(Setting(request.network, request.vehicle))
+                _about(request), ConsumptionCalibration(Setting(request.network, request.vehicle))
             )
             try:
                 learner.learn(least.route, energy_wh)
@@ -65,8 +65,10 @@ def after_trip(request: "Request", plan: Plan) -> None:
                 st.rerun()
 
 
-def _kept() -> dict[tuple[str, str], Correction]:
-    kept: dict[tuple[str, str], Correction] = st.session_state.setdefault("corrections", {})
+def _kept() -> dict[tuple[str, str], ConsumptionCalibration]:
+    kept: dict[tuple[str, str], ConsumptionCalibration] = st.session_state.setdefault(
+        "corrections", {}
+    )
     return kept
 
 

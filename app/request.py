@@ -14,7 +14,7 @@ from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.plan import Plan
-from evroute.planning.planner import price_of_changes, price_of_conditions
+from evroute.planning.planner import energy_by_change, energy_by_condition
 
 WAYS = ["a named trip", "clicks on the map", "names or coordinates"]
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
@@ -91,8 +91,8 @@ def ask() -> Request:
 def tell_prices(request: Request, plan: Plan) -> None:
     """Write beside each setting what it adds to the energy of the least-energy route."""
     route = plan.routes["energy"].route
-    told_wh = price_of_conditions(request.network, request.vehicle, request.conditions, route)
-    told_wh |= price_of_changes(
+    told_wh = energy_by_condition(request.network, request.vehicle, request.conditions, route)
+    told_wh |= energy_by_change(
         request.network, request.vehicle, request.usual, request.conditions, route
     )
     for name, place in request.prices.items():

@@ -25,7 +25,7 @@ from evroute.files import read_toml
 from evroute.folder import Folder
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS, call, named
-from evroute.model.base import Anticipates, Diagnoses
+from evroute.model.base import Anticipates, HasDiagnostics
 from evroute.model.nystrom.whitened import Covariance
 from evroute.model.vector_kernel import Matern52, SquaredExponential
 from evroute.tables import read_columns, write_columns
@@ -269,5 +269,5 @@ def _run(
             "seconds": seconds,
         }
         model = getattr(learner, "model", None)
-        rows.append(row | (model.diagnostics() if isinstance(model, Diagnoses) else {}))
+        rows.append(row | (model.diagnostics() if isinstance(model, HasDiagnostics) else {}))
     return rows

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from evroute.errors import EvrouteError
-from evroute.experiments.regret import FleetJudge, Judge
+from evroute.experiments.regret import FleetRegretScorer, RegretScorer
 from evroute.experiments.runs import Run
 from evroute.methods.method import Method, make_corridor, make_index, make_model, make_space
 from evroute.methods.parts import MODELS, made_by, named, needs_of
 from evroute.methods.setting import Setting, load_setting
-from evroute.model.base import Anticipates, Diagnoses, EnergyModel, HasJoint
-from evroute.model.shared import Shared, SharedJoint
+from evroute.model.base import Anticipates, EnergyModel, HasDiagnostics, HasJoint
+from evroute.model.fleet_view import FleetJointView, FleetView
 from evroute.planning.arm_space import TurnArms
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
@@ -64,19 +64,19 @@ def joined(learners: dict[str, Learner]) -> Agent | Guarded | Fleet:
     return Fleet({vehicle: learner.agent for vehicle, learner in learners.items()})
 
 
-def make_judge(run: Run, vehicles: Sequence[str]) -> Judge | FleetJudge:
+def make_scorer(run: Run, vehicles: Sequence[str]) -> RegretScorer | FleetRegretScorer:
     """Return what scores the run's routes."""
     judges = {}
     for vehicle in vehicles:
         setting = _setting(run, vehicle)
-        judges[vehicle] = Judge(
+        judges[vehicle] = RegretScorer(
             network=setting.network,
             search=setting.search,
             weight_rule=WEIGHT_RULES[run.search],
             noise_std_wh=setting.noise_std_wh,
             potential_wh=setting.potential_wh,
         )
-    return judges[""] if len(judges) == 1 else FleetJudge(judges)
+    return judges[""] if len(judges) == 1 else FleetRegretScorer(judges)
 
 
 def check_shared(method: Method) -> None:
@@ -89,9 +89,9 @@ def check_shared(method: Method) -> None:
         another.
     """
     model, needs = made_by(named(MODELS, "model", method.model)), needs_of(method.index)
-    if not lacking(model, Anticipates) or not lacking(model, Diagnoses):
+    if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
         what = f"model '{method.model}' keeps books of its trips in watt-hours of one vehicle"
-    elif missing := lacking(SharedJoint, needs):
+    elif missing := lacking(FleetJointView, needs):
         what = f"index '{method.index}' needs {', '.join(missing)}, which do not scale from one vehicle to another"
     else:
         return
@@ -146,10 +146,10 @@ def _learner(
     return Learner(guarded, model, space, believed)
 
 
-def _shared(first: Learner, setting: Setting) -> Shared:
+def _shared(first: Learner, setting: Setting) -> FleetView:
     """Return the model of the first vehicle as another sees it."""
     of_turns = first.space is not None
-    seen = SharedJoint if isinstance(first.model, HasJoint) else Shared
+    seen = FleetJointView if isinstance(first.model, HasJoint) else FleetView
     own, reference = ((each.turns if of_turns else each).prior for each in (setting, first.setting))
     return seen(
         first.model,

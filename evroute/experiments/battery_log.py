@@ -37,7 +37,7 @@ class Forecasts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class BatteryLog:
     """The batteries of a run's vehicles, by the names that trips have for them; every trip starts alike.
 
     seeds: of the simulated trips of announcements.

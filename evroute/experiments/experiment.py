@@ -66,12 +66,12 @@ class Experiment(BaseModel):
     in_flight: so many trips are planned before the first of them tells what it measured;
     ``"clock"``: each tells when it ends.
     audit: drive a random route in every tenth round too, of which the learner does not hear
-    (`Audit`).
+    (`RandomRouteProbe`).
 
     soc, reserve: charge with which every trip starts and that it is to keep, percent of the usable
-    battery: what the charge did and was expected to do is logged (`Charge`); plans do not depend on
+    battery: what the charge did and was expected to do is logged (`BatteryLog`); plans do not depend on
     it.
-    share_belief: vehicles that trips name learn together (`model.shared`). Left out, each learns
+    share_belief: vehicles that trips name learn together (`model.fleet_view`). Left out, each learns
     for itself: what is wrong with one vehicle then harms no other, at the price of learning the
     roads anew.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evroute.arms import Feedback, Round, Route
 from evroute.experiments.regret import Score
-from evroute.model.base import Diagnoses
+from evroute.model.base import HasDiagnostics
 from evroute.policy.base import Index, least_norm, multiplier
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -27,12 +27,12 @@ class Log:
     distinct_edges (driven so far), beta, multiplier (posterior deviations between index and mean),
     b_min (of confidence sets); in truth (``regret.DEFINITION``) true_wh, time_s and length_m of the
     route driven, and NAME_wh, NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and
-    best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of `Audit`, if there was one; those
-    of `Charge.row`, of audits too, if the run has a battery.
+    best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of `RandomRouteProbe`, if there was one; those
+    of `BatteryLog.row`, of audits too, if the run has a battery.
     routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
     timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
     diagnostics: numbers of their own, one row per round, of models that have some
-    (``model.base.Diagnoses``).
+    (``model.base.HasDiagnostics``).
     """
 
     rounds: Columns
@@ -93,7 +93,7 @@ class Logbook:
     def diagnosed(self, *tellers: object) -> None:
         """Enter what they tell of themselves, those that do."""
         for teller in tellers:
-            if isinstance(teller, Diagnoses):
+            if isinstance(teller, HasDiagnostics):
                 _enter(self._diagnostics, teller.diagnostics())
 
     def close(self) -> Log:

@@ -10,11 +10,11 @@ from typing import Any
 
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray
-from evroute.experiments.audit import Audit
-from evroute.experiments.battery_log import Charge
+from evroute.experiments.battery_log import BatteryLog
 from evroute.experiments.log import Log, Logbook
-from evroute.experiments.regret import FleetJudge, Judge
-from evroute.model.base import Waits
+from evroute.experiments.random_route_probe import RandomRouteProbe
+from evroute.experiments.regret import FleetRegretScorer, RegretScorer
+from evroute.model.base import HasPendingBatch
 from evroute.policy.agent import Agent
 from evroute.policy.conformal import LEVELS, AdaptiveConformal
 from evroute.policy.fleet import Fleet
@@ -26,20 +26,20 @@ from evroute.worlds.environment import Environment
 def run(
     agent: Agent | Guarded | Fleet,
     environment: Environment,
-    judge: Judge | FleetJudge,
+    judge: RegretScorer | FleetRegretScorer,
     *,
     horizon: int,
     on_round: Callable[[int], None],
     in_flight: Flight = 1,
     conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal] | None = None,
-    audit: Audit | None = None,
-    charge: Charge | None = None,
+    audit: RandomRouteProbe | None = None,
+    charge: BatteryLog | None = None,
 ) -> Log:
     """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
 
     in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its
     update is what came in between it and the next. A model that waits for its batch
-    (``model.base.Waits``) hears of all under way.  conformal: what is to hear of every trip that
+    (``model.base.HasPendingBatch``) hears of all under way.  conformal: what is to hear of every trip that
     has told, or of those of each vehicle; new if none is given.
 
     Raises
@@ -57,16 +57,16 @@ def run(
     flight = InFlight(in_flight)
     intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
 
-    def hear(trips: Iterable[Feedback]) -> None:
+    def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
             agent.tell(ended)
             intervals.tell(ended)
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)
-        hear(flight.before(request))
-        if isinstance(agent.model, Waits) and agent.model.waits:
-            hear(flight.rest())
+        update(flight.before(request))
+        if isinstance(agent.model, HasPendingBatch) and agent.model.waits:
+            update(flight.rest())
         stopwatch.lap()
         started = perf_counter()
         route = agent.ask(request)
@@ -83,7 +83,7 @@ def run(
                 agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
             )
         drove = perf_counter()
-        hear(flight.after(feedback))
+        update(flight.after(feedback))
         laps["update_s"] = perf_counter() - drove
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
         logbook.timed(laps)
@@ -94,7 +94,7 @@ def run(
         predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
         logbook.told(predicted | charged | audited)
         on_round(t)
-    hear(flight.rest())
+    update(flight.rest())
     return logbook.close()
 
 
@@ -121,7 +121,9 @@ class _Intervals:
     def tell(self, feedback: Feedback) -> None:
         place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
         _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
-        self.of(feedback.vehicle).hear(mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers)
+        self.of(feedback.vehicle).update(
+            mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers
+        )
 
 
 class _Stopwatch:

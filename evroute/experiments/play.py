@@ -7,10 +7,10 @@ import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited onl
 from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
-from evroute.experiments.agents import joined, make_judge, make_learners
-from evroute.experiments.audit import Audit
-from evroute.experiments.battery_log import Charge
+from evroute.experiments.agents import joined, make_learners, make_scorer
+from evroute.experiments.battery_log import BatteryLog
 from evroute.experiments.loop import run as run_loop
+from evroute.experiments.random_route_probe import RandomRouteProbe
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
 from evroute.methods.parts import MODELS, named
@@ -43,7 +43,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         world = run.world.build(setting, trips, world_seeds)
         vehicles = ("", *vehicles_of(trips))
         learners = make_learners(run, vehicles, policy_seeds, model_seeds)
-        audit = Audit(search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds)
+        audit = RandomRouteProbe(
+            search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds
+        )
         charge = None
         if run.soc is not None:
             cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
@@ -51,12 +53,12 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
                 for name, car in cars.items()
             }
-            charge = Charge(batteries, charge_seeds)
+            charge = BatteryLog(batteries, charge_seeds)
         conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
         log = run_loop(
             joined(learners),
             world,
-            make_judge(run, vehicles),
+            make_scorer(run, vehicles),
             horizon=run.horizon,
             on_round=on_round,
             in_flight=run.in_flight,

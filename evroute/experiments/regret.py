@@ -57,7 +57,7 @@ class Score:
     rivals: dict[str, Totals]
 
 
-class Judge:
+class RegretScorer:
     """Scores routes by the truth of their round; searches for their rivals once for each request and truth.
 
     noise_std_wh, potential_wh: (n,) of every edge of the network, Wh.
@@ -78,7 +78,7 @@ class Judge:
         self.noise_std_wh = noise_std_wh
         self.potential_wh = potential_wh
         self._speed_scale_mps = float(context.build(network).scale[SPEED])
-        self._yardsticks: OrderedDict[tuple[int, ...], _Yardstick] = OrderedDict()
+        self._references: OrderedDict[tuple[int, ...], _Yardstick] = OrderedDict()
 
     def score(self, world: Environment, request: Round, route: Route) -> Score:
         """Score a route by the truth of its world.
@@ -87,17 +87,17 @@ class Judge:
         order, as the search sums them.
         """
         expected_wh = world.expected_wh(request)
-        # a yardstick keeps its arms and its truth, so no other object has their identity
+        # a reference keeps its arms and its truth, so no other object has their identity
         key = (id(request.arms), id(expected_wh), request.origin, request.destination)
-        if key not in self._yardsticks:
-            self._yardsticks[key] = self._measure(world, request, expected_wh)
-            if len(self._yardsticks) > YARDSTICKS:
-                self._yardsticks.popitem(last=False)
-        yardstick = self._yardsticks[key]
+        if key not in self._references:
+            self._references[key] = self._measure(world, request, expected_wh)
+            if len(self._references) > YARDSTICKS:
+                self._references.popitem(last=False)
+        reference = self._references[key]
         return Score(
-            regret_wh=_entered(yardstick.cost, route) - yardstick.least_cost,
-            driven=self._totals(world, request, yardstick.time_s, route),
-            rivals=yardstick.rivals,
+            regret_wh=_entered(reference.cost, route) - reference.least_cost,
+            driven=self._totals(world, request, reference.time_s, route),
+            rivals=reference.rivals,
         )
 
     def _measure(self, world: Environment, request: Round, expected_wh: FloatArray) -> "_Yardstick":
@@ -147,10 +147,10 @@ class Judge:
         return self.search.route(weights, request.origin, request.destination)
 
 
-class FleetJudge:
+class FleetRegretScorer:
     """Judges by vehicle, as rounds name them: each knows the height and the noise of its own."""
 
-    def __init__(self, judges: Mapping[str, Judge]) -> None:
+    def __init__(self, judges: Mapping[str, RegretScorer]) -> None:
         self.judges = judges
 
     def score(self, world: Environment, request: Round, route: Route) -> Score:

@@ -34,7 +34,7 @@ from evroute.learning.saving import Saving, about, savings
 from evroute.methods.method import checked_method, make_model, make_space
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.base import EnergyModel, HasJoint
-from evroute.planning.forecast import INTERVAL_LEVEL, forecast_passed
+from evroute.planning.forecast import INTERVAL_LEVEL, forecast_arms
 from evroute.planning.turn_belief import TurnBelief
 from evroute.policy.conformal import AdaptiveConformal
 
@@ -161,7 +161,7 @@ def learn(
     for t, trip in enumerate(new, start=before + 1):
         told = {"t": t} | _foretold(learner, trip, setting)
         trips.add([told])
-        conformal.hear(
+        conformal.update(
             told["predicted_wh"], told["predicted_sd_wh"], told["energy_wh"], conformal.multipliers
         )
         learner.update(trip.feedback(setting))
@@ -208,9 +208,9 @@ def _foretold(model: EnergyModel, trip: MeasuredTrip, setting: Setting) -> dict[
     learner, space = about(model, setting)
     route = Route(tuple(edge.tolist()))
     request = Round(1, setting.arms, route.edges[0], route.edges[-1])
-    arms, passed = space.arms(request), space.passed(request, route)
+    arms, passed = space.arms(request), space.arms_of_route(request, route)
     if isinstance(learner, HasJoint):
-        told = forecast_passed(learner, arms, passed)
+        told = forecast_arms(learner, arms, passed)
         mean_wh, std_wh = told.mean_wh, told.std_wh
     else:
         distinct, place = np.unique(passed, return_inverse=True)

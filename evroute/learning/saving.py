@@ -86,7 +86,9 @@ def _planned(energy_wh: FloatArray, requests: Iterable[Round], space: ArmSpace) 
 
 def _counts(routes: list[Route], requests: list[Round], space: ArmSpace, n_arms: int) -> FloatArray:
     """Return how often the routes pass each arm, (a,)."""
-    passed = [space.passed(request, route) for route, request in zip(routes, requests, strict=True)]
+    passed = [
+        space.arms_of_route(request, route) for route, request in zip(routes, requests, strict=True)
+    ]
     return np.bincount(np.concatenate(passed), minlength=n_arms).astype(float)
 
 

@@ -67,7 +67,7 @@ class HasJoint(Protocol):
 
 
 @runtime_checkable
-class DrawsAround(Protocol):
+class SupportsScaledSample(Protocol):
     """A model that draws about its mean for less than it takes to give all its deviations."""
 
     def mean(self, arms: Arms) -> FloatArray:
@@ -78,7 +78,7 @@ class DrawsAround(Protocol):
 
 
 @runtime_checkable
-class SharesNoise(Protocol):
+class HasTripNoise(Protocol):
     """A model whose trips have noise in common, on all their edges alike."""
 
     def trip_noise(self, arms: Arms) -> FloatArray:
@@ -102,7 +102,7 @@ class Anticipates(Protocol):
 
 
 @runtime_checkable
-class Waits(Protocol):
+class HasPendingBatch(Protocol):
     """A model that plans in batches, and at times nothing before all of a batch was measured."""
 
     @property
@@ -121,7 +121,7 @@ class HasRadius(Protocol):
 
 
 @runtime_checkable
-class Diagnoses(Protocol):
+class HasDiagnostics(Protocol):
     """A model that has numbers of its own to log, round by round."""
 
     def diagnostics(self) -> dict[str, float]:
@@ -147,7 +147,11 @@ class HasSpectrum(Protocol):
 
 def mean_of(model: EnergyModel, arms: Arms) -> FloatArray:
     """Return the posterior mean of each arm, (a,) Wh, without deviations where the model can leave them out."""
-    return model.mean(arms) if isinstance(model, DrawsAround) else model.posterior(arms).mean_wh
+    return (
+        model.mean(arms)
+        if isinstance(model, SupportsScaledSample)
+        else model.posterior(arms).mean_wh
+    )
 
 
 class CovarianceError(EvrouteError):

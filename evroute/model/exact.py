@@ -2,7 +2,7 @@
 
 An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics;
 measurements of one edge in other contexts do not. Arms in their *reference* context (usually free
-flow) keep their posterior up to date in ``model.core``, at a few milliseconds a trip; arms in any
+flow) keep their posterior up to date in ``model.incremental_posterior``, at a few milliseconds a trip; arms in any
 other context are predicted when asked for, from the same numbers. Contexts that are new on every
 trip never merge, so cost and memory then grow with the square of all that was ever measured.
 """
@@ -19,7 +19,7 @@ from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.core import Core, Fresh
+from evroute.model.incremental_posterior import Fresh, IncrementalPosterior
 from evroute.model.kernels import ArmKernel
 from evroute.model.prior_draws import PriorDraws
 from evroute.model.trip_noise import TripEffect, TripNoise
@@ -85,7 +85,9 @@ class ExactGP:
         self._start()
 
     def _start(self) -> None:
-        self._core = Core(self._kernel.diagonal(self._reference.edge, self._reference.features))
+        self._core = IncrementalPosterior(
+            self._kernel.diagonal(self._reference.edge, self._reference.features)
+        )
         self._met = ArmSlots(self._reference.features.shape[1])
         self._noise.reset()
         self._updates = 0
@@ -137,7 +139,7 @@ class ExactGP:
             shared_wh = self._noise.trip_std * dissipated_wh
         if self._noise.learns:
             surprise_wh = residual_wh - self._core.mean[slots]
-            self._noise.hear(edge, count, surprise_wh, self._core.among(slots), dissipated_wh)
+            self._noise.update(edge, count, surprise_wh, self._core.among(slots), dissipated_wh)
         self._core.observe(slots, residual_wh, variance, shared_wh)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:

@@ -85,7 +85,7 @@ class TripNoise:
         self.n_measured = 0
         self._take()
 
-    def hear(
+    def update(
         self,
         edge: IntArray,
         count: IntArray,

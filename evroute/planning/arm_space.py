@@ -40,7 +40,7 @@ class ArmSpace(Protocol):
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight when each arm costs ``weights`` (a,)."""
 
-    def passed(self, request: Round, route: Route) -> IntArray:
+    def arms_of_route(self, request: Round, route: Route) -> IntArray:
         """Return the positions (k,) among the arms of those that a route passes, in driving order."""
 
     def feedback(self, feedback: Feedback) -> Feedback:
@@ -72,7 +72,7 @@ class EdgeArms:
         everywhere[request.arms.edge] = weights
         return self.search.route(everywhere, request.origin, request.destination)
 
-    def passed(self, request: Round, route: Route) -> IntArray:
+    def arms_of_route(self, request: Round, route: Route) -> IntArray:
         """Return the positions (k,) of the edges of a route."""
         return request.arms.rows_of(route.rows)
 
@@ -148,7 +148,7 @@ class TurnArms:
             everywhere[:m], start, request.origin, request.destination
         )
 
-    def passed(self, request: Round, route: Route) -> IntArray:
+    def arms_of_route(self, request: Round, route: Route) -> IntArray:
         """Return the positions (k,) of the start and the turns of a route."""
         return self.arms(request).rows_of(self.table.rows_along(route.rows))
 

@@ -103,7 +103,7 @@ class CorridorArms:
         """Return the route of least weight within the corridor."""
         return self._edges.route(weights, self._within(request))
 
-    def passed(self, request: Round, route: Route) -> IntArray:
+    def arms_of_route(self, request: Round, route: Route) -> IntArray:
         """Return the positions (k,) of the edges of a route.
 
         Raises
@@ -111,7 +111,7 @@ class CorridorArms:
         ValueError
             If it leaves the corridor.
         """
-        return self._edges.passed(self._within(request), route)
+        return self._edges.arms_of_route(self._within(request), route)
 
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return the feedback as it is."""

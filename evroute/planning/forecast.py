@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from evroute.arms import Arms, Route
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.model.base import EnergyModel, HasJoint, SharesNoise
+from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 20_000
@@ -90,10 +90,10 @@ def forecast(model: EnergyModel, arms: Arms, route: Route) -> RouteForecast:
     TypeError
         If the model cannot give a joint posterior.
     """
-    return forecast_passed(model, arms, arms.rows_of(route.rows))
+    return forecast_arms(model, arms, arms.rows_of(route.rows))
 
 
-def forecast_passed(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
+def forecast_arms(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
     """Forecast the energy of one trip that passes arms, (k,) positions among ``arms`` in driving order.
 
     Raises
@@ -118,7 +118,7 @@ def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatA
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
     covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
-    if isinstance(model, SharesNoise):
+    if isinstance(model, HasTripNoise):
         shared_wh = model.trip_noise(driven)[place]
         covariance += np.outer(shared_wh, shared_wh)
     return covariance

@@ -88,7 +88,7 @@ class RouteGuarantee:
         )
 
 
-def guarantee_passed(
+def guarantee_arms(
     model: EnergyModel, arms: Arms, passed: IntArray, wanted: Guarantee
 ) -> RouteGuarantee:
     """Bound the expected energy of a route that passes arms, (k,) positions among ``arms`` in driving order.

@@ -24,11 +24,11 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery, BatterySearch, follow
 from evroute.planning.forecast import forecast_charge
-from evroute.planning.ground import Ground, keeping_reserve, keeps, within
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
+from evroute.planning.search_problem import SearchProblem, keeping_reserve, keeps, within
 from evroute.planning.steps import EdgeSteps, Steps, TurnSteps
 from evroute.planning.tradeoff import LabelSearch, supported
 from evroute.planning.turn_belief import TurnBelief
@@ -278,12 +278,12 @@ class Planner:
                     f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places"
                 )
 
-    def _ground(self, via: Sequence[int]) -> Ground:
+    def _ground(self, via: Sequence[int]) -> SearchProblem:
         """Return what searches need on the nodes, or on a layer of them for each leg of a trip."""
         nodes, legs = self._steps.nodes, len(via) + 1
         heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
         search = Search(self._steps.line_graph(via))
-        return Ground(
+        return SearchProblem(
             search=search,
             battery_search=BatterySearch(search, *heights_wh),
             label_search=LabelSearch(search, *heights_wh),
@@ -295,7 +295,7 @@ class Planner:
         )
 
 
-def price_of_conditions(
+def energy_by_condition(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, route: Route
 ) -> dict[str, float]:
     """Return what each condition that departs from eq. 8 adds to the energy of a route, all others staying, Wh.
@@ -321,7 +321,7 @@ def price_of_conditions(
     }
 
 
-def price_of_changes(
+def energy_by_change(
     network: RoadNetwork,
     vehicle: Vehicle,
     usual: Vehicle,

@@ -22,8 +22,8 @@ from evroute.energy.vehicle import Vehicle
 from evroute.model.base import EnergyModel, mean_of
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.forecast import RouteForecast, forecast, forecast_passed
-from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_passed
+from evroute.planning.forecast import RouteForecast, forecast, forecast_arms
+from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_arms
 from evroute.planning.turn_belief import TurnBelief
 
 
@@ -127,7 +127,7 @@ class EdgeSteps:
         """Bound the expected energy of a route."""
         if self._model is None:
             raise TypeError("eq. 8 was learned from nothing, which a guarantee needs")
-        return guarantee_passed(self._model, self._arms, self._arms.rows_of(route.rows), wanted)
+        return guarantee_arms(self._model, self._arms, self._arms.rows_of(route.rows), wanted)
 
 
 class TurnSteps:
@@ -202,8 +202,8 @@ class TurnSteps:
 
     def forecast(self, route: Route) -> RouteForecast:
         """Forecast the energy of one trip from the joint posterior of its turns."""
-        return forecast_passed(self._model, self._arms, self._table.rows_along(route.rows))
+        return forecast_arms(self._model, self._arms, self._table.rows_along(route.rows))
 
     def guarantee(self, route: Route, wanted: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a route from its turns."""
-        return guarantee_passed(self._model, self._arms, self._table.rows_along(route.rows), wanted)
+        return guarantee_arms(self._model, self._arms, self._table.rows_along(route.rows), wanted)

@@ -12,7 +12,7 @@ from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
 from evroute.planning.arm_space import ArmSpace, EdgeArms
-from evroute.planning.forecast import RouteForecast, forecast_passed
+from evroute.planning.forecast import RouteForecast, forecast_arms
 from evroute.planning.search import Search
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
@@ -84,7 +84,7 @@ class Agent:
         """Tell a model that anticipates which arms are about to be measured."""
         if isinstance(self.model, Anticipates):
             arms = self.space.arms(request)
-            self.model.anticipate(arms.take(self.space.passed(request, route)))
+            self.model.anticipate(arms.take(self.space.arms_of_route(request, route)))
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return mean and standard deviation of what a route's energy would be measured to be, Wh.
@@ -94,7 +94,7 @@ class Agent:
         """
         if (energy := self.forecast(request, route)) is not None:
             return energy.mean_wh, energy.std_wh
-        arms, passed = self.space.arms(request), self.space.passed(request, route)
+        arms, passed = self.space.arms(request), self.space.arms_of_route(request, route)
         distinct, place = np.unique(passed, return_inverse=True)
         mean_wh = self.model.posterior(arms.take(distinct)).mean_wh[place]
         return float(mean_wh.sum()), float("nan")
@@ -103,8 +103,8 @@ class Agent:
         """Forecast the energy of a route; nothing where the model does not know how those of edges go together."""
         if not isinstance(self.model, HasJoint):
             return None
-        return forecast_passed(
-            self.model, self.space.arms(request), self.space.passed(request, route)
+        return forecast_arms(
+            self.model, self.space.arms(request), self.space.arms_of_route(request, route)
         )
 
     def tell(self, feedback: Feedback) -> None:

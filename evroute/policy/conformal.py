@@ -59,7 +59,7 @@ class AdaptiveConformal:
         """How many trips the multipliers rest on, at most ``window``."""
         return min(self.trips, self.window)
 
-    def hear(
+    def update(
         self, mean_wh: float, sd_wh: float, measured_wh: float, multipliers: FloatArray
     ) -> None:
         """Learn from a trip: what was predicted and what was measured of its total.

@@ -1,6 +1,6 @@
 """Fleet: several vehicles, each with an agent of its own; asks and tells as an agent does.
 
-What the agents have in common is what their models have (``model.shared``).
+What the agents have in common is what their models have (``model.fleet_view``).
 """
 
 from collections.abc import Mapping

@@ -99,7 +99,7 @@ class _Pair:
             CAUTION * self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0
         )
 
-    def most_wh(self, delta: float) -> float:
+    def excess_upper_bound_wh(self, delta: float) -> float:
         """Return what the first takes beyond the second at most, at all times at once but with chance `delta`."""
         centre_wh = self.known.mean_wh  # so that the guesses are of the size of differences
         mixture = Mixture((np.array(GUESSES) * self.dissipated_wh) ** 2)
@@ -231,7 +231,7 @@ class Guarded:
         if not all(pair.known.count for pair in pairs):  # nothing to compare with yet
             return False
         measured = all(pair.own.count for pair in pairs)
-        if measured and sum(pair.most_wh(DELTA / len(pairs)) for pair in pairs) < 0:
+        if measured and sum(pair.excess_upper_bound_wh(DELTA / len(pairs)) for pair in pairs) < 0:
             return True
         return self._left_wh >= max(0.0, sum(pair.expected_wh for pair in pairs))
 

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.model.base import DrawsAround, EnergyModel, HasJoint
+from evroute.model.base import EnergyModel, HasJoint, SupportsScaledSample
 
 DEFAULT_VARIANCE_SCALE = 0.5
 
@@ -57,7 +57,7 @@ class JointThompson(_Thompson):
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one joint draw, (a,) Wh."""
-        if isinstance(model, DrawsAround):
+        if isinstance(model, SupportsScaledSample):
             return model.sample_around(arms, rng, self.multiplier)
         mean_wh = model.posterior(arms).mean_wh
         draw = cast(HasJoint, model).sample(arms, rng)

@@ -18,7 +18,7 @@ from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
 from evroute.planning.forecast import forecast, noise_covariance
-from evroute.planning.guarantee import Guarantee, guarantee_passed
+from evroute.planning.guarantee import Guarantee, guarantee_arms
 from evroute.planning.turn_belief import TurnBelief
 from evroute.report.charts import method_styles
 from evroute.report.differences import coefficients_table, differences
@@ -99,7 +99,7 @@ def route_intervals(model: EnergyModel, arms: Arms, route: Route, true_wh: float
     for kind in GUARANTEES:
         wanted = Guarantee(kind, B=GUARANTEE_NORM)
         try:
-            told = guarantee_passed(model, arms, arms.rows_of(route.rows), wanted)
+            told = guarantee_arms(model, arms, arms.rows_of(route.rows), wanted)
             needed = f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), no noise common to a trip"
             rows.append((f"{kind.upper()}, 95 %", needed, told.low_wh, told.high_wh))
         except EvrouteError as error:

@@ -23,7 +23,7 @@ TITLE = "Trips that never fell below the reserve, against the probability announ
 
 
 def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each trip: the columns of `label_columns`, routes (chosen or random) and of `Charge.row`.
+    """Return one row for each trip: the columns of `label_columns`, routes (chosen or random) and of `BatteryLog.row`.
 
     Empty where no run has a battery.
 

@@ -116,7 +116,10 @@ def learning(city: str, worlds: list[str]) -> None:
                     mean_wh, std_wh = agent.predict(request, route)
                     feedback = world.drive(request, route)
                     if t > N_TRIPS - N_LAST:
-                        arms, passed = agent.space.arms(request), agent.space.passed(request, route)
+                        arms, passed = (
+                            agent.space.arms(request),
+                            agent.space.arms_of_route(request, route),
+                        )
                         edge_errors.append(
                             feedback.energy_wh - agent.model.posterior(arms).mean_wh[passed]
                         )

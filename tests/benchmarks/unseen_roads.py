@@ -87,7 +87,7 @@ def errors(
                     space.arms(requests[0]) if arms else requests[0].arms
                 ).mean_wh
                 for request, route, truth_wh in zip(requests, asked, true_wh, strict=True):
-                    rows = space.passed(request, route) if arms else route.rows
+                    rows = space.arms_of_route(request, route) if arms else route.rows
                     found[f"{model_name} {arms or 'edges'}", t].append(
                         abs(mean_wh[rows].sum() - truth_wh)
                     )

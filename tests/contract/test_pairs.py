@@ -9,7 +9,7 @@ from numpy.random import SeedSequence, default_rng
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.experiments.loop import run
-from evroute.experiments.regret import Judge
+from evroute.experiments.regret import RegretScorer
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import INDICES, MODELS, call, named
 from evroute.methods.setting import Setting
@@ -57,7 +57,7 @@ def play(
         potential_wh=setting.potential_wh,
         rng=default_rng(2),
     )
-    judge = Judge(
+    judge = RegretScorer(
         network=setting.network,
         search=setting.search,
         weight_rule=WEIGHT_RULES[rule],

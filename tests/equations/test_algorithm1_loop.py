@@ -8,7 +8,7 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms
 from evroute.experiments.loop import run
-from evroute.experiments.regret import Judge
+from evroute.experiments.regret import RegretScorer
 from evroute.model.independent import IndependentNormal
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
@@ -57,7 +57,7 @@ def test_algorithm_1_by_hand(network) -> None:
         potential_wh=potential_wh,
         rng=default_rng(0),
     )
-    judge = Judge(
+    judge = RegretScorer(
         network=network,
         search=search,
         weight_rule=rule,

@@ -9,9 +9,9 @@ import pytest
 
 from evroute.arms import Arms, Feedback
 from evroute.errors import EvrouteError
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.bbkb import batch_ucb, bbkb
 from evroute.model.nystrom.bkb import bkb
-from evroute.model.nystrom.everywhere import Everywhere
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.stopping import (
     exact_ratio,
@@ -76,7 +76,7 @@ def random_batch(rng):
     seen = np.unique(observed)
     posterior.set_dictionary(rng.choice(seen, rng.integers(1, len(seen) + 1), replace=False))
     posterior.hallucinate(rng.integers(0, n, rng.integers(1, 12)))
-    return posterior, Everywhere(posterior, arms), slots
+    return posterior, AllEdgesCache(posterior, arms), slots
 
 
 def test_t14_the_ratio_of_variances_is_at_most_the_local_bound_and_that_the_global():

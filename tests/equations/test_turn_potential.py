@@ -48,7 +48,7 @@ def check(network, n_origins: int, n_destinations: int) -> None:
         ).tolist():
             between = Round(1, edges, origin, destination)
             route = space.route(weights, between)
-            total_wh = energy_wh[space.passed(between, route)].sum()
+            total_wh = energy_wh[space.arms_of_route(between, route)].sum()
             assert total_wh == pytest.approx(least_wh[destination], abs=1e-6)
 
 

@@ -10,8 +10,8 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.experiment import grid, simulate
 from evroute.learning.belief import load_belief
 from evroute.methods.setting import load_setting
+from evroute.model.fleet_view import FleetView
 from evroute.model.independent import IndependentNormal
-from evroute.model.shared import Shared
 
 VAN = "volvo-c40"
 TRIPS = "origin,destination,vehicle\n" + "".join(
@@ -85,7 +85,7 @@ def test_vehicles_that_share_a_belief_learn_from_each_others_trips(together, car
     assert not together.failures()
     van = load_setting("denver", VAN)
     by_hand = plain(car)
-    of_van = Shared(
+    of_van = FleetView(
         by_hand,
         prior_wh=van.prior.mean_wh,
         potential_wh=van.potential_wh,

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.errors import EvrouteError
-from evroute.experiments.battery_log import COLUMNS, N_TRIPS, Charge
+from evroute.experiments.battery_log import COLUMNS, N_TRIPS, BatteryLog
 from evroute.experiments.experiment import grid, simulate
 from evroute.methods.setting import load_setting
 from evroute.planning.battery import Battery
@@ -29,7 +29,7 @@ class Announces:
 def row(energy_wh, told=None, expected_wh=0.0, widened=1.0):
     edges = Route(tuple(range(len(energy_wh))))
     feedback = Feedback.of_route(ARMS, edges, np.array(energy_wh, dtype=float))
-    charge = Charge({"": BATTERY}, SeedSequence(0))
+    charge = BatteryLog({"": BATTERY}, SeedSequence(0))
     request = Round(7, ARMS, 0, len(energy_wh) - 1)
     return charge.row(
         Announces(told), request, edges, feedback, expected_wh=expected_wh, widened=widened

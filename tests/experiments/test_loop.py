@@ -47,7 +47,7 @@ class World:
         return Feedback.of_route(request.arms, route, energy_wh, travel_s=np.array([30.0, 40.0]))
 
 
-class Judge:
+class RegretScorer:
     def score(self, world: World, request: Round, route: Route) -> Score:
         return Score(float(request.t), Totals(2.0, 60.0, 900.0), {"eq8": Totals(3.0, 50.0, 800.0)})
 
@@ -67,7 +67,7 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
         rng=default_rng(0),
     )
     heard = []
-    log = run(agent, World(), Judge(), horizon=3, on_round=heard.append)
+    log = run(agent, World(), RegretScorer(), horizon=3, on_round=heard.append)
     assert heard == [1, 2, 3]
     for part, pause_s in PAUSE_S.items():
         assert np.all(log.timings[f"{part}_s"] >= pause_s)

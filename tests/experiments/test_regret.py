@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evroute.arms import Arms, Round, Route
-from evroute.experiments.regret import DEFINITION, Judge, Score
+from evroute.experiments.regret import DEFINITION, RegretScorer, Score
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.planning.search import Search
@@ -69,8 +69,8 @@ def request_over(hill, closed: tuple[str, ...] = ()) -> Round:
     return Round(1, arms, hill.row_of["in"], hill.row_of["out"])
 
 
-def judge_of(hill, rule: str) -> Judge:
-    return Judge(
+def judge_of(hill, rule: str) -> RegretScorer:
+    return RegretScorer(
         network=hill,
         search=Search(LineGraph.from_network(hill)),
         weight_rule=WEIGHT_RULES[rule],
@@ -179,7 +179,7 @@ def test_no_route_has_negative_regret_and_the_best_has_exactly_none(denver, rule
     search = Search(LineGraph.from_network(denver))
     potential = rng.normal(0, 10, n)
     arms = Arms(np.arange(n), context.build(denver).features, rng.uniform(0, 30, n))
-    judge = Judge(
+    judge = RegretScorer(
         network=denver,
         search=search,
         weight_rule=WEIGHT_RULES[rule],

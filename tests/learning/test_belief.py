@@ -111,7 +111,7 @@ def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tm
     assert inflation(tmp_path, "one") == 1.0
     conformal = AdaptiveConformal()
     for score in [3.0, 4.0, 5.0]:
-        conformal.hear(0.0, 1.0, score, conformal.multipliers)
+        conformal.update(0.0, 1.0, score, conformal.multipliers)
     path = RunFolder(tmp_path).belief_path("one")
     belief.save(path, model, method=method, setting=setting, conformal=conformal)
     assert inflation(tmp_path, "one") == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)

@@ -39,7 +39,7 @@ def test_after_a_trip_its_turns_are_expected_to_take_what_they_took(setting: Set
     space = make_space(Method(model="exact", index="ts", arms="turns", learn_speeds=True), setting)
     plain = make_space(Method(model="exact", index="ts", arms="turns"), setting)
     told = space.feedback(feedback)
-    passed = space.passed(request, route)
+    passed = space.arms_of_route(request, route)
     assert told.prior_mean_wh == pytest.approx(feedback.energy_wh, abs=1e-9)
     assert space.arms(request).prior_mean_wh[passed] == pytest.approx(feedback.energy_wh, abs=1e-9)
     assert np.abs(plain.arms(request).prior_mean_wh[passed] - feedback.energy_wh).max() > 5

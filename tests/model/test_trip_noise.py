@@ -77,7 +77,7 @@ def test_computing_afresh_changes_nothing(make_world):
 
 
 def fresh(model):
-    from evroute.model.core import Fresh
+    from evroute.model.incremental_posterior import Fresh
 
     prior = model._kernel(
         model._met.edge, model._met.features, model._met.edge, model._met.features
@@ -152,7 +152,7 @@ def simulated(*, tau: float, ratio: np.ndarray, seed: int, trips: int = 400) -> 
         dissipated = np.full(20, 20.0)
         surprise = rng.normal(size=20) + tau * rng.normal() * dissipated
         surprise += 5.0 * np.sqrt(ratio[edge]) * rng.normal(size=20)
-        noise.hear(edge, np.ones(20, dtype=int), surprise, np.eye(20), dissipated)
+        noise.update(edge, np.ones(20, dtype=int), surprise, np.eye(20), dissipated)
     return noise
 
 
@@ -182,7 +182,9 @@ def test_the_noise_of_every_edge_is_found():
 def test_noise_never_vanishes():
     silent = TripNoise(np.full(5, 2.0), trip_effect="learned", noise="learned")
     for _ in range(300):
-        silent.hear(np.arange(5), np.ones(5, dtype=int), np.zeros(5), 0.01 * np.eye(5), np.ones(5))
+        silent.update(
+            np.arange(5), np.ones(5, dtype=int), np.zeros(5), 0.01 * np.eye(5), np.ones(5)
+        )
     assert np.all(silent.std_wh >= 0.2 - 1e-12)
     assert silent.trip_std >= 0.0
 

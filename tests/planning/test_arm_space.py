@@ -54,7 +54,7 @@ def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
     told = space.feedback(
         Feedback.of_route(edges, route, measured_wh, trip_id="a", travel_s=np.ones(4))
     )
-    arms, passed = space.arms(request), space.passed(request, route)
+    arms, passed = space.arms(request), space.arms_of_route(request, route)
     np.testing.assert_array_equal(told.edge, arms.edge[passed])
     np.testing.assert_array_equal(told.features, arms.features[passed])
     np.testing.assert_allclose(told.prior_mean_wh, arms.prior_mean_wh[passed])

@@ -79,9 +79,9 @@ def test_arms_and_routes_stay_in_the_corridor(hill, request_over):
     assert space.arms(request_over).edge.tolist() == [0, 1, 2, 5]
     route = space.route(np.ones(4), request_over)
     assert route.edges == (0, 1, 2, 5)
-    assert space.passed(request_over, route).tolist() == [0, 1, 2, 3]
+    assert space.arms_of_route(request_over, route).tolist() == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="not available"):
-        space.passed(request_over, Route((0, 3, 4, 5)))
+        space.arms_of_route(request_over, Route((0, 3, 4, 5)))
 
 
 def test_a_destination_that_no_open_edge_leads_to_is_told(hill, request_over):

@@ -19,7 +19,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
 from evroute.planning.places import endpoints
-from evroute.planning.planner import Planner, plan, price_of_changes, price_of_conditions
+from evroute.planning.planner import Planner, energy_by_change, energy_by_condition, plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -464,10 +464,10 @@ def test_conditions_change_energy_and_time_and_have_their_prices() -> None:
     planned = Planner(network, vehicle, conditions=day).plan(3, 90).routes["energy"]
     plain = Planner(network, vehicle).describe(planned.route)
     assert planned.time_s == pytest.approx(plain.time_s / 0.8)
-    prices = price_of_conditions(network, vehicle, day, planned.route)
+    prices = energy_by_condition(network, vehicle, day, planned.route)
     assert prices.keys() == {"temperature_c", "wind_mps", "speed_factor", "payload_kg"}
     assert prices["temperature_c"] > 0
-    (alone,) = price_of_conditions(
+    (alone,) = energy_by_condition(
         network, vehicle, DrivingConditions(payload_kg=200.0), planned.route
     ).values()
     loaded = Planner(network, vehicle, conditions=DrivingConditions(payload_kg=200.0)).describe(
@@ -480,7 +480,7 @@ def test_a_changed_number_of_a_vehicle_has_its_price() -> None:
     network, usual = load_network("denver"), load_vehicle("reference")
     route = Planner(network, usual).plan(3, 90).routes["energy"].route
     changed = replace(usual, mass_kg=usual.mass_kg + 500, battery_kwh=usual.battery_kwh + 10)
-    prices = price_of_changes(network, changed, usual, DrivingConditions(), route)
+    prices = energy_by_change(network, changed, usual, DrivingConditions(), route)
     heavier, before = (
         Planner(network, each).describe(route).energy_wh for each in (changed, usual)
     )

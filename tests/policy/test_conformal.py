@@ -16,7 +16,7 @@ def misses(scores: np.ndarray) -> np.ndarray:
     for score in scores:
         now = conformal.multipliers
         missed.append(score > now)
-        conformal.hear(0.0, 1.0, score, now)
+        conformal.update(0.0, 1.0, score, now)
     return np.array(missed)
 
 
@@ -58,7 +58,7 @@ def test_deviations_said_twice_too_small_are_widened_twice() -> None:
     rng = np.random.default_rng(5)
     inflations = []
     for score in 2 * np.abs(rng.standard_normal(1500)):
-        conformal.hear(0.0, 1.0, score, conformal.multipliers)
+        conformal.update(0.0, 1.0, score, conformal.multipliers)
         inflations.append(conformal.inflation)
     assert np.mean(inflations[200:]) == pytest.approx(2.0, rel=0.1)
     assert conformal.trips_heard == 100
@@ -66,8 +66,8 @@ def test_deviations_said_twice_too_small_are_widened_twice() -> None:
 
 def test_a_trip_without_a_deviation_changes_nothing() -> None:
     conformal = AdaptiveConformal()
-    conformal.hear(100.0, float("nan"), 120.0, conformal.multipliers)
-    conformal.hear(100.0, 0.0, 120.0, conformal.multipliers)
+    conformal.update(100.0, float("nan"), 120.0, conformal.multipliers)
+    conformal.update(100.0, 0.0, 120.0, conformal.multipliers)
     assert conformal.trips == 0
 
 
@@ -75,9 +75,9 @@ def test_the_state_goes_on_where_it_was() -> None:
     scores = np.abs(np.random.default_rng(6).standard_normal(300))
     first, second = AdaptiveConformal(), AdaptiveConformal()
     for score in scores[:150]:
-        first.hear(0.0, 1.0, score, first.multipliers)
+        first.update(0.0, 1.0, score, first.multipliers)
     second.restore(first.state())
     for score in scores[150:]:
-        first.hear(0.0, 1.0, score, first.multipliers)
-        second.hear(0.0, 1.0, score, second.multipliers)
+        first.update(0.0, 1.0, score, first.multipliers)
+        second.update(0.0, 1.0, score, second.multipliers)
     assert np.array_equal(first.multipliers, second.multipliers)

@@ -8,7 +8,7 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.experiments.regret import Judge
+from evroute.experiments.regret import RegretScorer
 from evroute.methods.setting import Setting
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.worlds.conditions import Conditions
@@ -145,7 +145,7 @@ def test_nobody_beats_the_best_route_of_a_shipped_world(city, name, request) -> 
     setting = Setting(network, load_vehicle())
     origin, destination = setting.ends("A")
     world = load_world(name).build(setting, Repeated(origin, destination), SeedSequence(2))
-    judge = Judge(
+    judge = RegretScorer(
         network=network,
         search=setting.search,
         weight_rule=WEIGHT_RULES["potential"],

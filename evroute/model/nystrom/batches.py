@@ -21,7 +21,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw
 from evroute.model.nystrom.stopping import StopRule, stop_bound
@@ -87,7 +87,7 @@ class Batches:
         self._log_sum = np.zeros(2)
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
         """Add a plan to the batch; it closes with the plan with which the rule exceeds its threshold.
 
@@ -210,7 +210,7 @@ class Batches:
         self.criterion, *log_sum = state["sums"].tolist()
         self._log_sum = np.array(log_sum)
 
-    def _pull(self, posterior: SparsePosterior, slots: IntArray, everywhere: Everywhere) -> None:
+    def _pull(self, posterior: SparsePosterior, slots: IntArray, everywhere: AllEdgesCache) -> None:
         if self._redraw is None:
             for slot in slots.tolist():
                 posterior.grow(slot)

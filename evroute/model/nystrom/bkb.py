@@ -13,7 +13,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.gp import NystromGP
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw, Sampling
@@ -34,7 +34,7 @@ class Redrawn:
         self._sum = 1.0
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
         """Hear nothing: every measurement is learned at once."""
         return False

@@ -15,7 +15,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.gp import NystromGP
 from evroute.model.nystrom.kors import Kors
 from evroute.model.nystrom.posterior import SparsePosterior
@@ -48,7 +48,7 @@ class Growing:
         self._refused = 0
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
         """Hear nothing: every measurement is learned at once."""
         return False

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form
 from evroute.model.nystrom.whitened import Covariance
@@ -23,7 +23,7 @@ class Rule(Protocol):
     """When the dictionary changes, and which measured arms it then holds."""
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
         """Hear which arms are about to be measured; tell whether that changed what is believed."""
 
@@ -88,7 +88,7 @@ class NystromGP:
         self._name = name
         self.rule = rule
         self.sparse = SparsePosterior(kernel, self._noise_std, arms.features.shape[1], ridge)
-        self._everywhere = Everywhere(self.sparse, arms)
+        self._everywhere = AllEdgesCache(self.sparse, arms)
         self._known: tuple[FloatArray, FloatArray] | None = None
 
     def posterior(self, arms: Arms) -> Belief:

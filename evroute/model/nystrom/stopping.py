@@ -14,19 +14,19 @@ from typing import Literal
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 
 StopRule = Literal["local", "global", "global-local", "exact-ratio", "product"]
 
 
-def global_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+def global_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return ``1 + sum of the variances at the start`` (Lemma 1)."""
     pulled = np.flatnonzero(posterior.pending)
     return 1.0 + float(posterior.pending[pulled] @ posterior.slot_variance(pulled, pending=False))
 
 
-def local_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+def local_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return ``max_x 1 + sum_j k~(x, x_j)² / s(x)`` (Lemma 3).
 
     Of the two sums, with the covariance k~ and with what the dictionary explains of it, the larger
@@ -38,7 +38,7 @@ def local_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
     )
 
 
-def local_parts(posterior: SparsePosterior, everywhere: Everywhere) -> list[FloatArray]:
+def local_parts(posterior: SparsePosterior, everywhere: AllEdgesCache) -> list[FloatArray]:
     """Return the local bound less 1 at the arms of the batch and at all edges."""
     pulled = np.flatnonzero(posterior.pending)
     pulls, z = posterior.pending[pulled], posterior.embedding[:, pulled]
@@ -54,7 +54,7 @@ def local_parts(posterior: SparsePosterior, everywhere: Everywhere) -> list[Floa
     return parts
 
 
-def exact_ratio(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+def exact_ratio(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return the ratio itself."""
     pulled = np.flatnonzero(posterior.pending)
     worst = 1.0
@@ -67,16 +67,18 @@ def exact_ratio(posterior: SparsePosterior, everywhere: Everywhere) -> float:
     return worst
 
 
-def product_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+def product_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return ``product of (1 + running variances)``, which is ``det V with the batch / det V`` (Desautels et al.)."""
     return float(np.exp(posterior.log_det(pending=True) - posterior.log_det()))
 
 
-def stop_bound(rule: StopRule, threshold: float) -> Callable[[SparsePosterior, Everywhere], float]:
+def stop_bound(
+    rule: StopRule, threshold: float
+) -> Callable[[SparsePosterior, AllEdgesCache], float]:
     """Return the bound of a rule; ``global-local`` is ``global`` until that exceeds the threshold, then ``local``."""
     if rule == "global-local":
 
-        def bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+        def bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
             value = global_bound(posterior, everywhere)
             return value if value <= threshold else local_bound(posterior, everywhere)
 

@@ -1,4 +1,4 @@
-"""Core: the numbers of an exact Gaussian process posterior, updated trip by trip at city scale.
+"""IncrementalPosterior: the numbers of an exact Gaussian process posterior, updated trip by trip at city scale.
 
 Kept are C, the posterior covariance of the D visited arms (their *slots*, in order of first visit),
 and the prior covariance of each with the *open* ones of n *reference* arms: those wanted every
@@ -26,7 +26,7 @@ from evroute.model.precision import Precision
 _FIRST_CAPACITY = 64  # slots; arrays then grow by an eighth, so that a round seldom moves them
 
 
-class Core:
+class IncrementalPosterior:
     """Posterior of slots and reference arms, in residuals: energy minus prior mean, Wh.
 
     reference_variance: (n,) prior variances of the reference arms, Wh².

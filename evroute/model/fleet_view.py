@@ -19,10 +19,10 @@ from numpy.random import Generator
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.base import EnergyModel, HasJoint, SharesNoise, State
+from evroute.model.base import EnergyModel, HasJoint, HasTripNoise, State
 
 
-class Shared:
+class FleetView:
     """The model of a fleet, told of and asked for one of its vehicles.
 
     model: of the reference vehicle.  prior_wh, reference_prior_wh: (n,) of every arm, the vehicle's
@@ -95,7 +95,7 @@ class Shared:
         return prior
 
 
-class SharedJoint(Shared):
+class FleetJointView(FleetView):
     """The same where the model knows how the energies of edges go together."""
 
     model: HasJoint  # type: ignore[assignment]
@@ -122,7 +122,7 @@ class SharedJoint(Shared):
 
     def trip_noise(self, arms: Arms) -> FloatArray:
         """Return by how much the factor of a trip moves each arm, (a,) Wh; 0 where trips share none."""
-        if not isinstance(self.model, SharesNoise):
+        if not isinstance(self.model, HasTripNoise):
             return np.zeros(len(arms))
         noise: FloatArray = self._share[arms.edge] * self.model.trip_noise(self._reference(arms))
         return noise

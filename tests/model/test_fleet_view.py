@@ -8,8 +8,8 @@ from evroute.arms import Feedback, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
+from evroute.model.fleet_view import FleetJointView, FleetView
 from evroute.model.independent import IndependentNormal
-from evroute.model.shared import Shared, SharedJoint
 
 OVER = Route((0, 1, 2, 5))
 
@@ -36,7 +36,7 @@ def share_of(car, van):
 def test_a_slow_road_found_by_the_van_is_as_slow_for_the_car(settings) -> None:
     car, van = settings
     model = IndependentNormal(car.prior_variance_wh2, 1e-3 * car.noise_std_wh)
-    of_van = seen(Shared, model, car, van)
+    of_van = seen(FleetView, model, car, van)
     dissipated_wh = van.prior.mean_wh - van.potential_wh
     measured_wh = van.prior.mean_wh + 0.3 * dissipated_wh
     of_van.update(Feedback.of_route(van.arms, OVER, measured_wh[OVER.rows]))
@@ -48,7 +48,7 @@ def test_a_slow_road_found_by_the_van_is_as_slow_for_the_car(settings) -> None:
 def test_it_is_bayes_with_prior_and_noise_in_the_vehicles_own_watt_hours(settings) -> None:
     car, van = settings
     share = share_of(car, van)
-    of_van = seen(Shared, IndependentNormal(car.prior_variance_wh2, car.noise_std_wh), car, van)
+    of_van = seen(FleetView, IndependentNormal(car.prior_variance_wh2, car.noise_std_wh), car, van)
     alone = IndependentNormal(share**2 * car.prior_variance_wh2, share * car.noise_std_wh)
     for trip in range(3):
         measured_wh = van.prior.mean_wh[OVER.rows] + default_rng(trip).normal(0, 50, 4)
@@ -67,7 +67,7 @@ def test_the_joint_scales_on_both_sides(settings) -> None:
     model = ExactGP(
         car.kernel, car.arms, car.noise_std_wh, trip_effect=0.1, potential_wh=car.potential_wh
     )
-    of_van = seen(SharedJoint, model, car, van)
+    of_van = seen(FleetJointView, model, car, van)
     of_van.update(Feedback.of_route(van.arms, OVER, van.prior.mean_wh[OVER.rows] + 40.0))
     share = share_of(car, van)
     np.testing.assert_allclose(
@@ -87,7 +87,7 @@ def test_the_joint_scales_on_both_sides(settings) -> None:
 def test_the_reference_itself_sees_the_model_as_it_is(settings) -> None:
     car, _ = settings
     model, plain = (IndependentNormal(car.prior_variance_wh2, car.noise_std_wh) for _ in range(2))
-    of_car = seen(Shared, model, car, car)
+    of_car = seen(FleetView, model, car, car)
     feedback = Feedback.of_route(car.arms, OVER, car.prior.mean_wh[OVER.rows] + 40.0)
     of_car.update(feedback)
     plain.update(feedback)
@@ -99,7 +99,7 @@ def test_the_reference_itself_sees_the_model_as_it_is(settings) -> None:
 def test_an_edge_that_dissipates_nothing_is_refused(settings) -> None:
     car, van = settings
     with pytest.raises(ValueError, match="dissipates nothing"):
-        Shared(
+        FleetView(
             IndependentNormal(car.prior_variance_wh2, car.noise_std_wh),
             prior_wh=van.potential_wh,
             potential_wh=van.potential_wh,

@@ -10,7 +10,7 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Round
 from evroute.arrays import FloatArray
-from evroute.experiments.battery_log import COLUMNS, Charge
+from evroute.experiments.battery_log import COLUMNS, BatteryLog
 from evroute.planning.search import Search
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Random
@@ -21,7 +21,7 @@ from evroute.worlds.environment import Environment, best_by_edges, child
 EVERY = 10
 
 
-class Audit:
+class RandomRouteProbe:
     """Drives a route of the index `Random` every tenth round, in the conditions and with the noise of that round.
 
     potential_wh: (n,) ``m g dz`` of every edge.  seeds: of the routes alone; that of a round
@@ -38,12 +38,12 @@ class Audit:
         agent: Agent | Guarded | Fleet,
         environment: Environment,
         request: Round,
-        charge: Charge | None = None,
+        charge: BatteryLog | None = None,
         widened: float = 1.0,
     ) -> dict[str, float]:
         """Return what such a route measured and was expected to, Wh; NaN in the rounds between.
 
-        charge, widened: if given, likewise what it did to the battery (`Charge.row`).
+        charge, widened: if given, likewise what it did to the battery (`BatteryLog.row`).
         """
         of_charge = dict.fromkeys(COLUMNS, math.nan) if charge else {}
         measured_wh = predicted_wh = predicted_sd_wh = math.nan

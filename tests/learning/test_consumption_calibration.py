@@ -5,23 +5,25 @@ import pytest
 from evroute.arms import Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.learning.correction import Correction
+from evroute.learning.consumption_calibration import ConsumptionCalibration
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.planning.planner import Planner
 
 
 @pytest.fixture
-def correction() -> Correction:
-    return Correction(Setting(load_network("denver"), load_vehicle()))
+def correction() -> ConsumptionCalibration:
+    return ConsumptionCalibration(Setting(load_network("denver"), load_vehicle()))
 
 
-def route_of(correction: Correction) -> Route:
+def route_of(correction: ConsumptionCalibration) -> Route:
     setting = correction.setting
     return Planner(setting.network, setting.vehicle).plan(*setting.ends("A")).routes["energy"].route
 
 
-def test_trips_that_dissipate_a_fifth_more_make_a_car_that_does(correction: Correction) -> None:
+def test_trips_that_dissipate_a_fifth_more_make_a_car_that_does(
+    correction: ConsumptionCalibration,
+) -> None:
     route, prior = route_of(correction), correction.setting.prior
     total_wh = float((prior.potential_wh + 1.2 * prior.dissipated_wh)[route.rows].sum())
     assert correction.factor == pytest.approx(1.0)
@@ -34,7 +36,7 @@ def test_trips_that_dissipate_a_fifth_more_make_a_car_that_does(correction: Corr
     assert planned.energy_wh == pytest.approx(total_wh, rel=0.02)
 
 
-def test_a_total_that_cannot_be_is_refused(correction: Correction) -> None:
+def test_a_total_that_cannot_be_is_refused(correction: ConsumptionCalibration) -> None:
     with pytest.raises(EvrouteError, match="times what physics says"):
         correction.learn(route_of(correction), 40_000.0)
     assert correction.trips == 0

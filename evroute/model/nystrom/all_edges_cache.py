@@ -1,4 +1,4 @@
-"""Everywhere: all edges in their reference contexts, embedded through a dictionary that changes often."""
+"""AllEdgesCache: all edges in their reference contexts, embedded through a dictionary that changes often."""
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -8,7 +8,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.model.nystrom.posterior import SparsePosterior
 
 
-class Everywhere:
+class AllEdgesCache:
     """All edges, with their prior covariances with slots and their features kept.
 
     prior: (n,) whitened prior variances.

@@ -1,4 +1,4 @@
-"""Correction: what the totals of a user's own trips say of a vehicle, where no edge was measured on its own.
+"""ConsumptionCalibration: what the totals of a user's own trips say of a vehicle, where no edge was measured on its own.
 
 A display tells the charge before and after a trip, one number for all of its edges. What it teaches
 is one factor on what eq. 8 dissipates (``model.factor``); climbs are known.
@@ -14,7 +14,7 @@ from evroute.methods.setting import Setting
 FACTORS = (0.2, 5.0)
 
 
-class Correction:
+class ConsumptionCalibration:
     """One factor of consumption, learned from whole trips in one setting.
 
     model: what to plan on.  trips: how many it has learned.

@@ -14,7 +14,7 @@ NO_GAP_WH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SearchProblem:
     """What searches run on: the nodes of `Steps`, or as many layers of them as the request has legs; (N * legs,)."""
 
     search: Search
@@ -34,7 +34,7 @@ class Ground:
 
 
 def keeping_reserve(
-    ground: Ground, battery: Battery, cost: FloatArray, best: Route, drivable: Route
+    ground: SearchProblem, battery: Battery, cost: FloatArray, best: Route, drivable: Route
 ) -> tuple[Route, bool]:
     """Return the route of least ``cost`` that keeps the reserve, and whether it is that one.
 
@@ -49,7 +49,7 @@ def keeping_reserve(
 
 
 def within(
-    ground: Ground, limit_s: float, battery: Battery | None, fastest: Route
+    ground: SearchProblem, limit_s: float, battery: Battery | None, fastest: Route
 ) -> tuple[Route, str]:
     """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""
     time_s, energy_wh, height_wh = ground.time_s, ground.searchable_wh, ground.potential_wh
@@ -76,7 +76,7 @@ def within(
     )
 
 
-def keeps(ground: Ground, battery: Battery, route: Route) -> bool:
+def keeps(ground: SearchProblem, battery: Battery, route: Route) -> bool:
     """Return whether the charge never falls below the reserve on a route."""
     charge_wh = follow(battery, ground.searchable_wh[route.rows]).charge_wh
     return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
