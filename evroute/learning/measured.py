@@ -51,7 +51,7 @@ class MeasuredTrip:
     def feedback(self, setting: Setting) -> Feedback:
         """Return what a model learns from it, in free-flow contexts."""
         return Feedback(
-            edge=self.edge,
+            id=self.edge,
             features=setting.arms.features[self.edge],
             prior_mean_wh=setting.arms.prior_mean_wh[self.edge],
             energy_wh=self.energy_wh,

@@ -88,7 +88,7 @@ class Setting:
         features = np.column_stack(
             [arms.features, np.full(len(arms), temperature_feature(COMFORT_C))]
         )
-        return Arms(arms.edge, features, arms.prior_mean_wh)
+        return Arms(arms.id, features, arms.prior_mean_wh)
 
     @cached_property
     def potential_wh(self) -> FloatArray:
@@ -126,7 +126,7 @@ class Setting:
     @cached_property
     def prior_variance_wh2(self) -> FloatArray:
         """(n,) diagonal of the kernel, Wh²."""
-        return self.kernel.diagonal(self.arms.edge, self.arms.features)
+        return self.kernel.diagonal(self.arms.id, self.arms.features)
 
     @cached_property
     def prior_factor(self) -> FloatArray:

@@ -90,7 +90,7 @@ class TurnSetting:
     @cached_property
     def prior_variance_wh2(self) -> FloatArray:
         """(a,) diagonal of the kernel, Wh²."""
-        return self.kernel.diagonal(self.arms.edge, self.arms.features)
+        return self.kernel.diagonal(self.arms.id, self.arms.features)
 
     def _kernel(self, prior: TurnPrior) -> EdgeContextKernel:
         table = self.energy.table

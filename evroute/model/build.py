@@ -57,7 +57,7 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
     ValueError
         If ``arms`` are not all edges.
     """
-    if not np.array_equal(arms.edge, np.arange(kernel.graph.n_edges)):
+    if not np.array_equal(arms.id, np.arange(kernel.graph.n_edges)):
         raise ValueError(
             f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network"
         )

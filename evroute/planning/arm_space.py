@@ -63,13 +63,13 @@ class EdgeArms:
 
     def potential_wh(self, request: Round) -> FloatArray:
         """Return the rise of the potential over each arm, (a,) Wh."""
-        potential: FloatArray = self._potential_wh[request.arms.edge]
+        potential: FloatArray = self._potential_wh[request.arms.id]
         return potential
 
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight over the open edges."""
         everywhere = np.full(len(self._potential_wh), np.inf)
-        everywhere[request.arms.edge] = weights
+        everywhere[request.arms.id] = weights
         return self.search.route(everywhere, request.origin, request.destination)
 
     def arms_of_route(self, request: Round, route: Route) -> IntArray:
@@ -141,7 +141,7 @@ class TurnArms:
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight over the open turns, its start included."""
         everywhere = np.full(len(self.table), np.inf)
-        everywhere[self.arms(request).edge] = weights
+        everywhere[self.arms(request).id] = weights
         m = self.table.n_turns
         start = float(everywhere[m + request.origin])
         return self.search.route_by_turns(
@@ -154,16 +154,16 @@ class TurnArms:
 
     def feedback(self, feedback: Feedback) -> Feedback:
         """Return the feedback with the first edge as a start and every other as the turn into it."""
-        rows = self.table.rows_along(feedback.edge)
+        rows = self.table.rows_along(feedback.id)
         known_mps = self.energy.network.speed_mps.copy()
-        known_mps[feedback.edge] = self._speeds(feedback.features)
+        known_mps[feedback.id] = self._speeds(feedback.features)
         speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
         energy_wh = feedback.energy_wh
         if self.braked:
             braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
             energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
         return Feedback(
-            edge=rows,
+            id=rows,
             features=self._features(rows, feedback.features, known_mps),
             prior_mean_wh=feedback.prior_mean_wh
             + self._added_wh(feedback.vehicle, rows, known_mps, speed_mps),
@@ -193,7 +193,7 @@ class TurnArms:
     def _driven_speeds(self, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
         """Take note of the speeds of a trip and return those that are known since, (n,) m/s."""
         measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
-        edge = feedback.edge[measured]
+        edge = feedback.id[measured]
         driven_mps = self.energy.network.length_m[edge] / feedback.travel_s[measured]
         np.add.at(self._log_ratio_sum, edge, np.log(driven_mps / known_mps[edge]))
         np.add.at(self._log_ratio_count, edge, 1.0)
@@ -218,10 +218,10 @@ class TurnArms:
     def _make(self, edge_arms: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
         n = self.table.n_edges
         place = np.full(n, -1)
-        place[edge_arms.edge] = np.arange(len(edge_arms))
+        place[edge_arms.id] = np.arange(len(edge_arms))
         rows = self._all[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
         speed_mps = self.energy.network.speed_mps.copy()
-        speed_mps[edge_arms.edge] = self._speeds(edge_arms.features)
+        speed_mps[edge_arms.id] = self._speeds(edge_arms.features)
         driven_mps = self._as_driven(speed_mps)
         entered = place[self.table.entered[rows]]
         prior_mean_wh = edge_arms.prior_mean_wh[entered] + self._added_wh(

@@ -122,8 +122,8 @@ class CorridorArms:
         if self._last is None or self._last[0] is not request:
             arms = request.arms
             weights = np.full(len(self._potential_wh), np.inf)
-            weights[arms.edge] = potential(
-                arms.prior_mean_wh, np.zeros(len(arms)), self._potential_wh[arms.edge]
+            weights[arms.id] = potential(
+                arms.prior_mean_wh, np.zeros(len(arms)), self._potential_wh[arms.id]
             )
             edges = corridor(self.search, weights, request.origin, request.destination, self.factor)
             self._last = request, replace(request, arms=arms.take(arms.rows_of(edges)))

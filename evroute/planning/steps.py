@@ -86,7 +86,7 @@ class EdgeSteps:
         self._graph = LineGraph.from_network(network)
         self._model, self._arms = model, arms
         self.nodes = Nodes(
-            edge=arms.edge,
+            edge=arms.id,
             mean_wh=prior.mean_wh if model is None else mean_of(model, arms),
             noise_std_wh=prior.noise_std_wh,
             tail_wh=height_wh[network.tail],

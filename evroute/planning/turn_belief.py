@@ -44,15 +44,13 @@ class TurnBelief:
         belief = self.model.posterior(turns)
         learned_wh = self._averages(belief.mean_wh - turns.prior_mean_wh)
         return Belief(
-            arms.prior_mean_wh + learned_wh[arms.edge],
-            np.sqrt(self._averages(belief.std_wh**2)[arms.edge]),
+            arms.prior_mean_wh + learned_wh[arms.id],
+            np.sqrt(self._averages(belief.std_wh**2)[arms.id]),
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the root mean square of the noise of the turns into each edge, (a,) Wh."""
-        noise: FloatArray = np.sqrt(
-            self._averages(self.model.noise_std(self.turns) ** 2)[arms.edge]
-        )
+        noise: FloatArray = np.sqrt(self._averages(self.model.noise_std(self.turns) ** 2)[arms.id])
         return noise
 
     def update(self, feedback: Feedback) -> None:

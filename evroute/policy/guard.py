@@ -184,7 +184,7 @@ class Guarded:
         NoRouteError
             If no legal way over the available edges leads to the destination.
         """
-        edge = request.arms.edge
+        edge = request.arms.id
         self._dissipated_wh[edge] = request.arms.prior_mean_wh - self.potential_wh[edge]
         wanted, baseline = self.agent.propose(request), self._eq8(request)
         ends = self._ends.setdefault(
@@ -217,7 +217,7 @@ class Guarded:
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured, and keep it."""
-        route = tuple(feedback.edge.tolist())
+        route = tuple(feedback.id.tolist())
         ends = self._ends.setdefault((route[0], route[-1], feedback.vehicle), _Ends())
         ends.driven[route] = ends.driven.get(route, 0) + 1
         self._journal(feedback.vehicle).add(route, feedback.energy_wh)
@@ -248,7 +248,7 @@ class Guarded:
         return self._journals.setdefault(vehicle, Journal())
 
     def _eq8(self, request: Round) -> Route:
-        edge = request.arms.edge
+        edge = request.arms.id
         weights = np.full(len(self.potential_wh), np.inf)
         weights[edge] = potential(
             request.arms.prior_mean_wh, np.zeros(len(edge)), self.potential_wh[edge]

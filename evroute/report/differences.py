@@ -28,8 +28,8 @@ def differences(model: EnergyModel, arms: Arms, network: RoadNetwork) -> "pd.Dat
     order = np.argsort(-np.abs(difference_wh), kind="stable")
     table = pd.DataFrame(
         {
-            "edge": [network.edge_id[edge] for edge in arms.edge],
-            "street": [network.street[edge] for edge in arms.edge],
+            "edge": [network.edge_id[edge] for edge in arms.id],
+            "street": [network.street[edge] for edge in arms.id],
             "eq. 8 (Wh)": arms.prior_mean_wh,
             "learned (Wh)": belief.mean_wh,
             "difference (Wh)": difference_wh,

@@ -143,7 +143,7 @@ class Physics:
     def best_route(self, request: Round) -> Route:
         """Return the route of least true expected energy: a search over turns on shifted weights, exact."""
         weights = np.full(self.setting.network.n_edges, np.inf)
-        weights[request.arms.edge] = 0.0
+        weights[request.arms.id] = 0.0
         search = self.setting.search
         turn_weights = self._truth(request).weight_wh + search.line_graph.turn_costs(weights)
         return search.route_by_turns(turn_weights, 0.0, request.origin, request.destination)
@@ -154,7 +154,7 @@ class Physics:
         return np.concatenate([truth.first_wh[rows[:1]], truth.enter_wh[turn]])
 
     def _of_arms(self, values: FloatArray, request: Round) -> FloatArray:
-        return values if len(request.arms) == len(values) else values[request.arms.edge]
+        return values if len(request.arms) == len(values) else values[request.arms.id]
 
     def _meet(self, t: int) -> None:
         """Let the air have the temperature of round ``t``."""

@@ -182,7 +182,7 @@ def timing(network: str) -> None:
         lap = np.diff(laps)
         started = time.perf_counter()
         prior = setting.kernel(rows, arms.features[rows], rows, arms.features[rows])
-        cross = setting.kernel(rows, arms.features[rows], arms.edge, arms.features)
+        cross = setting.kernel(rows, arms.features[rows], arms.id, arms.features)
         noise = setting.noise_std_wh[rows]
         gram = prior / noise / noise[:, np.newaxis] + confidence.assumptions.alpha * np.eye(d)
         root = solve_triangular(np.linalg.cholesky(gram), cross / noise[:, np.newaxis], lower=True)

@@ -62,9 +62,9 @@ def fill(setting: Setting, learner: Agent, size: int, seed: int) -> None:
     while met < size:
         t += 1
         heard = driven(setting, trips.trip(t), t)
-        new = np.setdiff1d(heard.edge, learner.model.state()["edge"])
-        keep = np.isin(heard.edge, new[: size - met])
-        fields = (heard.edge, heard.features, heard.prior_mean_wh, heard.energy_wh)
+        new = np.setdiff1d(heard.id, learner.model.state()["edge"])
+        keep = np.isin(heard.id, new[: size - met])
+        fields = (heard.id, heard.features, heard.prior_mean_wh, heard.energy_wh)
         learner.tell(Feedback(*(field[keep] for field in fields)))
         met = len(learner.model.state()["edge"])
 

@@ -67,7 +67,7 @@ def main(network: str, trip: str) -> None:
     )
     print("| --- | --- | --- | --- | --- |")
     for t, feedback in enumerate(trips(setting, trip, exact), start=1):
-        driven.update(feedback.edge.tolist())
+        driven.update(feedback.id.tolist())
         for model in models.values():
             model.update(feedback)
         if t in LOOK_AT:

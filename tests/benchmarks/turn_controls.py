@@ -63,7 +63,7 @@ def report(name: str) -> None:
     for arms in ARMS:
         space = make_space(Method(model="exact", index="greedy", arms=arms), setting)
         told = [space.feedback(trip) for trip in trips]
-        rows = np.concatenate([trip.edge for trip in told])
+        rows = np.concatenate([trip.id for trip in told])
         excess = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in told])
         turning = rows < space.table.n_turns
         for kind in np.unique(control[rows[turning]]):
@@ -103,11 +103,11 @@ def foretold(
             model.update(together([space.feedback(trip) for trip in learned[at : at + AT_ONCE]]))
     told = [space.feedback(trip) for trip in asked]
     all_asked = together(told)
-    rows, first, place = np.unique(all_asked.edge, return_index=True, return_inverse=True)
+    rows, first, place = np.unique(all_asked.id, return_index=True, return_inverse=True)
     arms = Arms(rows, all_asked.features[first], all_asked.prior_mean_wh[first])
     error = all_asked.energy_wh - model.posterior(arms).mean_wh[place]
-    totals = np.add.reduceat(error, np.cumsum([0, *(len(trip.edge) for trip in told[:-1])]))
-    new = ~np.isin(all_asked.edge, fleet.edge)
+    totals = np.add.reduceat(error, np.cumsum([0, *(len(trip.id) for trip in told[:-1])]))
+    new = ~np.isin(all_asked.id, fleet.id)
     return f"{new.sum()} | {rms(error[new]):.2f} | {rms(error):.2f} | {rms(totals):.1f} |"
 
 

@@ -47,8 +47,8 @@ def eq8_route(setting: Setting, request: Round) -> Route:
     """Return the route of least prior mean."""
     weights = np.full(setting.network.n_edges, np.inf)
     arms = request.arms
-    weights[arms.edge] = WEIGHT_RULES["potential"](
-        arms.prior_mean_wh, np.ones(len(arms)), setting.potential_wh[arms.edge]
+    weights[arms.id] = WEIGHT_RULES["potential"](
+        arms.prior_mean_wh, np.ones(len(arms)), setting.potential_wh[arms.id]
     )
     return setting.search.route(weights, request.origin, request.destination)
 
@@ -80,7 +80,7 @@ def prior(city: str, worlds: list[str]) -> None:
             measured.append(feedback.energy_wh)
             by_edges.append(feedback.prior_mean_wh)
             by_turns.append(told.prior_mean_wh)
-            wasted.append(space.energy.wasted_wh(told.edge, setting.network.speed_mps))
+            wasted.append(space.energy.wasted_wh(told.id, setting.network.speed_mps))
         y, e, t, w = (np.concatenate(each) for each in (measured, by_edges, by_turns, wasted))
         print(
             f"| {name} | {len(y):,} | {rms(y - e):.1f} | {np.corrcoef(y, e)[0, 1]:.3f} "
@@ -170,7 +170,7 @@ def speed(city: str) -> None:
             started = perf_counter()
             agent.tell(feedback)
             told.append(perf_counter() - started)
-            visited.update(agent.space.feedback(feedback).edge.tolist())
+            visited.update(agent.space.feedback(feedback).id.tolist())
         numbers = [
             f"{q * 1e3:.0f}" for each in (asked, told) for q in np.quantile(each, [0.5, 0.95])
         ]

@@ -117,7 +117,7 @@ def main() -> None:
         print(
             f"| {name} | {np.sqrt(np.mean((measured - expected) ** 2)):.1f} "
             f"| {np.corrcoef(measured, expected)[0, 1]:.3f} | {np.sqrt(np.mean(totals**2)):.0f} "
-            f"| {within(measured, np.concatenate([each.edge for each in told])):.1f} |"
+            f"| {within(measured, np.concatenate([each.id for each in told])):.1f} |"
         )
 
 

@@ -72,7 +72,7 @@ def test_in_a_world_of_eq_8_with_kinetic_energy_turns_but_for_bends_have_nothing
         for arms in ("turns", "edges")
     )
     setting = rough.turns
-    most_wasted_wh = setting.energy.wasted_wh(setting.arms.edge, rough.network.speed_mps).max() * 4
+    most_wasted_wh = setting.energy.wasted_wh(setting.arms.id, rough.network.speed_mps).max() * 4
     assert abs(np.subtract(*on_turns)) <= most_wasted_wh
     assert abs(np.subtract(*on_edges)) > 2 * most_wasted_wh
 
@@ -107,7 +107,7 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
         arms = make_space(method, setting).all_arms(setting.arms)
         known = arms.take(np.arange(20))
         measured = Feedback(
-            known.edge, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20]
+            known.id, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20]
         )
         learner.update(measured)
         foretold[controls] = (learner.posterior(arms).mean_wh - arms.prior_mean_wh)[30 : n - 1]

@@ -33,7 +33,7 @@ def test_the_standard_kernel_has_the_papers_values(hill, prior, arms):
     by_hand = EdgeContextKernel(graph, prior.std_wh, np.ones(3))
     assert len(context.NAMES) == 3
     np.testing.assert_array_equal(kernel.matrix(arms.features), by_hand.matrix(arms.features))
-    assert kernel.diagonal(arms.edge, arms.features).mean() == pytest.approx(prior.std_wh[0] ** 2)
+    assert kernel.diagonal(arms.id, arms.features).mean() == pytest.approx(prior.std_wh[0] ** 2)
 
 
 def test_the_diagonal_is_kept_and_used(hill, tmp_path, monkeypatch):

@@ -77,7 +77,7 @@ def test_times_that_were_not_measured_and_energies_teach_nothing(arms, model) ->
 def test_slowness_is_relative_to_the_speed_of_the_round(hill, arms, model) -> None:
     features = arms.features.copy()
     features[:, 1] /= 2
-    jammed = Arms(arms.edge, features, energy_at(hill, hill.speed_mps / 2))
+    jammed = Arms(arms.id, features, energy_at(hill, hill.speed_mps / 2))
     model.update(
         timed(jammed, [0], [2 * hill.length_m[0] / hill.speed_mps[0]])
     )  # as slow as was known

@@ -48,7 +48,7 @@ def test_two_edges_are_the_normal_equations(make_network) -> None:
 def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
     arms = all_arms(denver, fit(denver, VEHICLE))
     regressors = Regressors(denver, VEHICLE)
-    truth_wh = arms.prior_mean_wh + regressors.of(arms.edge, arms.features) @ TRUE
+    truth_wh = arms.prior_mean_wh + regressors.of(arms.id, arms.features) @ TRUE
     model = PhysicsRegression(regressors, np.full(len(arms), 3.0))
     rng = np.random.default_rng(1)
     for _ in range(10):
@@ -72,11 +72,11 @@ def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
 def test_roads_never_driven_are_learned_too(denver) -> None:
     arms = all_arms(denver, fit(denver, VEHICLE))
     regressors = Regressors(denver, VEHICLE)
-    truth_wh = arms.prior_mean_wh + regressors.of(arms.edge, arms.features) @ TRUE
+    truth_wh = arms.prior_mean_wh + regressors.of(arms.id, arms.features) @ TRUE
     model = PhysicsRegression(regressors, np.full(len(arms), 1.0))
     driven = np.arange(0, len(arms), 20)
     model.update(drive(arms, driven, truth_wh[driven]))
-    others = np.setdiff1d(arms.edge, driven)
+    others = np.setdiff1d(arms.id, driven)
     before_wh = np.abs(truth_wh - arms.prior_mean_wh)[others].mean()
     after_wh = np.abs(truth_wh - model.posterior(arms).mean_wh)[others].mean()
     assert after_wh < 0.1 * before_wh

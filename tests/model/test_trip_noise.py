@@ -11,7 +11,7 @@ from evroute.planning.forecast import forecast
 
 def dense(world, trips, covariances, arms):
     """Return mean and covariance of eqs. 2-3 on all single measurements under block-diagonal noise."""
-    edge = np.concatenate([trip.edge for trip in trips])
+    edge = np.concatenate([trip.id for trip in trips])
     features = np.concatenate([trip.features for trip in trips])
     residual = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
     gram = world.kernel(edge, features, edge, features)
@@ -20,22 +20,22 @@ def dense(world, trips, covariances, arms):
         block = slice(start, start + len(covariance))
         gram[block, block] += covariance
         start += len(covariance)
-    cross = world.kernel(arms.edge, arms.features, edge, features)
-    prior = world.kernel(arms.edge, arms.features, arms.edge, arms.features)
+    cross = world.kernel(arms.id, arms.features, edge, features)
+    prior = world.kernel(arms.id, arms.features, arms.id, arms.features)
     mean = arms.prior_mean_wh + cross @ np.linalg.solve(gram, residual)
     return mean, prior - cross @ np.linalg.solve(gram, cross.T)
 
 
 def noise_of(model, trip, potential_wh):
     """Return R of one trip with the deviations in force, repeats as they came."""
-    dissipated = np.maximum(trip.prior_mean_wh - potential_wh[trip.edge], 0.0)
+    dissipated = np.maximum(trip.prior_mean_wh - potential_wh[trip.id], 0.0)
     shared = model._noise.trip_std * dissipated
-    return np.diag(model._noise.std_wh[trip.edge] ** 2) + np.outer(shared, shared)
+    return np.diag(model._noise.std_wh[trip.id] ** 2) + np.outer(shared, shared)
 
 
 def steady(trip, world):
     """Let an arm have one prior mean, as networks do."""
-    return Feedback(trip.edge, trip.features, world.arms.prior_mean_wh[trip.edge], trip.energy_wh)
+    return Feedback(trip.id, trip.features, world.arms.prior_mean_wh[trip.id], trip.energy_wh)
 
 
 OPTIONS = [

@@ -31,14 +31,14 @@ def edges_of(network) -> Arms:
 
 def test_turns_of_a_closed_edge_are_closed(hill) -> None:
     space, edges, row = space_of(hill), edges_of(hill), hill.row_of
-    open_edges = edges.take(np.delete(edges.edge, row["up"]))
+    open_edges = edges.take(np.delete(edges.id, row["up"]))
     request = Round(1, open_edges, row["in"], row["out"])
     arms = space.arms(request)
     touched = (space.table.left == row["up"]) | (space.table.entered == row["up"])
-    np.testing.assert_array_equal(arms.edge, np.flatnonzero(~touched))
+    np.testing.assert_array_equal(arms.id, np.flatnonzero(~touched))
     route = space.route(np.ones(len(arms)), request)
     assert [hill.edge_id[e] for e in route.edges] == ["in", "east", "west", "out"]
-    cut_off = edges.take(np.delete(edges.edge, [row["up"], row["west"]]))
+    cut_off = edges.take(np.delete(edges.id, [row["up"], row["west"]]))
     shut = Round(1, cut_off, row["in"], row["out"])
     with pytest.raises(NoRouteError):
         space.route(np.ones(len(space.arms(shut))), shut)
@@ -55,7 +55,7 @@ def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
         Feedback.of_route(edges, route, measured_wh, trip_id="a", travel_s=np.ones(4))
     )
     arms, passed = space.arms(request), space.arms_of_route(request, route)
-    np.testing.assert_array_equal(told.edge, arms.edge[passed])
+    np.testing.assert_array_equal(told.id, arms.id[passed])
     np.testing.assert_array_equal(told.features, arms.features[passed])
     np.testing.assert_allclose(told.prior_mean_wh, arms.prior_mean_wh[passed])
     np.testing.assert_array_equal(told.energy_wh, measured_wh)
@@ -67,7 +67,7 @@ def test_speeds_of_the_hour_change_what_turns_take(hill) -> None:
     half = edges.features * np.where(np.arange(hill.n_edges) == row["up"], 0.5, 1.0)[
         :, np.newaxis
     ] ** [0, 1, 0]
-    slow = Arms(edges.edge, half, edges.prior_mean_wh)
+    slow = Arms(edges.id, half, edges.prior_mean_wh)
     free, jammed = (Round(1, arms, row["in"], row["out"]) for arms in (edges, slow))
     into, out_of = (
         space.table.rows_along(np.array([row[a], row[b]]))[1]

@@ -76,7 +76,7 @@ def request_over(hill):
 
 def test_arms_and_routes_stay_in_the_corridor(hill, request_over):
     space = CorridorArms(Search(LineGraph.from_network(hill)), np.zeros(7), 1.2)
-    assert space.arms(request_over).edge.tolist() == [0, 1, 2, 5]
+    assert space.arms(request_over).id.tolist() == [0, 1, 2, 5]
     route = space.route(np.ones(4), request_over)
     assert route.edges == (0, 1, 2, 5)
     assert space.arms_of_route(request_over, route).tolist() == [0, 1, 2, 3]

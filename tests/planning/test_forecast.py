@@ -17,10 +17,10 @@ class Known:
     """A belief whose joint is written down."""
 
     def posterior(self, arms: Arms) -> Belief:
-        return Belief(MEAN[arms.edge], np.sqrt(np.diag(COVARIANCE))[arms.edge])
+        return Belief(MEAN[arms.id], np.sqrt(np.diag(COVARIANCE))[arms.id])
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        return NOISE_STD[arms.edge]
+        return NOISE_STD[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         raise AssertionError("a forecast never learns")
@@ -32,7 +32,7 @@ class Known:
         raise AssertionError
 
     def covariance(self, arms: Arms) -> FloatArray:
-        return COVARIANCE[np.ix_(arms.edge, arms.edge)]
+        return COVARIANCE[np.ix_(arms.id, arms.id)]
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         raise AssertionError

@@ -74,7 +74,7 @@ def test_plans_and_their_documents_tell_it(setting):
     assert told["expected_wh"] == [expected.low_wh, expected.high_wh]
     assert (told["interval"], told["B"], told["delta"]) == ("cmm", 8.0, 0.05)
     plain = Planner(setting.network, setting.vehicle, model).plan(
-        planner.arms.edge[0], planner.arms.edge[3]
+        planner.arms.id[0], planner.arms.id[3]
     )
     assert "guarantee" not in document(plain)["routes"]["energy"]["forecast"]
 

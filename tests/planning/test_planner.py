@@ -33,7 +33,7 @@ class Learned:
         self.mean_wh = mean_wh
 
     def posterior(self, arms: Arms) -> Belief:
-        return Belief(self.mean_wh[arms.edge], np.ones(len(arms)))
+        return Belief(self.mean_wh[arms.id], np.ones(len(arms)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
         return np.full(len(arms), 2.0)

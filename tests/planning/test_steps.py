@@ -32,9 +32,7 @@ def belief_of(network, seed: int) -> TurnBelief:
     belief = TurnBelief(model, space, all_arms(network, fit(network, CAR)))
     arms = belief.turns
     more_wh = rng.exponential(20.0, len(arms))
-    model.update(
-        Feedback(arms.edge, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + more_wh)
-    )
+    model.update(Feedback(arms.id, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + more_wh))
     return belief
 
 

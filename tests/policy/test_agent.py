@@ -50,14 +50,14 @@ def test_an_untaught_greedy_agent_drives_the_eq_8_route(hill, parts) -> None:
 def test_a_closed_edge_is_driven_round(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
     for closed, way in (("up", ["east", "west"]), ("west", ["up", "down"])):
-        open_arms = arms.take(np.delete(arms.edge, hill.row_of[closed]))
+        open_arms = arms.take(np.delete(arms.id, hill.row_of[closed]))
         route = agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
         assert names(hill, route) == ["in", *way, "out"]
 
 
 def test_a_trip_that_is_cut_off_is_said_to_be(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
-    open_arms = arms.take(np.delete(arms.edge, [hill.row_of["up"], hill.row_of["west"]]))
+    open_arms = arms.take(np.delete(arms.id, [hill.row_of["up"], hill.row_of["west"]]))
     with pytest.raises(NoRouteError):
         agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
 
