@@ -17,12 +17,12 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.driving import air_density_kgpm3, headwind_mps
+from evroute.energy.driving import air_density_kgpm3, headwind_mps, temperature_feature
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH, energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
-from evroute.methods.setting import Setting, temperature_feature
+from evroute.methods.setting import Setting
 from evroute.network import context
 from evroute.network.turn_table import TurnTable
 from evroute.worlds.closures import Closures

@@ -39,7 +39,7 @@ def drive(city: City) -> list[Feedback]:
 
 def together(trips: list[Feedback]) -> Feedback:
     """Return what several trips measured as one feedback."""
-    columns = ("edge", "features", "prior_mean_wh", "energy_wh")
+    columns = ("id", "features", "prior_mean_wh", "energy_wh")
     return Feedback(
         **{name: np.concatenate([getattr(trip, name) for trip in trips]) for name in columns}
     )
@@ -56,7 +56,7 @@ def report(name: str) -> None:
     city.setting = setting = load_setting(name, "reference", "dissipation")
     trips = drive(city)
     learned, asked = trips[: len(trips) // 2], trips[len(trips) // 2 :]
-    control = setting.turns.energy.table.control
+    control = setting.on_turns().space.energy.table.control
     if control is None:
         raise SystemExit(f"{name} knows of no lights, stop signs or right of way")
     print(f"\n### {name}: {len(learned)} trips learned, {len(asked)} asked about\n")

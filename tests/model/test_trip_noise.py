@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.arms import Arms, Feedback, Route
+from evroute.arms import Arms, Feedback
 from evroute.model.exact import ExactGP
 from evroute.model.trip_noise import START_TRIP_STD, TripNoise
 from evroute.planning.forecast import forecast
@@ -138,8 +138,8 @@ def test_a_state_without_what_is_learned_is_refused(make_world):
 def test_a_forecast_of_a_route_holds_what_its_edges_share(make_world):
     world = make_world(20, seed=7)
     options = {"potential_wh": world.arms.prior_mean_wh - 10.0}
-    plain = forecast(world.model(), world.arms, Route((3, 4, 5)))
-    shared = forecast(world.model(trip_effect=0.2, **options), world.arms, Route((3, 4, 5)))
+    plain = forecast(world.model(), world.arms, np.array([3, 4, 5]))
+    shared = forecast(world.model(trip_effect=0.2, **options), world.arms, np.array([3, 4, 5]))
     assert shared.std_wh**2 - plain.std_wh**2 == pytest.approx((0.2 * 30.0) ** 2)
 
 

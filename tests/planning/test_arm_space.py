@@ -6,27 +6,22 @@ import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
-from evroute.energy.prior import all_arms, fit
-from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
+from evroute.energy.turn_prior import turn_speed_mps
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network.line_graph import LineGraph
 from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.turn_space import TurnSpace
 
 CAR = load_vehicle()
 
 
-def space_of(network) -> TurnArms:
-    return TurnArms(
-        Search(LineGraph.from_network(network)),
-        TurnEnergy(network, CAR, TurnTable.from_network(network)),
-    )
+def space_of(network, **options) -> TurnSpace:
+    return TurnSpace(EdgeSpace(network, CAR), TurnTable.from_network(network), **options)
 
 
 def edges_of(network) -> Arms:
-    return all_arms(network, fit(network, CAR))
+    return EdgeSpace(network, CAR).reference
 
 
 def test_turns_of_a_closed_edge_are_closed(hill) -> None:
@@ -54,7 +49,7 @@ def test_a_trip_is_told_as_the_arms_that_its_route_passed(hill) -> None:
     told = space.feedback(
         Feedback.of_route(edges, route, measured_wh, trip_id="a", travel_s=np.ones(4))
     )
-    arms, passed = space.arms(request), space.arms_of_route(request, route)
+    arms, passed = space.arms(request), space.arms_of_route(route)
     np.testing.assert_array_equal(told.id, arms.id[passed])
     np.testing.assert_array_equal(told.features, arms.features[passed])
     np.testing.assert_allclose(told.prior_mean_wh, arms.prior_mean_wh[passed])
@@ -94,7 +89,7 @@ def test_another_vehicle_has_its_own_kinetic_energy(hill) -> None:
 def test_braking_for_a_turn_is_told_of_the_turn_where_it_is_measured_before(hill) -> None:
     network = replace(hill, speed_mps=np.full(hill.n_edges, 20.0))
     own, row = space_of(network), network.row_of
-    braked = TurnArms(own.search, own.energy, braked=True)
+    braked = space_of(network, braked=True)
     edges, route = edges_of(network), Route(tuple(row[e] for e in ("in", "east", "west", "out")))
     trip = Feedback.of_route(edges, route, np.array([10.0, 20.0, 30.0, 40.0]))
     before, moved = own.feedback(trip), braked.feedback(trip)

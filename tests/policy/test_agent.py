@@ -5,12 +5,10 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Feedback, Round
-from evroute.energy.prior import all_arms, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.model.independent import IndependentNormal
-from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
@@ -19,16 +17,16 @@ from evroute.policy.thompson import JointThompson
 
 @pytest.fixture
 def parts(hill):
-    prior = fit(hill, load_vehicle())
+    space = EdgeSpace(hill, load_vehicle())
+    prior = space.prior()
     model = IndependentNormal(prior.std_wh**2, prior.noise_std_wh)
     return {
         "model": model,
         "index": Greedy(),
         "weight_rule": WEIGHT_RULES["potential"],
-        "search": Search(LineGraph.from_network(hill)),
-        "potential_wh": prior.potential_wh,
+        "space": space,
         "rng": default_rng(0),
-    }, all_arms(hill, prior)
+    }, space.reference
 
 
 def names(hill, route) -> list[str]:
