@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 from numpy.random import SeedSequence, default_rng
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evroute import __version__
 from evroute.arms import Arms, Feedback
@@ -26,14 +26,18 @@ from evroute.folder import Folder
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS, call, named
 from evroute.model.base import Anticipates, HasDiagnostics
+from evroute.model.context_kernels import context_kernel
 from evroute.model.nystrom.whitened import Covariance
-from evroute.model.vector_kernel import Matern52, SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 from evroute.tables import read_columns, write_columns
 
-KERNELS: dict[str, Callable[[float, float], Covariance]] = {
-    "squared-exponential": SquaredExponential,
-    "matern-5/2": Matern52,
-}
+
+def _kernel_name(name: object) -> object:
+    """Check the name of a kernel; ``squared-exponential`` is ``rbf`` in older files."""
+    name = "rbf" if name == "squared-exponential" else name
+    if isinstance(name, str):
+        context_kernel(name)
+    return name
 
 
 class BanditExperiment(BaseModel):
@@ -50,7 +54,7 @@ class BanditExperiment(BaseModel):
     methods: Annotated[tuple[str | dict[str, Any], ...], Field(min_length=1)]
     horizon: int = Field(default=1000, ge=1)
     repetitions: int = Field(default=3, ge=1)
-    kernel: Literal["squared-exponential", "matern-5/2"] = "squared-exponential"
+    kernel: Annotated[str, BeforeValidator(_kernel_name)] = "rbf"
     variance: float = Field(default=1.0, gt=0)
     lengthscale: float = Field(default=0.1, gt=0)
     noise_std: float = Field(default=0.1, gt=0)
@@ -187,7 +191,7 @@ def make_player(
     EvrouteError
         If the method needs a road network, or an option is unknown or out of its range.
     """
-    kernel = KERNELS[experiment.kernel](experiment.variance, experiment.lengthscale)
+    kernel = VectorKernel(experiment.kernel, experiment.variance, experiment.lengthscale)
     names = (crc32(experiment.problem.encode()),)
     truth, world, policy, model_seed = (
         default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4)

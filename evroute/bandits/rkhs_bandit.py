@@ -12,17 +12,18 @@ from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
-from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray
 from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import PAPER_GRID, ConfidenceSet
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
-from evroute.model.kernels import matern52
+from evroute.model.context_kernels import context_kernel
 
 N_CENTRES = 20
 N_ARMS = 100
+
+NAMES = {1.5: "matern-3/2", 2.5: "matern-5/2", np.inf: "rbf"}
 
 Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -46,19 +47,12 @@ class Problem:
     horizon: int = 1000
 
     def __post_init__(self) -> None:
-        if self.smoothness not in (1.5, 2.5, np.inf):
+        if self.smoothness not in NAMES:
             raise ValueError(f"smoothness is {self.smoothness:g}; it must be 1.5, 2.5 or inf")
 
     def kernel(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the kernel between points (a, d) and (b, d), (a, b)."""
-        if self.smoothness == 2.5:
-            return matern52(x, y, np.full(self.d, self.lengthscale))
-        if self.smoothness == 1.5:
-            r = np.sqrt(3.0) / self.lengthscale * cdist(x, y)
-            rough: FloatArray = (1.0 + r) * np.exp(-r)
-            return rough
-        smooth: FloatArray = np.exp(-0.5 * cdist(x, y, "sqeuclidean") / self.lengthscale**2)
-        return smooth
+        return context_kernel(NAMES[self.smoothness])(x, y, np.full(self.d, self.lengthscale))
 
     @property
     def scale(self) -> float:

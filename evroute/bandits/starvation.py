@@ -15,7 +15,7 @@ from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import lower_factor
 from evroute.model.nystrom.bkb import bkb
-from evroute.model.vector_kernel import SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 
 POINTS = 201
 
@@ -40,7 +40,7 @@ def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
     regressors on the same dictionary, without its correction, would say), points in the dictionary.
     """
     columns: dict[str, list[Any]] = {}
-    kernel = SquaredExponential(1.0, experiment.lengthscale)
+    kernel = VectorKernel("rbf", 1.0, experiment.lengthscale)
     number, x = np.arange(POINTS), np.linspace(0.0, 1.0, POINTS)
     arms = Arms(number, x[:, np.newaxis], np.zeros(POINTS))
     prior = kernel(number, arms.features, number, arms.features)

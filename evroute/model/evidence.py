@@ -21,6 +21,7 @@ from scipy.sparse import csc_matrix
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import JITTER, lower_factor
+from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.graph_matern import filter_blocks
 
 
@@ -69,12 +70,18 @@ class Surface:
     """
 
     def __init__(
-        self, laplacian: csc_matrix, nu: int, numbers: FloatArray, edges: IntArray
+        self,
+        laplacian: csc_matrix,
+        nu: int,
+        numbers: FloatArray,
+        edges: IntArray,
+        context: ContextKernel,
     ) -> None:
         d = (len(numbers) - 3) // 2
         self._a, self._b = numbers[:2]
         self._with_graph, self._alone = numbers[2 : 2 + d], numbers[2 + d : 2 + 2 * d]
         self._edges = np.unique(edges)
+        self._context = context
         self._graph, steeper = filter_blocks(laplacian, nu, float(numbers[-1]), self._edges)
         self._graph_by_kappa = -2.0 * nu * (self._graph - steeper)
 
@@ -84,8 +91,8 @@ class Surface:
             np.searchsorted(self._edges, arms.edge), np.searchsorted(self._edges, others.edge)
         )
         graph, with_graph, alone = self._graph[at], self._with_graph, self._alone
-        k_1, by_1 = _matern52(arms.features, others.features, with_graph)
-        k_2, by_2 = _matern52(arms.features, others.features, alone)
+        k_1, by_1 = self._context.log_gradient(arms.features, others.features, with_graph)
+        k_2, by_2 = self._context.log_gradient(arms.features, others.features, alone)
         first, second = self._a * graph * k_1, self._b * k_2
         return first + second, [
             first,
@@ -190,14 +197,3 @@ def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
         - 0.5 * len(y) * math.log(2.0 * math.pi)
     )
     return value, 0.5 * (np.outer(weights, weights) - inverse)
-
-
-def _matern52(
-    x: FloatArray, y: FloatArray, lengthscales: FloatArray
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Return the Matérn 5/2 kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
-    squares = [((x[:, [j]] - y[:, j]) / scale) ** 2 for j, scale in enumerate(lengthscales)]
-    r = np.sqrt(5.0 * sum(squares, np.zeros((len(x), len(y)))))
-    decay = np.exp(-r)
-    slope = 5.0 / 3.0 * (1.0 + r) * decay
-    return (1.0 + r + r**2 / 3.0) * decay, [slope * each for each in squares]

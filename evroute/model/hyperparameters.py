@@ -61,7 +61,13 @@ class Hyperparameters:
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
         std_wh = self.std_factor * kernel.std_wh
-        return EdgeContextKernel(graph, std_wh, self.lengthscales, graph_share=self.graph_share)
+        return EdgeContextKernel(
+            graph,
+            std_wh,
+            self.lengthscales,
+            graph_share=self.graph_share,
+            context=kernel.context_name,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers and lists."""
@@ -173,7 +179,13 @@ class _Problem:
 
     def log_likelihood(self, nu: float, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""
-        surface = Surface(self.kernel.matern.laplacian, int(nu), np.exp(theta[:-1]), self.edges)
+        surface = Surface(
+            self.kernel.matern.laplacian,
+            int(nu),
+            np.exp(theta[:-1]),
+            self.edges,
+            self.kernel.context,
+        )
         noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
         return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
 

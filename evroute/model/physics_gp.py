@@ -59,6 +59,7 @@ class PhysicsGP:
             rest_scale * dissipation_kernel.std_wh,
             dissipation_kernel.lengthscales,
             graph_share=dissipation_kernel.graph_share,
+            context=dissipation_kernel.context_name,
         )
         self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
         self._gp = ExactGP(

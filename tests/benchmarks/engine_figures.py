@@ -6,14 +6,14 @@ from evroute.model.nystrom.ek import Growing
 from evroute.model.nystrom.kors import Kors
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
-from evroute.model.vector_kernel import Matern52, SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 
 
 def variance_ratios(n_draws: int = 200) -> None:
     """Print how often a drawn dictionary keeps all variances within a factor of three of the exact ones."""
     rng = np.random.default_rng(3)
     x = rng.random((200, 2))
-    posterior = SparsePosterior(SquaredExponential(1.0, 0.25), np.ones(200), 2, 0.05)
+    posterior = SparsePosterior(VectorKernel("rbf", 1.0, 0.25), np.ones(200), 2, 0.05)
     slots = posterior.slots(np.arange(200), x)
     posterior.absorb(rng.integers(0, 200, 300), np.zeros(300))
     observed = posterior.observed
@@ -44,7 +44,7 @@ def kors_sizes(n: int = 1500) -> None:
     """Print size and projection error of KORS's dictionary beside the effective dimension, for fresh contexts."""
     print("lengthscale | mu | d_eff | gamma | m | mu_t / mu | m / (gamma d_eff)")
     for lengthscale in (1.0, 0.5):
-        kernel = Matern52(0.25**2, lengthscale)
+        kernel = VectorKernel("matern-5/2", 0.25**2, lengthscale)
         x, zero = np.random.default_rng(0).random((n, 3)), np.zeros(n, dtype=np.int64)
         eigenvalues = np.linalg.eigvalsh(kernel(zero, x, zero, x))
         for mu in (0.01, 0.1):

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from evroute.arms import Feedback
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.evidence import Driven, Points, Surface, log_likelihood
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
@@ -22,13 +23,19 @@ def driven_in(world, k: int = 25) -> tuple[Driven, Feedback]:
     return Driven.of([feedback]), feedback
 
 
-def value_at(world, nu, theta, driven, inducing=None):
-    surface = Surface(world.kernel.graph.laplacian, nu, np.exp(theta[:-1]), world.arms.edge)
+def value_at(world, nu, theta, driven, inducing=None, context=DEFAULT_KERNEL):
+    surface = Surface(
+        world.kernel.graph.laplacian,
+        nu,
+        np.exp(theta[:-1]),
+        world.arms.edge,
+        context_kernel(context),
+    )
     noise_std_wh = np.exp(theta[-1]) * world.noise_std_wh[driven.edge]
     return log_likelihood(surface, driven, world.kernel.std_wh[driven.edge], noise_std_wh, inducing)
 
 
-def kernel_of(world, nu, numbers=NUMBERS) -> EdgeContextKernel:
+def kernel_of(world, nu, numbers=NUMBERS, context=DEFAULT_KERNEL) -> EdgeContextKernel:
     """The kernel that a surface stands for: k_G is scaled to mean diagonal 1, its own graph part is not."""
     graph = GraphMatern(world.kernel.graph.laplacian, nu, numbers[-1])
     eigenvalues, vectors = np.linalg.eigh(graph.laplacian.toarray())
@@ -36,19 +43,25 @@ def kernel_of(world, nu, numbers=NUMBERS) -> EdgeContextKernel:
     first = numbers[0] * filtered.diagonal().mean()
     std_wh = np.sqrt(first + numbers[1]) * world.kernel.std_wh
     return EdgeContextKernel(
-        graph, std_wh, numbers[2:8].reshape(2, 3), graph_share=first / (first + numbers[1])
+        graph,
+        std_wh,
+        numbers[2:8].reshape(2, 3),
+        graph_share=first / (first + numbers[1]),
+        context=context,
     )
 
 
-def test_it_is_the_density_of_all_single_measurements(make_world, nu):
+@pytest.mark.parametrize("context", [DEFAULT_KERNEL, "matern-3/2", "rbf", "matern-1/2*rbf"])
+def test_it_is_the_density_of_all_single_measurements(make_world, nu, context):
     world = make_world()
     driven, trip = driven_in(world)
-    kernel = kernel_of(world, nu)
+    kernel = kernel_of(world, nu, context=context)
     gram = kernel(trip.edge, trip.features, trip.edge, trip.features) + np.diag(
         1.44 * world.noise_std_wh[trip.edge] ** 2
     )
     expected = multivariate_normal(cov=gram).logpdf(trip.energy_wh - trip.prior_mean_wh)
-    value, _ = value_at(world, nu, np.append(np.log(NUMBERS), np.log(1.2)), driven)
+    theta = np.append(np.log(NUMBERS), np.log(1.2))
+    value, _ = value_at(world, nu, theta, driven, context=context)
     assert value == pytest.approx(expected, rel=1e-9)
 
 
