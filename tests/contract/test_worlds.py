@@ -6,6 +6,7 @@ for kinds that have none by default.
 
 import csv
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +132,7 @@ def test_the_energy_of_a_route_is_the_sum_over_its_turns(name: str, build, setti
         return world.route_wh(request, Route(part))
 
     total = energy_wh(edges[0], edges[1])
-    for left, entered in zip(edges[1:-1], edges[2:], strict=True):
+    for left, entered in pairwise(edges[1:]):
         total += energy_wh(left, entered) - energy_wh(left)
     assert energy_wh(*edges) == pytest.approx(total, abs=1e-6)
 
