@@ -95,7 +95,8 @@ def test_help_loads_no_heavy_package() -> None:
         "from evroute.cli import main\n"
         "sys.argv = ['evroute', '--help']\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'numpy', 'scipy', 'torch', 'networkx', 'osmnx', 'pydantic', 'pyarrow'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'torch', 'networkx', 'osmnx', 'pydantic', 'pyarrow'} & "
+        "set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     done = subprocess.run(

@@ -81,7 +81,8 @@ class EdgeContextKernel:
             )
         if not 0 < graph_share < 1:
             raise ValueError(
-                f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1"
+                f"the graph's share of the prior variance is {graph_share}; it must be between 0 "
+                "and 1"
             )
         self.graph = graph
         self.std_wh = std_wh

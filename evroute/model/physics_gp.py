@@ -51,7 +51,8 @@ class PhysicsGP:
     ) -> None:
         if not 0 < rest_scale < np.inf:
             raise ValueError(
-                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior deviations of what "
+                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior "
+                "deviations of what "
                 "the coefficients do not explain"
             )
         rest = EdgeContextKernel(

@@ -36,7 +36,8 @@ def variance_ratios(n_draws: int = 200) -> None:
             worst.append(max(ratio.max(), 1 / ratio.min()))
             size.append(len(posterior.dictionary))
         print(
-            f"{q_bar:g} | {100 * good / n_draws:.1f} % | {np.median(worst):.2f} | {np.mean(size):.0f}"
+            f"{q_bar:g} | {100 * good / n_draws:.1f} % | {np.median(worst):.2f} | "
+            f"{np.mean(size):.0f}"
         )
 
 
@@ -56,7 +57,8 @@ def kors_sizes(n: int = 1500) -> None:
                 rule.learn(posterior, posterior.slots(zero, x), np.zeros(n), rng)
                 m, error = len(posterior.basis), posterior.projection_error() / mu
                 print(
-                    f"{lengthscale} | {mu} | {d_eff:.0f} | {gamma:g} | {m} | {error:.2f} | {m / gamma / d_eff:.1f}"
+                    f"{lengthscale} | {mu} | {d_eff:.0f} | {gamma:g} | {m} | {error:.2f} | "
+                    f"{m / gamma / d_eff:.1f}"
                 )
 
 

@@ -46,7 +46,8 @@ class EmptySetError(EvrouteError):
 
     def __init__(self, norm: float, b_min: float) -> None:
         super().__init__(
-            f"no function of norm B = {norm:g} fits what was measured; the least that does is {b_min:.4g}: "
+            f"no function of norm B = {norm:g} fits what was measured; the least that does is "
+            f"{b_min:.4g}: "
             "raise B or sigma"
         )
         self.b_min = b_min

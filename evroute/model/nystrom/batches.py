@@ -65,7 +65,8 @@ class Batches:
     ) -> None:
         if not 1 <= threshold < np.inf:
             raise ValueError(
-                f"threshold is {threshold:g}; it must be at least 1: the factor by which variances may have shrunk "
+                f"threshold is {threshold:g}; it must be at least 1: the factor by which variances "
+                "may have shrunk "
                 "before a batch closes; 1 is one trip a batch"
             )
         if max_trips < 1:
@@ -100,7 +101,8 @@ class Batches:
             waiting = sum(trip.waiting for trip in self._trips)
             if self.waits:
                 raise EvrouteError(
-                    f"the batch is closed and {waiting} planned trips were not measured yet; give their feedback "
+                    f"the batch is closed and {waiting} planned trips were not measured yet; give "
+                    "their feedback "
                     "first, or take mode = 'soft'"
                 )
             if waiting < len(self._trips):

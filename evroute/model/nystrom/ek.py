@@ -38,7 +38,8 @@ class Growing:
     ) -> None:
         if not 0 <= gamma < np.inf:
             raise ValueError(
-                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's chance to enter the "
+                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's "
+                "chance to enter the "
                 "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
             )
         check_cap(max_dictionary)

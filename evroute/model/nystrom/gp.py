@@ -75,12 +75,14 @@ class NystromGP:
             raise ValueError("the reference arms must be all edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(
-                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a multiple of the noise "
+                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a "
+                "multiple of the noise "
                 "variance, is 0 and nothing regularises the dictionary"
             )
         if not 0 < ridge < np.inf:
             raise ValueError(
-                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger means fewer points"
+                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger "
+                "means fewer points"
             )
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)

@@ -63,7 +63,8 @@ class Redraw:
     ) -> None:
         if not 0 < q_bar < np.inf:
             raise ValueError(
-                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's chance to enter the "
+                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's "
+                "chance to enter the "
                 "dictionary is (1 small and rough, 5 accurate)"
             )
         check_cap(max_dictionary)
