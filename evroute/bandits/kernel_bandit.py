@@ -1,4 +1,4 @@
-"""Plain kernel bandits, one arm a round, under the same models and indices as roads: the papers' own experiments."""
+"""Kernel bandits without roads, one arm a round: the papers' own experiments."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -41,11 +41,11 @@ def _kernel_name(name: object) -> object:
 
 
 class BanditExperiment(BaseModel):
-    """What a TOML file describes: a problem, its kernel and noise, and the methods that try.
+    """The content of a TOML file: a problem, its kernel and noise, and the competing methods.
 
-    methods: as in experiments on roads, of models that need no network; also ``sup-k-ucb``.
-    noise_std: of a cost.
-    variance, lengthscale: of the kernel, which the models are told.
+    methods: as in experiments on roads, for models that need no network; also ``sup-k-ucb``.
+    noise_std: deviation of a measured cost.  variance, lengthscale: of the kernel, known to the
+    models.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -62,7 +62,7 @@ class BanditExperiment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BanditSetting:
-    """What models and indices may ask for by name."""
+    """Values that models and indices may request by name."""
 
     kernel: Covariance
     arms: Arms
@@ -72,7 +72,7 @@ class BanditSetting:
 
 
 def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
-    """Read an experiment.
+    """Read an experiment from a TOML file.
 
     Raises
     ------
@@ -96,18 +96,28 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
 def play(
     experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None
 ) -> pa.Table:
-    """Let every method play all repetitions; ``on_run`` hears how many runs are done.
+    """Play all repetitions of every method.
 
-    Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to
-    choose and to learn), and what the model says of itself, null where it says nothing.
+    Parameters
+    ----------
+    experiment
+        From `load_bandit`.
+    on_run
+        Called with the number of finished runs.
+    out
+        Folder that stores each run as it ends and whose runs are not played again, or None.
 
-    out: folder that keeps each run as it ends; those it has are not played again.
+    Returns
+    -------
+    pyarrow.Table
+        One row per round: method, seed, t, regret, cumulative_regret, seconds (CPU time to choose
+        and learn), and the model's diagnostics, null for models without them.
 
     Raises
     ------
     EvrouteError
-        If the folder belongs to another experiment, is being written by another process, or a run
-        in it is broken.
+        If the folder belongs to another experiment, is being written by another process, or holds a
+        broken run.
     """
     runs = [
         (method, seed, f"{place}-s{seed}.parquet")
@@ -137,7 +147,10 @@ def _opened(out: Path, experiment: BanditExperiment) -> Iterator[None]:
 def _table(
     method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None
 ) -> pa.Table:
-    """Return the rounds of a run: those that a file keeps, else played now, and kept if there is a path."""
+    """Return the rounds of a run, read from its file or played now.
+
+    They are stored if there is a path.
+    """
     if path is not None and path.exists():
         try:
             return read_columns(path)
@@ -184,7 +197,18 @@ class _Learner:
 def make_player(
     method: str | dict[str, Any], experiment: BanditExperiment, seed: int
 ) -> tuple[str, Any, Any, Any]:
-    """Return label, learner, problem and stream of the world; streams depend on problem and seed alone.
+    """Return label, learner, problem and the world's random stream.
+
+    The stream depends on problem and seed alone.
+
+    Parameters
+    ----------
+    method
+        A name or a table, as in experiments.
+    experiment
+        Problem, kernel and noise.
+    seed
+        Repetition.
 
     Raises
     ------
@@ -234,7 +258,7 @@ def make_player(
 
 
 def _needs_roads(target: Any) -> str:
-    """Return the models that do not, if this one does."""
+    """Return the names of models that need no road network, if this one does."""
 
     def works(candidate: Any) -> bool:
         kernel = signature(candidate, eval_str=True).parameters.get("kernel")

@@ -100,7 +100,10 @@ class Agent:
         return float(mean_wh.sum()), float("nan")
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Forecast the energy of a route; nothing where the model does not know how those of edges go together."""
+        """Forecast the energy of a route.
+
+        Nothing where the model does not know how those of edges go together.
+        """
         if not isinstance(self.model, HasJoint):
             return None
         return forecast_arms(

@@ -28,8 +28,8 @@ class Greedy:
 class Random:
     """Random plausible routes: the dissipated energy of eq. 8 times a uniform draw from [0, 2).
 
-    The energy of the climb stays as it is. So routes are equally random on hilly networks under every
-    search rule, and the expected index is eq. 8 itself.
+    The energy of the climb stays as it is. So routes are equally random on hilly networks under
+    every search rule, and the expected index is eq. 8 itself.
     """
 
     potential_wh: FloatArray

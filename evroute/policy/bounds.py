@@ -52,8 +52,8 @@ class SetBound:
     kind
         Method of the bounds, see `model.bounds.state.KINDS`.
     B
-        Upper bound on the norm of the residual, in prior deviations. ``auto`` takes the largest of 3
-        and 1.5 times the least norm that fits so far: a rule of thumb without guarantee.
+        Upper bound on the norm of the residual, in prior deviations. ``auto`` takes the largest of
+        3 and 1.5 times the least norm that fits so far: a rule of thumb without guarantee.
     sigma
         Factor on the model's noise deviations.
     delta
@@ -63,8 +63,8 @@ class SetBound:
     running
         Intersect the bounds of all rounds so far; contexts of arms must not change then.
     on_empty
-        If no function of norm B fits: ``raise`` sets B to 1.5 times the least norm that fits, without
-        guarantee; ``stop`` raises an error.
+        If no function of norm B fits: ``raise`` sets B to 1.5 times the least norm that fits,
+        without guarantee; ``stop`` raises an error.
     refresh_every
         Rounds between computations; older bounds remain valid.
     eta

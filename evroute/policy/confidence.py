@@ -1,4 +1,4 @@
-"""Confidence bounds: ``mean - sqrt(beta_t) * std``, low because energy is a cost (Algorithm 2, line 2).
+"""Lower confidence bounds of costs: ``mean - sqrt(beta_t) * std`` (Algorithm 2, line 2).
 
 UCB, BayesUCB and the greedy rule are this one index with different schedules.
 """

@@ -23,7 +23,7 @@ GAUSSIAN_SCORES: FloatArray = ndtri(0.5 + np.arange(1, 20) / 40)
 
 
 class AdaptiveConformal:
-    """Multipliers of a predicted deviation with which central intervals of `LEVELS` have their coverage.
+    """Multipliers of a deviation with which central intervals of `LEVELS` keep coverage.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class AdaptiveConformal:
     def multipliers(self) -> FloatArray:
         """(4,) half-widths of the next intervals, in predicted deviations, by level.
 
-        Where ``alpha_t <= 0`` it is twice the largest score, instead of the paper's whole line: bounded
-        scores are covered after a few such trips.
+        Where ``alpha_t <= 0`` it is twice the largest score, instead of the paper's whole line:
+        bounded scores are covered after a few such trips.
         """
         within = np.quantile(self._scores, np.clip(1 - self._alpha, 0, 1), method="weibull")
         beyond = np.where(self._alpha >= 1, 0.0, within)

@@ -14,7 +14,10 @@ from evroute.policy.baselines import Random
 
 
 class EpsilonGreedy:
-    """The posterior mean; with probability ``epsilon`` in a round the index of `baselines.Random`."""
+    """The posterior mean.
+
+    With probability ``epsilon`` in a round the index of `baselines.Random`.
+    """
 
     needs: type = EnergyModel
     beta: float = math.nan

@@ -47,8 +47,8 @@ GUESSES = (0.03, 0.1, 0.3)
 class _Pair:
     """A section of a route and the section of the eq. 8 route that it replaces.
 
-    excess_wh: energy of the first minus the second by eq. 8, Wh.  dissipated_wh, guess_wh: dissipated
-    energy of the second, and the assumed deviation of its measured total, Wh.
+    excess_wh: energy of the first minus the second by eq. 8, Wh.  dissipated_wh, guess_wh:
+    dissipated energy of the second, and the assumed deviation of its measured total, Wh.
     """
 
     own: Totals
@@ -102,7 +102,7 @@ class _Pair:
         )
 
     def excess_upper_bound_wh(self, delta: float) -> float:
-        """Anytime-valid upper bound (level 1 - delta) on the excess energy of the first section, Wh."""
+        """Anytime-valid upper bound (level 1 - delta) on the first section's excess, Wh."""
         centre_wh = self.known.mean_wh  # so that the guesses are of the size of differences
         mixture = Mixture((np.array(GUESSES) * self.dissipated_wh) ** 2)
         sigma_wh = self.sigma_wh
@@ -144,7 +144,8 @@ class Guarded:
     potential_wh
         (n,) ``m g dz`` of every edge, Wh.
     share
-        Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0, 1).
+        Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0,
+        1).
 
     Raises
     ------
@@ -187,7 +188,9 @@ class Guarded:
         return self.agent.space
 
     def ask(self, request: Round) -> Route:
-        """Choose the learner's route, or the eq. 8 route if the budget does not cover the learner's.
+        """Choose the learner's route, or the eq.
+
+        8 route if the budget does not cover the learner's.
 
         Raises
         ------
@@ -234,7 +237,7 @@ class Guarded:
         self.agent.tell(feedback)
 
     def diagnostics(self) -> dict[str, float]:
-        """Return whether the last round drove the learner's route, and the remaining budget in Wh."""
+        """Return whether the last round drove the learner's route, and the budget left, Wh."""
         return {"guard_free": self._free, "guard_left_wh": self._left_wh}
 
     def _may(self, pairs: list[_Pair]) -> bool:

@@ -1,4 +1,4 @@
-"""Confidence bounds whose width follows from a theorem: the radius of BKB, BBKB, EK-UCB, or a constant.
+"""Confidence bounds whose width follows from a theorem, or is a constant.
 
 ``index = mean - beta~ sigma~ = mean - beta std``. The papers maximise rewards with an upper bound;
 energy is a cost, so the bound is a lower one.
@@ -70,7 +70,10 @@ class RadiusBound:
         self.beta = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return the lower bounds, (a,) Wh; ``beta`` is the squared number of deviations, as in GP-UCB."""
+        """Return the lower bounds, (a,) Wh.
+
+        ``beta`` is the squared number of deviations, as in GP-UCB.
+        """
         if self._form == "constant":
             deviations = self._multiplier
         elif self._form == "cgp" or self._form == "gp":

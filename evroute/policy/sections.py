@@ -48,8 +48,8 @@ class Totals:
 def differing(route: Section, baseline: Section) -> list[tuple[Section, Section]]:
     """Return the sections in which two routes between the same edges differ.
 
-    Each pair starts and ends with the same edges, `MARGIN` of them if available. Overlapping sections
-    are joined. The list is empty if the routes are equal.
+    Each pair starts and ends with the same edges, `MARGIN` of them if available. Overlapping
+    sections are joined. The list is empty if the routes are equal.
     """
     pieces: list[list[int]] = []
     for kind, i, i_end, j, j_end in SequenceMatcher(
