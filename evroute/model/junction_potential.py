@@ -12,18 +12,28 @@ kernel never changes which of two routes between the same ends takes less.
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.kernels import matern52
+from evroute.model.context_kernels.matern52 import Matern52
 
 LENGTHSCALE_M = 600.0
 HEIGHT_STD_M = 30.0
 """Prior standard deviation of an unknown height; times ``m g / 3600`` it is one of energy, Wh."""
 
+_MATERN = Matern52()
+
 
 class JunctionPotential:
     """The kernel on a road network of v junctions and n edges.
 
-    xy_m: (v, 2) places of the junctions.  ends: (n, 2) junctions at tail and head of each edge.
-    std_wh: standard deviation of the potential of one junction.
+    Parameters
+    ----------
+    xy_m
+        (v, 2) places of the junctions, m.
+    ends
+        (n, 2) junctions at tail and head of each edge.
+    std_wh
+        Prior standard deviation of the potential of one junction, Wh.
+    lengthscale_m
+        Distance over which potentials are alike, m.
     """
 
     def __init__(
@@ -55,13 +65,13 @@ class JunctionPotential:
         """Return the prior variance of edges (a,), (a,) Wh²."""
         tail, head = self._xy_m[self._ends[edge]].transpose(1, 0, 2)
         distance_m = np.linalg.norm(head - tail, axis=1)[:, np.newaxis]
-        alike = matern52(distance_m, np.zeros((1, 1)), np.array([self.lengthscale_m]))[:, 0]
+        alike = _MATERN(distance_m, np.zeros((1, 1)), np.array([self.lengthscale_m]))[:, 0]
         diagonal: FloatArray = 2.0 * self.std_wh**2 * (1.0 - alike)
         return diagonal
 
     def _field(self, junction_a: IntArray, junction_b: IntArray) -> FloatArray:
         """Return A between two lists of junctions, (a, b) Wh²."""
         scale = np.full(2, self.lengthscale_m)
-        covariance = matern52(self._xy_m[junction_a], self._xy_m[junction_b], scale)
+        covariance = _MATERN(self._xy_m[junction_a], self._xy_m[junction_b], scale)
         covariance *= self.std_wh**2
         return covariance
