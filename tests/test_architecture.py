@@ -107,6 +107,6 @@ def test_help_loads_no_heavy_package() -> None:
 
 def test_no_module_outgrows_its_idea() -> None:
     long = {
-        p.name: n for p in MODULES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400
+        p.name: n for p in MODULES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 450
     }
     assert not long

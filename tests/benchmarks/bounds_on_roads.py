@@ -15,11 +15,11 @@ from zlib import crc32
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
+from rkhs_bandit import Problem
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from evroute.arms import Feedback
-from evroute.bandits.rkhs_bandit import Problem
 from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, BoundState, assume, bounds
@@ -215,8 +215,13 @@ def cone(n_arms: int = 25) -> None:
         state.observe(x, y)
         dual = state.bounds(grid)
         middle = time.perf_counter()
-        high = [general(problem, x, y, point, state.radius2()) for point in grid]
-        low = [-general(problem, x, -y, point, state.radius2()) for point in grid]
+        high = [
+            general(problem, x, y, point, state._square - state.confidence.excess) for point in grid
+        ]
+        low = [
+            -general(problem, x, -y, point, state._square - state.confidence.excess)
+            for point in grid
+        ]
         ended = time.perf_counter()
         gap = max(np.abs(dual.high - high).max(), np.abs(dual.low - low).max()) / 4.0
         print(f"| {t} | {middle - started:.3f} | {ended - middle:.2f} | {gap:.1e} |")

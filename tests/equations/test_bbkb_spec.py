@@ -261,8 +261,9 @@ def test_t29_a_path_at_once_is_its_edges_one_by_one():
     model.sparse.hallucinate(slots)
     at_once = model.sparse.slot_variance(slots)
     model.sparse.answer(slots)
-    running = model.sparse.slot_covariance(slots, slots)
     z = model.sparse.embedding[:, slots]
+    prior = model.sparse.prior_between(slots, slots)
+    running = model.sparse.covariance(z, z, prior, pending=True)
     rest = (model.sparse.prior_between(slots, slots) - z.T @ z) / model.sparse.ridge
     running -= rest
     for i in range(20):

@@ -214,42 +214,6 @@ class BoundState:
             interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high
         )
 
-    def path_interval(
-        self, points: FloatArray, kind: Kind = "cmm", **options: Any
-    ) -> tuple[float, float, float, float]:
-        """Bound the sum over points (k, d): summed bounds, low and high, then joint bounds."""
-        each = self.bounds(points, kind, **options)
-        total = self.points(points).summed(np.ones(len(points)), self._kernel(points, points))
-        joint = bounds(self.confidence, total, kind, count=self.count, **options)
-        mean = float(self._prior_mean(points).sum())
-        return (
-            float(each.low.sum()),
-            float(each.high.sum()),
-            mean + float(joint.low[0]),
-            mean + float(joint.high[0]),
-        )
-
-    def radius2(self) -> float:
-        """Return ``R²`` of (R)."""
-        return self._square - self.confidence.excess
-
-    def rtilde2(self, alpha: float) -> float:
-        """Return ``Rt²`` of an alpha."""
-        return float(self.confidence.rtilde2(np.array([alpha]))[0])
-
-    def b_min(self) -> float:
-        """Return the least norm for which the set is not empty."""
-        return self.confidence.b_min
-
-    @property
-    def feasible(self) -> bool:
-        """Whether the set is not empty."""
-        return self.confidence.feasible
-
-    def log_det(self, scale: float) -> float:
-        """Return ``ln det(I + scale K)`` with one row for each measurement."""
-        return self.confidence.spectrum.log_det(scale)
-
     def info(self) -> dict[str, float]:
         """Return AMM's multiplier, the least fitting norm, numbers of measurements and points."""
         assumed = self.assumptions

@@ -309,24 +309,6 @@ class SparsePosterior:
             )
         return variance
 
-    def slot_covariance(self, a: IntArray, b: IntArray, *, pending: bool = True) -> FloatArray:
-        """Return the scaled posterior covariance of two lists of slots.
-
-        Parameters
-        ----------
-        a, b
-            (a,) and (b,) slots.
-        pending
-            Whether pending pulls count.
-
-        Returns
-        -------
-        FloatArray
-            (a, b) scaled covariance.
-        """
-        z = self.embedding
-        return self.covariance(z[:, a], z[:, b], self.prior_between(a, b), pending=pending)
-
     def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the whitened prior covariance of slots, (a, b)."""
         return self.prior_with(a, self.arms.edge[b], self.arms.features[b])
@@ -344,16 +326,6 @@ class SparsePosterior:
     def trace(self) -> float:
         """Return the sum of n(a) times the unexplained prior variance of a."""
         return float(self.count @ self.rest)
-
-    def projection_error(self) -> float:
-        """Return ``mu_t``: the largest eigenvalue of the kernel matrix minus its projection."""
-        observed = self.observed
-        z = self.embedding[:, observed]
-        error = self.prior_between(observed, observed) - z.T @ z
-        root = np.sqrt(self.count[observed])
-        return float(
-            max(0.0, np.linalg.eigvalsh(root[:, np.newaxis] * error * root).max(initial=0.0))
-        )
 
     def state(self) -> State:
         """Return slots, counts, dictionary and cached factors."""

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
+from ridge import Ridge
 
 from evroute.arrays import FloatArray
-from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import PAPER_GRID, ConfidenceSet
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
