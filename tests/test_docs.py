@@ -25,7 +25,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 RUN = sorted(ROOT / page for page in ["README.md", "docs/tutorial.md", "docs/own-trips.md"])
 RUN += sorted((ROOT / "docs/how-to").glob("*.md"))
 _BLOCK = re.compile(
-    r"(?P<skip><!-- not run: [^\n]+-->\n)?^```(?P<kind>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
+    r"(?P<skip><!-- not run: [^\n]+-->\n)?^```(?P<kind>\w+)(?: "
+    r"title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
 _LINK = re.compile(r"\]\((?P<target>[^()\s#:]*)(?:#(?P<anchor>[^()\s]+))?\)")

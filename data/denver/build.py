@@ -29,7 +29,8 @@ FOLDER = "nrel/routee/compass/resources/downtown_denver_example"
 CRS = "EPSG:32613"  # WGS 84 / UTM zone 13N
 SMOOTHING_M = 0.0  # the heights are smooth as they come: no edge is steeper than 7 %
 ATTRIBUTION = (
-    "map data (c) OpenStreetMap contributors (ODbL 1.0); prepared by the National Renewable Energy Laboratory for "
+    "map data (c) OpenStreetMap contributors (ODbL 1.0); prepared by the National Renewable Energy "
+    "Laboratory for "
     "RouteE Compass (BSD-3-Clause)"
 )
 
@@ -47,7 +48,8 @@ def main() -> None:
     network = catalog.build(network, smoothing_m=SMOOTHING_M)
     store.save(network, Path(__file__).with_name("network.npz"))
     print(
-        f"{network.n_edges} edges, {len(network.turns)} turns, {network.length_m.sum() / 1000:.1f} km"
+        f"{network.n_edges} edges, {len(network.turns)} turns, {network.length_m.sum() / 1000:.1f} "
+        "km"
     )
 
 
@@ -96,7 +98,8 @@ def read(wheel: Path) -> RoadNetwork:
             attribution=ATTRIBUTION,
             elevation="elevation column of the wheel's vertices, straight along bridges",
             notes=(
-                "no turn restrictions in the source: all turns are legal, U-turns at dead ends alone",
+                "no turn restrictions in the source: all turns are legal, U-turns at dead ends "
+                "alone",
                 controls.note(control),
             ),
         ),

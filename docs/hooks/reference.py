@@ -85,8 +85,10 @@ def command_line() -> str:
     parts = [
         "# Command line",
         "",
-        "Written from the program itself as this page was built. Every command has `--help`. Status 0: done; 1: done "
-        "in part (a row, a run failed); 2: the request cannot be met, told in one line; 130: interrupted.",
+        "Written from the program itself as this page was built. Every command has `--help`. "
+        "Status 0: done; 1: done "
+        "in part (a row, a run failed); 2: the request cannot be met, told in one line; 130: "
+        "interrupted.",
         "",
     ]
     for words, callback in _commands("evroute", app):
@@ -168,7 +170,8 @@ def toml_keys() -> str:
     parts = [
         "# TOML keys",
         "",
-        "Written from the classes that read the files. A key that is not listed is refused. An example of each is "
+        "Written from the classes that read the files. A key that is not listed is refused. An "
+        "example of each is "
         "shown as it ships.",
         "",
         "## Experiments",
@@ -184,7 +187,8 @@ def toml_keys() -> str:
         'A name (`methods = ["gp-ts"]`), or a table, such as `{ method = "bkb", q_bar = 5 }`.',
         "",
         _keys(Method),
-        "Every other key is an option of the model or the index: see [models and indices](methods.md). Names that "
+        "Every other key is an option of the model or the index: see [models and "
+        "indices](methods.md). Names that "
         "ship:",
         "",
         _table(
@@ -197,8 +201,10 @@ def toml_keys() -> str:
         "",
         "## Worlds",
         "",
-        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of these it is; `name` "
-        "is what run names call it (from the options if left out). Names that ship, files in `data/worlds`:",
+        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of "
+        "these it is; `name` "
+        "is what run names call it (from the options if left out). Names that ship, files in "
+        "`data/worlds`:",
         "",
         _table(
             ("name", "what"),
@@ -247,7 +253,8 @@ def methods() -> str:
     parts = [
         "# Models and indices",
         "",
-        "Written from the code. `--model NAME --index NAME --option KEY=VALUE`, or `{ model = ..., index = ..., "
+        "Written from the code. `--model NAME --index NAME --option KEY=VALUE`, or `{ model = ..., "
+        "index = ..., "
         "KEY = VALUE }` in an experiment; `evroute method show NAME` prints the same.",
         "",
     ]

@@ -1,4 +1,4 @@
-"""Plain kernel bandits, one arm a round, under the same models and indices as roads: the papers' own experiments."""
+"""Kernel bandits without roads, one arm a round: the papers' own experiments."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 from numpy.random import SeedSequence, default_rng
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evroute import __version__
 from evroute.arms import Arms, Feedback
@@ -26,22 +26,26 @@ from evroute.folder import Folder
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS, call, named
 from evroute.model.base import Anticipates, HasDiagnostics
+from evroute.model.context_kernels import context_kernel
 from evroute.model.nystrom.whitened import Covariance
-from evroute.model.vector_kernel import Matern52, SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 from evroute.tables import read_columns, write_columns
 
-KERNELS: dict[str, Callable[[float, float], Covariance]] = {
-    "squared-exponential": SquaredExponential,
-    "matern-5/2": Matern52,
-}
+
+def _kernel_name(name: object) -> object:
+    """Check the name of a kernel; ``squared-exponential`` is ``rbf`` in older files."""
+    name = "rbf" if name == "squared-exponential" else name
+    if isinstance(name, str):
+        context_kernel(name)
+    return name
 
 
 class BanditExperiment(BaseModel):
-    """What a TOML file describes: a problem, its kernel and noise, and the methods that try.
+    """The content of a TOML file: a problem, its kernel and noise, and the competing methods.
 
-    methods: as in experiments on roads, of models that need no network; also ``sup-k-ucb``.
-    noise_std: of a cost.
-    variance, lengthscale: of the kernel, which the models are told.
+    methods: as in experiments on roads, for models that need no network; also ``sup-k-ucb``.
+    noise_std: deviation of a measured cost.  variance, lengthscale: of the kernel, known to the
+    models.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -50,7 +54,7 @@ class BanditExperiment(BaseModel):
     methods: Annotated[tuple[str | dict[str, Any], ...], Field(min_length=1)]
     horizon: int = Field(default=1000, ge=1)
     repetitions: int = Field(default=3, ge=1)
-    kernel: Literal["squared-exponential", "matern-5/2"] = "squared-exponential"
+    kernel: Annotated[str, BeforeValidator(_kernel_name)] = "rbf"
     variance: float = Field(default=1.0, gt=0)
     lengthscale: float = Field(default=0.1, gt=0)
     noise_std: float = Field(default=0.1, gt=0)
@@ -58,7 +62,7 @@ class BanditExperiment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BanditSetting:
-    """What models and indices may ask for by name."""
+    """Values that models and indices may request by name."""
 
     kernel: Covariance
     arms: Arms
@@ -68,7 +72,7 @@ class BanditSetting:
 
 
 def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
-    """Read an experiment.
+    """Read an experiment from a TOML file.
 
     Raises
     ------
@@ -92,18 +96,28 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
 def play(
     experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None
 ) -> pa.Table:
-    """Let every method play all repetitions; ``on_run`` hears how many runs are done.
+    """Play all repetitions of every method.
 
-    Returns one row per round: method, seed, t, regret, cumulative_regret, seconds (of CPU, to
-    choose and to learn), and what the model says of itself, null where it says nothing.
+    Parameters
+    ----------
+    experiment
+        From `load_bandit`.
+    on_run
+        Called with the number of finished runs.
+    out
+        Folder that stores each run as it ends and whose runs are not played again, or None.
 
-    out: folder that keeps each run as it ends; those it has are not played again.
+    Returns
+    -------
+    pyarrow.Table
+        One row per round: method, seed, t, regret, cumulative_regret, seconds (CPU time to choose
+        and learn), and the model's diagnostics, null for models without them.
 
     Raises
     ------
     EvrouteError
-        If the folder belongs to another experiment, is being written by another process, or a run
-        in it is broken.
+        If the folder belongs to another experiment, is being written by another process, or holds a
+        broken run.
     """
     runs = [
         (method, seed, f"{place}-s{seed}.parquet")
@@ -133,7 +147,10 @@ def _opened(out: Path, experiment: BanditExperiment) -> Iterator[None]:
 def _table(
     method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None
 ) -> pa.Table:
-    """Return the rounds of a run: those that a file keeps, else played now, and kept if there is a path."""
+    """Return the rounds of a run, read from its file or played now.
+
+    They are stored if there is a path.
+    """
     if path is not None and path.exists():
         try:
             return read_columns(path)
@@ -180,14 +197,25 @@ class _Learner:
 def make_player(
     method: str | dict[str, Any], experiment: BanditExperiment, seed: int
 ) -> tuple[str, Any, Any, Any]:
-    """Return label, learner, problem and stream of the world; streams depend on problem and seed alone.
+    """Return label, learner, problem and the world's random stream.
+
+    The stream depends on problem and seed alone.
+
+    Parameters
+    ----------
+    method
+        A name or a table, as in experiments.
+    experiment
+        Problem, kernel and noise.
+    seed
+        Repetition.
 
     Raises
     ------
     EvrouteError
         If the method needs a road network, or an option is unknown or out of its range.
     """
-    kernel = KERNELS[experiment.kernel](experiment.variance, experiment.lengthscale)
+    kernel = VectorKernel(experiment.kernel, experiment.variance, experiment.lengthscale)
     names = (crc32(experiment.problem.encode()),)
     truth, world, policy, model_seed = (
         default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4)
@@ -230,7 +258,7 @@ def make_player(
 
 
 def _needs_roads(target: Any) -> str:
-    """Return the models that do not, if this one does."""
+    """Return the names of models that need no road network, if this one does."""
 
     def works(candidate: Any) -> bool:
         kernel = signature(candidate, eval_str=True).parameters.get("kernel")

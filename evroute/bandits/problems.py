@@ -1,9 +1,9 @@
-"""Problems for kernel bandits: each round a set of arms with contexts, of which one is pulled. Costs, not rewards.
+"""Problems for kernel bandits: in each round one of several arms with contexts is pulled.
 
 Sources: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
-Bandits*, AISTATS 2022, section 6 (``bump``, ``chessboard``, ``step-diagonal``); ``gp-surface`` is
-ours, in place of the data sets of Calandriello et al. 2020, which are not at hand. A reward is a
-cost with its sign changed.
+Bandits*, AISTATS 2022, section 6 (``bump``, ``chessboard``, ``step-diagonal``). ``gp-surface`` is
+ours; it replaces the data sets of Calandriello et al. 2020, which are not available. A cost is the
+negative of a reward.
 """
 
 from collections.abc import Callable
@@ -25,21 +25,21 @@ class Problem(Protocol):
     """Arms and their expected costs, round by round."""
 
     def arms(self, rng: Generator) -> Arms:
-        """Return the arms of the next round, numbered from 0, always as many."""
+        """Return the arms of the next round, numbered from 0, always the same number."""
 
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each, (a,)."""
 
 
 class _Actions:
-    """Contexts drawn afresh each round, with ten actions that stay: drawn once from 0, 0.01, ..., 0.99."""
+    """New contexts in each round, with ten fixed actions drawn once from 0, 0.01, ..., 0.99."""
 
     def __init__(self, n_contexts: int, rng: Generator) -> None:
         self.n_contexts = n_contexts
         self.actions = rng.choice(100, N_ACTIONS, replace=False) / 100.0
 
     def arms(self, rng: Generator) -> Arms:
-        """Return them in the context of the next round."""
+        """Return the actions in the context of the next round."""
         context = np.broadcast_to(rng.random(self.n_contexts), (N_ACTIONS, self.n_contexts))
         features = np.column_stack([context, self.actions])
         return Arms(np.arange(N_ACTIONS), features, np.zeros(N_ACTIONS))
@@ -67,7 +67,7 @@ class Bump:
 
 
 class Chessboard:
-    """Sixteen cells of context and action: three are worth 1, three 1/2, the others nothing."""
+    """Sixteen cells of context and action: three have reward 1, three 1/2, the others 0."""
 
     _CELLS = np.array([[0, 0.5, 0, 0], [1, 0, 1, 0], [0, 0.5, 0, 0.5], [0, 0, 1, 0]])
 
@@ -104,7 +104,7 @@ class StepDiagonal:
 
 
 class GpSurface:
-    """Two hundred arms in the unit square that stay; the costs are a draw of the kernel."""
+    """Two hundred fixed arms in the unit square; the costs are a draw of the kernel."""
 
     def __init__(self, kernel: Covariance, rng: Generator) -> None:
         number = np.arange(SURFACE_ARMS)

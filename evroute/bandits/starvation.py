@@ -1,8 +1,8 @@
-"""Variance starvation: what is believed of a half of the line where nothing was measured (BKB, Fig. 1).
+"""Variance starvation: the posterior on the half of a line without measurements (BKB, Fig. 1).
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
 Adaptive Sketching*, COLT 2019, after Wang, Gehring, Kohli & Jegelka 2018. A draw of the kernel on
-[0, 1] is measured in [0, 1/2] alone.
+[0, 1] is measured in [0, 1/2] only.
 """
 
 from typing import Any, Literal
@@ -15,13 +15,13 @@ from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import lower_factor
 from evroute.model.nystrom.bkb import bkb
-from evroute.model.vector_kernel import SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 
 POINTS = 201
 
 
 class StarvationExperiment(BaseModel):
-    """How often the left half is measured, and by which dictionary it is remembered."""
+    """Numbers of measurements in the left half, and the size of the dictionary."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -36,11 +36,12 @@ class StarvationExperiment(BaseModel):
 def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
     """Return one row per repetition, number of evaluations and point.
 
-    Columns: seed, evaluations, x, truth, mean and std of BKB, exact_std, sor_std (what a subset of
-    regressors on the same dictionary, without its correction, would say), points in the dictionary.
+    Columns: seed, evaluations, x, truth, mean and std of BKB, exact_std, sor_std (deviation of a
+    subset of regressors on the same dictionary, without BKB's correction), points in the
+    dictionary.
     """
     columns: dict[str, list[Any]] = {}
-    kernel = SquaredExponential(1.0, experiment.lengthscale)
+    kernel = VectorKernel("rbf", 1.0, experiment.lengthscale)
     number, x = np.arange(POINTS), np.linspace(0.0, 1.0, POINTS)
     arms = Arms(number, x[:, np.newaxis], np.zeros(POINTS))
     prior = kernel(number, arms.features, number, arms.features)

@@ -1,8 +1,9 @@
-"""SupKernelUCB: levels of certainty, each with measurements of its own, so that those of a level are independent.
+"""SupKernelUCB: levels of certainty with separate measurements, independent within a level.
 
 Source: Valko, Korda, Munos, Flaounas & Cristianini, *Finite-Time Analysis of Kernelised Contextual
 Bandits*, UAI 2013, Algorithm 2, after the outline of Zenati et al. 2022. One exact posterior per
-level: for small problems. A route has no one level, so there is none of this on roads.
+level, so for small problems. The edges of a route would belong to different levels, so this method
+is not offered on roads.
 """
 
 import math
@@ -19,7 +20,22 @@ from evroute.model.nystrom.whitened import Covariance
 class SupKernelUCB:
     """Pull arms of a kernel bandit over a known horizon.
 
-    eta: scale of the confidence widths.  ridge: lambda over the noise variance.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All reference arms.
+    noise_std_wh
+        (n,) noise deviations.
+    rng
+        Source of randomness.
+    horizon
+        Number of rounds.
+    eta
+        Scale of the confidence widths, positive.
+    ridge
+        lambda over the noise variance, positive.
     """
 
     def __init__(
@@ -73,7 +89,17 @@ class SupKernelUCB:
         return int(active[0])
 
     def learn(self, arms: Arms, pulled: int, cost: float) -> None:
-        """Store what was measured in the level that asked for it, if one did."""
+        """Store a measured cost in the level that requested it, if any.
+
+        Parameters
+        ----------
+        arms
+            The arms of the round.
+        pulled
+            Position of the pulled arm.
+        cost
+            Measured cost.
+        """
         if self._stored is None:
             return
         edge, features = arms.id[[pulled]], arms.features[[pulled]]

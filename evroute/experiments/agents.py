@@ -98,7 +98,10 @@ def check_shared(method: Method) -> None:
     if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
         what = f"model '{method.model}' keeps books of its trips in watt-hours of one vehicle"
     elif missing := lacking(FleetJointView, needs):
-        what = f"index '{method.index}' needs {', '.join(missing)}, which do not scale from one vehicle to another"
+        what = (
+            f"index '{method.index}' needs {', '.join(missing)}, which do not scale from one "
+            "vehicle to another"
+        )
     else:
         return
     raise EvrouteError(f"share_belief: {what}; leave it out, then each vehicle learns for itself")

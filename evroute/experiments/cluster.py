@@ -71,7 +71,8 @@ def execute_on(
             _play_all(client, runs, folder, stored, on_progress)
         except (FutureCancelledError, CommClosedError, TimeoutError):
             raise EvrouteError(
-                f"lost the Dask cluster at {address}; the runs that came back are kept: run again to continue"
+                f"lost the Dask cluster at {address}; the runs that came back are kept: run again "
+                "to continue"
             ) from None
 
 

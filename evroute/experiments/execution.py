@@ -71,7 +71,8 @@ def execute(
                     future.result()
         except BrokenProcessPool:
             raise EvrouteError(
-                "a worker process died (out of memory?); the runs finished so far are kept: run again to continue"
+                "a worker process died (out of memory?); the runs finished so far are kept: run "
+                "again to continue"
             ) from None
         finally:
             stop.set()

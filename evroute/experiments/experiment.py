@@ -326,7 +326,8 @@ def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -
     for world in experiment.world:
         if not world.several_vehicles:
             raise EvrouteError(
-                f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' knows one alone; "
+                f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' "
+                "knows one alone; "
                 "choose a world of kind physics or sumo, or leave the column out"
             )
     if experiment.share_belief:

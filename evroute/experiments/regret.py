@@ -21,14 +21,21 @@ from evroute.planning.weights import WeightRule
 from evroute.worlds.environment import Environment, best_by_edges
 
 DEFINITION = (
-    "regret_wh = g(route) - min g over the routes open in the round, with g the sum over the edges entered of "
-    "g_e = W(f_e, noise_std_e, p_e): W is the weight rule of the run's search, f_e the true expected energy and p_e "
-    "the potential m g dz. rectified: E[max(0, N(f, noise^2))]; potential-rectified: E[max(0, N(f - p, noise^2))]; "
-    "clamped: max(0, f); potential: max(0, f - p). Where the energy of an edge depends on the edge before it, f_e is "
+    "regret_wh = g(route) - min g over the routes open in the round, with g the sum over the edges "
+    "entered of "
+    "g_e = W(f_e, noise_std_e, p_e): W is the weight rule of the run's search, f_e the true "
+    "expected energy and p_e "
+    "the potential m g dz. rectified: E[max(0, N(f, noise^2))]; potential-rectified: E[max(0, N(f "
+    "- p, noise^2))]; "
+    "clamped: max(0, f); potential: max(0, f - p). Where the energy of an edge depends on the edge "
+    "before it, f_e is "
     "its mean over the edges that may come before, and regret leaves out what turns add. "
-    "true_wh and NAME_wh are true expected energies of whole routes, speed by speed, time_s and NAME_s their travel "
-    "times in the world, length_m and NAME_m their lengths: of the route driven; fastest and shortest, by the speeds "
-    "that the round's contexts tell; eq8, least prior mean; rule_best, least g; best, least true energy (where f is "
+    "true_wh and NAME_wh are true expected energies of whole routes, speed by speed, time_s and "
+    "NAME_s their travel "
+    "times in the world, length_m and NAME_m their lengths: of the route driven; fastest and "
+    "shortest, by the speeds "
+    "that the round's contexts tell; eq8, least prior mean; rule_best, least g; best, least true "
+    "energy (where f is "
     "drawn from the prior: by the potential search on f)."
 )
 YARDSTICKS = 64

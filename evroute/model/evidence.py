@@ -21,19 +21,20 @@ from scipy.sparse import csc_matrix
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import JITTER, lower_factor
+from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.graph_matern import filter_blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Driven:
-    """Measurements merged by arm (an edge in a context): all that a Gaussian likelihood asks of them.
+    """Measurements merged by arm and context, which suffices for a Gaussian likelihood.
 
-    edge: (a,).  features: (a, d).  count: (a,).  mean_wh: (a,) of the residuals, energy minus prior
+    id: (a,).  features: (a, d).  count: (a,).  mean_wh: (a,) of the residuals, energy minus prior
     mean.
     scatter_wh2: (a,) summed squared deviations from that mean.
     """
 
-    edge: IntArray
+    id: IntArray
     features: FloatArray
     count: IntArray
     mean_wh: FloatArray
@@ -41,7 +42,7 @@ class Driven:
 
     @classmethod
     def of(cls, trips: Sequence[Feedback]) -> "Driven":
-        """Merge the measurements of trips; arms are sorted by edge and context."""
+        """Merge the measurements of trips; arms are sorted by id and context."""
         rows = np.concatenate([np.column_stack([trip.id, trip.features]) for trip in trips])
         residual_wh = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
         arms, arm, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
@@ -53,7 +54,7 @@ class Driven:
         """Keep at most so many arms, the most visited."""
         kept = np.sort(np.argsort(-self.count, kind="stable")[:most])
         return Driven(
-            self.edge[kept],
+            self.id[kept],
             self.features[kept],
             self.count[kept],
             self.mean_wh[kept],
@@ -69,23 +70,27 @@ class Surface:
     """
 
     def __init__(
-        self, laplacian: csc_matrix, nu: int, numbers: FloatArray, edges: IntArray
+        self,
+        laplacian: csc_matrix,
+        nu: int,
+        numbers: FloatArray,
+        edges: IntArray,
+        context: ContextKernel,
     ) -> None:
         d = (len(numbers) - 3) // 2
         self._a, self._b = numbers[:2]
         self._with_graph, self._alone = numbers[2 : 2 + d], numbers[2 + d : 2 + 2 * d]
         self._edges = np.unique(edges)
+        self._context = context
         self._graph, steeper = filter_blocks(laplacian, nu, float(numbers[-1]), self._edges)
         self._graph_by_kappa = -2.0 * nu * (self._graph - steeper)
 
     def block(self, arms: "Points", others: "Points") -> tuple[FloatArray, list[FloatArray]]:
         """Return the covariance (a, b) and its derivatives."""
-        at = np.ix_(
-            np.searchsorted(self._edges, arms.edge), np.searchsorted(self._edges, others.edge)
-        )
+        at = np.ix_(np.searchsorted(self._edges, arms.id), np.searchsorted(self._edges, others.id))
         graph, with_graph, alone = self._graph[at], self._with_graph, self._alone
-        k_1, by_1 = _matern52(arms.features, others.features, with_graph)
-        k_2, by_2 = _matern52(arms.features, others.features, alone)
+        k_1, by_1 = self._context.log_gradient(arms.features, others.features, with_graph)
+        k_2, by_2 = self._context.log_gradient(arms.features, others.features, alone)
         first, second = self._a * graph * k_1, self._b * k_2
         return first + second, [
             first,
@@ -97,7 +102,7 @@ class Surface:
 
     def diagonal(self, arms: "Points") -> tuple[FloatArray, list[FloatArray]]:
         """Return the variances (a,) and their derivatives."""
-        row = np.searchsorted(self._edges, arms.edge)
+        row = np.searchsorted(self._edges, arms.id)
         first = self._a * self._graph.diagonal()[row]
         zero, second = np.zeros(len(row)), np.full(len(row), self._b)
         by_lengthscales = [zero] * (2 * len(self._alone))
@@ -107,9 +112,9 @@ class Surface:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Arms without measurements: edge (a,), features (a, d)."""
+    """Arms without measurements: id (a,), features (a, d)."""
 
-    edge: IntArray
+    id: IntArray
     features: FloatArray
 
 
@@ -132,7 +137,7 @@ def log_likelihood(
         If the numbers leave no positive definite covariance.
     """
     y, noise = driven.mean_wh / unit_wh, (noise_std_wh / unit_wh) ** 2 / driven.count
-    arms = Points(driven.edge, driven.features)
+    arms = Points(driven.id, driven.features)
     merged, gradient = (
         _exact(surface, arms, y, noise)
         if inducing is None
@@ -190,14 +195,3 @@ def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
         - 0.5 * len(y) * math.log(2.0 * math.pi)
     )
     return value, 0.5 * (np.outer(weights, weights) - inverse)
-
-
-def _matern52(
-    x: FloatArray, y: FloatArray, lengthscales: FloatArray
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Return the Matérn 5/2 kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
-    squares = [((x[:, [j]] - y[:, j]) / scale) ** 2 for j, scale in enumerate(lengthscales)]
-    r = np.sqrt(5.0 * sum(squares, np.zeros((len(x), len(y)))))
-    decay = np.exp(-r)
-    slope = 5.0 / 3.0 * (1.0 + r) * decay
-    return (1.0 + r + r**2 / 3.0) * decay, [slope * each for each in squares]

@@ -128,7 +128,7 @@ class ExactGP:
         slots, place = np.unique(self._slots(feedback.id, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        edge = self._met.edge[slots]
+        edge = self._met.id[slots]
         variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
         dissipated_wh = (
             np.bincount(place, self._dissipated(feedback.id, feedback.prior_mean_wh)) / count
@@ -158,13 +158,13 @@ class ExactGP:
         prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D,
         d), with them.
         """
-        with_slots = prior(self._met.edge, self._met.features)
+        with_slots = prior(self._met.id, self._met.features)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
         return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
 
     def spectrum(self) -> Spectrum:
         """Return what was measured in the eigenbasis of its Gram matrix."""
-        prior = self._kernel(self._met.edge, self._met.features, self._met.edge, self._met.features)
+        prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
         root = self._core.precision.root()
         values, vectors = np.linalg.eigh(root.transposed(root.transposed(prior).T))
         projections = vectors.T @ root.solve(self._core.information)
@@ -183,7 +183,7 @@ class ExactGP:
         """Return the number of measurements."""
         if self._noise.learns_edges:
             return float(self._noise.n_measured)
-        return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.edge] ** 2)
+        return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.id] ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         """Draw the expected energies of all arms together, (a,) Wh."""
@@ -223,7 +223,7 @@ class ExactGP:
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
             return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
-        edge = np.concatenate([self._met.edge, arms.id])
+        edge = np.concatenate([self._met.id, arms.id])
         features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
         noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
@@ -232,7 +232,7 @@ class ExactGP:
 
     def state(self) -> State:
         """Return the visited arms and the numbers of the core."""
-        learned = {"edge": self._met.edge.copy(), "features": self._met.features.copy()}
+        learned = {"edge": self._met.id.copy(), "features": self._met.features.copy()}
         counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
         return learned | counts | self._noise.state() | self._core.state()
 
@@ -274,7 +274,7 @@ class ExactGP:
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._noise.restore(state)
         self._met.append(state["edge"], state["features"])
-        self._core.restore(state, self._rows(self._met.edge, self._met.features))
+        self._core.restore(state, self._rows(self._met.id, self._met.features))
 
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
@@ -297,7 +297,7 @@ class ExactGP:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
         noise = core.precision.root().times(rng.standard_normal((size, core.size)).T).T
         draws += core.respond(
-            core.information - core.precision.times(draws[:, self._met.edge].T).T - noise
+            core.information - core.precision.times(draws[:, self._met.id].T).T - noise
         )
         return draws
 
@@ -331,7 +331,7 @@ class ExactGP:
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
         """Give new arms a slot each."""
-        cross = self._kernel(edge, features, self._met.edge, self._met.features)
+        cross = self._kernel(edge, features, self._met.id, self._met.features)
         among = self._kernel(edge, features, edge, features)
         reference = np.where(self._elsewhere(edge, features), -1, edge)
         self._core.append(cross, among, self._rows(edge, features), reference)
@@ -343,11 +343,11 @@ class ExactGP:
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of the slots with some arms, (D, a) Wh²."""
-        return self._kernel(self._met.edge, self._met.features, edge, features)
+        return self._kernel(self._met.id, self._met.features, edge, features)
 
     def _check(self) -> None:
         """Compare with a fresh factorisation, and take its numbers if rounding errors have grown too large."""
-        prior = self._kernel(self._met.edge, self._met.features, self._met.edge, self._met.features)
+        prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
         fresh = Fresh(0.5 * (prior + prior.T), self._core.precision, self._core.information)
         drift = self._core.drift(fresh, CHECK_ARMS)
         if drift > DRIFT_TOLERANCE:

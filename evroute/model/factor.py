@@ -31,7 +31,8 @@ class ConsumptionFactor(LinearModel):
     ) -> None:
         if not 0 < factor_std < np.inf:
             raise ValueError(
-                f"factor_std is {factor_std:g}; it must be positive: the prior deviation of the consumption factor"
+                f"factor_std is {factor_std:g}; it must be positive: the prior deviation of the "
+                "consumption factor"
             )
         super().__init__(np.array([factor_std]), noise_std_wh)
         self._potential_wh = potential_wh

@@ -61,7 +61,13 @@ class Hyperparameters:
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
         std_wh = self.std_factor * kernel.std_wh
-        return EdgeContextKernel(graph, std_wh, self.lengthscales, graph_share=self.graph_share)
+        return EdgeContextKernel(
+            graph,
+            std_wh,
+            self.lengthscales,
+            graph_share=self.graph_share,
+            context=kernel.context_name,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers and lists."""
@@ -134,10 +140,10 @@ def fit(
         why = "no step from the start raised it"
     if why:
         log.warning("the hyper-parameters stay what they were: %s", why)
-        return Fit(len(driven.edge), start, start, before, before, why)
+        return Fit(len(driven.id), start, start, before, before, why)
     _, nu, theta = min(found, key=lambda each: each[0])
     after, _ = problem.log_likelihood(nu, theta)
-    return Fit(len(driven.edge), start, problem.named(nu, theta), before, after)
+    return Fit(len(driven.id), start, problem.named(nu, theta), before, after)
 
 
 class _Problem:
@@ -154,16 +160,14 @@ class _Problem:
         self.kernel = kernel
         self.driven = driven
         self.inducing = inducing
-        self.edges = (
-            driven.edge if inducing is None else np.concatenate([driven.edge, inducing.edge])
-        )
-        self.unit_wh = kernel.std_wh[driven.edge]
-        self.noise_std_wh = noise_std_wh[driven.edge]
+        self.edges = driven.id if inducing is None else np.concatenate([driven.id, inducing.id])
+        self.unit_wh = kernel.std_wh[driven.id]
+        self.noise_std_wh = noise_std_wh[driven.id]
         self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
 
     def origin(self, nu: float) -> FloatArray:
         """Return where the search starts: equal variances from the graph on the driven edges, whatever nu is."""
-        kernel, edges = self.kernel, np.unique(self.driven.edge)
+        kernel, edges = self.kernel, np.unique(self.driven.id)
         filtered, _ = filter_blocks(kernel.matern.laplacian, int(nu), kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
@@ -173,7 +177,13 @@ class _Problem:
 
     def log_likelihood(self, nu: float, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""
-        surface = Surface(self.kernel.matern.laplacian, int(nu), np.exp(theta[:-1]), self.edges)
+        surface = Surface(
+            self.kernel.matern.laplacian,
+            int(nu),
+            np.exp(theta[:-1]),
+            self.edges,
+            self.kernel.context,
+        )
         noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
         return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
 

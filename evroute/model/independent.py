@@ -26,7 +26,8 @@ class IndependentNormal(Diagonal):
             raise ValueError("prior variances must be positive numbers")
         if prior_variance_wh2.shape != noise_std_wh.shape:
             raise ValueError(
-                f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise deviations"
+                f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise "
+                "deviations"
             )
         self._precision = 1.0 / prior_variance_wh2
         self._information = np.zeros(len(prior_variance_wh2))

@@ -11,28 +11,10 @@ import hashlib
 from typing import Protocol
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.graph_matern import GraphMatern
-
-
-def matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
-    """Return the Matérn kernel of smoothness 5/2 between contexts (a, d) and (b, d), (a, b), 1 at distance 0.
-
-    ``(1 + r + r²/3) exp(-r)`` with ``r = sqrt(5) D`` and D the distance after each dimension is
-    divided by its lengthscale (d,): Sandberg et al., eqs. 135-136 with nu = 5/2 and outputscale 1.
-    """
-    # Distances from differences: expanding the square would lose all digits between near contexts.
-    r: FloatArray = cdist(x / lengthscales, y / lengthscales)
-    r *= np.sqrt(5.0)
-    kernel: FloatArray = r * (1.0 / 3.0)
-    kernel += 1.0
-    kernel *= r
-    kernel += 1.0
-    np.negative(r, out=r)
-    kernel *= np.exp(r, out=r)
-    return kernel
 
 
 class ArmGraph(Protocol):
@@ -75,7 +57,7 @@ class EdgeContextKernel:
     1, Wh.
     lengthscales: in standard deviations of the contexts, (2, d) of k_f and of k_f', or (d,) of
     both.
-    graph_share: w, strictly between 0 and 1.
+    graph_share: w, strictly between 0 and 1.  context: name of k_f and k_f' (`context_kernels`).
     """
 
     def __init__(
@@ -85,6 +67,7 @@ class EdgeContextKernel:
         lengthscales: FloatArray,
         *,
         graph_share: float = 0.5,
+        context: str = DEFAULT_KERNEL,
     ) -> None:
         if std_wh.shape != (graph.n_edges,) or not np.all((std_wh > 0) & (std_wh < np.inf)):
             raise ValueError(
@@ -98,12 +81,15 @@ class EdgeContextKernel:
             )
         if not 0 < graph_share < 1:
             raise ValueError(
-                f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1"
+                f"the graph's share of the prior variance is {graph_share}; it must be between 0 "
+                "and 1"
             )
         self.graph = graph
         self.std_wh = std_wh
         self.lengthscales = np.array(np.broadcast_to(lengthscales, (2, np.shape(lengthscales)[-1])))
         self.graph_share = graph_share
+        self.context_name = context
+        self.context = context_kernel(context)
 
     def __call__(
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
@@ -156,7 +142,10 @@ class EdgeContextKernel:
 
     def digest(self, features: FloatArray) -> str:
         """Return a SHA-256 that names the prior of all edges in the contexts (n, d), for caches."""
-        total = hashlib.sha256(f"{self.graph.digest} {float(self.graph_share)!r}".encode())
+        name = f"{self.graph.digest} {float(self.graph_share)!r}"
+        if self.context_name != DEFAULT_KERNEL:
+            name += f" {self.context_name}"
+        total = hashlib.sha256(name.encode())
         for part in (self.std_wh, self.lengthscales, features):
             total.update(np.ascontiguousarray(part).tobytes())
         return total.hexdigest()
@@ -181,10 +170,10 @@ class EdgeContextKernel:
             rows *= self.graph_share
             if together:
                 rows += 1.0 - self.graph_share
-                rows *= matern52(features, features_b, alone)
+                rows *= self.context(features, features_b, alone)
             else:
-                rows *= matern52(features, features_b, with_graph)
-                rows += (1.0 - self.graph_share) * matern52(features, features_b, alone)
+                rows *= self.context(features, features_b, with_graph)
+                rows += (1.0 - self.graph_share) * self.context(features, features_b, alone)
             rows *= self.std_wh[edge_a[some], np.newaxis]
             rows *= self.std_wh[edge_b]
 

@@ -146,20 +146,6 @@ def constant_interval(
     return mean - half, mean + half
 
 
-def constant_log_e(
-    count: FloatArray, total: FloatArray, mixture: Mixture, *, sigma: float, mean: float = 0.0
-) -> FloatArray:
-    """Return ``ln E`` against the hypothesis that the constant is ``mean``: reject it once above ``ln(1 / delta)``.
-
-    The guesses are normal around ``mean``.  count, total: of any one shape, as for
-    `constant_interval`.
-    """
-    check_sigma_delta(sigma, 1.0)
-    count = np.asarray(count, dtype=np.float64)
-    shifted = np.asarray(total, dtype=np.float64) - mean * count
-    return constant_explained(count, shifted, mixture, sigma) / (2 * sigma**2)
-
-
 def _explained(
     eigenvalues: FloatArray, squares: FloatArray, mixture: Mixture, sigma: float
 ) -> FloatArray:

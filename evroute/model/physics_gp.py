@@ -51,7 +51,8 @@ class PhysicsGP:
     ) -> None:
         if not 0 < rest_scale < np.inf:
             raise ValueError(
-                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior deviations of what "
+                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior "
+                "deviations of what "
                 "the coefficients do not explain"
             )
         rest = EdgeContextKernel(
@@ -59,6 +60,7 @@ class PhysicsGP:
             rest_scale * dissipation_kernel.std_wh,
             dissipation_kernel.lengthscales,
             graph_share=dissipation_kernel.graph_share,
+            context=dissipation_kernel.context_name,
         )
         self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
         self._gp = ExactGP(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import Generator
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.kernels import ArmKernel, EdgeContextKernel
 from evroute.model.sparse_graph import SparseGraphMatern
 
@@ -49,11 +50,11 @@ class PriorDraws:
         with_graph, alone = kernel.lengthscales
         distinct, back = np.unique(edge, return_inverse=True)
         fields = self._graph.draw(distinct, rng, 2 * GRAPH_FREQUENCIES)[back]
-        waves = _waves(features, with_graph, GRAPH_FREQUENCIES, rng)
+        waves = _waves(kernel.context, features, with_graph, GRAPH_FREQUENCIES, rng)
         draw: FloatArray = np.sqrt(kernel.graph_share / GRAPH_FREQUENCIES) * np.einsum(
             "ij,ij->i", waves, fields
         )
-        waves = _waves(features, alone, FREQUENCIES, rng)
+        waves = _waves(kernel.context, features, alone, FREQUENCIES, rng)
         draw += np.sqrt((1.0 - kernel.graph_share) / FREQUENCIES) * (
             waves @ rng.standard_normal(2 * FREQUENCIES)
         )
@@ -61,10 +62,15 @@ class PriorDraws:
         return draw
 
 
-def _waves(features: FloatArray, lengthscales: FloatArray, size: int, rng: Generator) -> FloatArray:
+def _waves(
+    context: ContextKernel,
+    features: FloatArray,
+    lengthscales: FloatArray,
+    size: int,
+    rng: Generator,
+) -> FloatArray:
     """Return cosines and sines of contexts (a, d) at fresh frequencies, (a, 2 size)."""
-    frequency = rng.standard_normal((features.shape[1], size)) / lengthscales[:, np.newaxis]
-    frequency /= np.sqrt(rng.chisquare(5.0, size) / 5.0)
+    frequency = context.spectral_draw(features.shape[1], size, rng) / lengthscales[:, np.newaxis]
     phase = features @ frequency
     waves = np.empty((len(features), 2 * size))
     np.cos(phase, out=waves[:, :size])

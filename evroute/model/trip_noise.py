@@ -66,7 +66,8 @@ class TripNoise:
     ) -> None:
         if isinstance(trip_effect, float | int) and not 0 <= trip_effect < np.inf:
             raise ValueError(
-                f"trip_effect is {trip_effect:g}; it is the deviation of the factor that all edges of a trip share, "
+                f"trip_effect is {trip_effect:g}; it is the deviation of the factor that all edges "
+                "of a trip share, "
                 "a share of what they dissipate, at least 0, or 'learned'"
             )
         self.learns_trips = trip_effect == "learned"

@@ -24,7 +24,7 @@ from evroute.model.kernels import EdgeContextKernel
 try:
     import torch
     from gpytorch.distributions import MultivariateNormal
-    from gpytorch.kernels import Kernel, MaternKernel
+    from gpytorch.kernels import Kernel
     from gpytorch.models import ApproximateGP
     from gpytorch.optim import NGD
     from gpytorch.variational import NaturalVariationalDistribution, VariationalStrategy
@@ -255,7 +255,9 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
         self._graph = kernel.graph
         self._share = kernel.graph_share
         self._is_one = bool(np.all(kernel.lengthscales[0] == kernel.lengthscales[1]))
-        self.with_graph, self.alone = (_matern52(each) for each in kernel.lengthscales)
+        self.with_graph, self.alone = (
+            kernel.context.torch_kernel(each) for each in kernel.lengthscales
+        )
 
     def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **_: object) -> Tensor:
         """Return the matrix, or with ``diag`` the values of rows that are pairs of one point."""
@@ -268,12 +270,6 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
             alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
         )
         return graph * with_graph + (1.0 - self._share) * alone
-
-
-def _matern52(lengthscales: FloatArray) -> MaternKernel:
-    kernel = MaternKernel(nu=2.5, ard_num_dims=len(lengthscales)).double()
-    kernel.lengthscale = torch.tensor(lengthscales)
-    return kernel.requires_grad_(False)
 
 
 def _find_device(name: str) -> torch.device:

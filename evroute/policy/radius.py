@@ -1,7 +1,7 @@
-"""Confidence bounds whose width a theorem about the model gives: BKB's, BBKB's, EK-UCB's radius, or a constant.
+"""Confidence bounds whose width follows from a theorem, or is a constant.
 
-``index = mean - beta~ sigma~ = mean - beta std``: the papers maximise rewards with an upper bound,
-energy is a cost.
+``index = mean - beta~ sigma~ = mean - beta std``. The papers maximise rewards with an upper bound;
+energy is a cost, so the bound is a lower one.
 """
 
 import math
@@ -15,17 +15,30 @@ from evroute.model.base import EnergyModel, HasRadius
 from evroute.policy.schedule import TheoremUCB
 
 Form = Literal["lean", "theory", "safe", "cgp", "gp", "constant"]
-"""``theory``, ``safe`` and ``lean`` are the model's own (`model.nystrom.radius`); ``cgp``, also ``gp``, is the
-schedule of GP-UCB in Sandberg et al., Theorem 3.1; ``constant`` is a number of standard
-deviations."""
+"""``theory``, ``safe`` and ``lean`` are the model's radius (`model.nystrom.radius`). ``cgp``, also
+``gp``, is the schedule of GP-UCB in Sandberg et al., Theorem 3.1. ``constant`` is a fixed number of
+standard deviations.
+"""
 
 
 class RadiusBound:
-    """Mean less as many standard deviations as the model's theorem asks for.
+    """Mean minus the number of standard deviations of the chosen form.
 
-    norm_bound: F, of the residuals in the kernel's Hilbert space.  delta: probability that the
-    bound breaks.
-    multiplier: standard deviations of the form ``constant``.
+    Parameters
+    ----------
+    form
+        Source of the width, see `Form`.
+    norm_bound
+        F, upper bound on the norm of the residuals in the kernel's Hilbert space, at least 0.
+    delta
+        Probability that the bound fails, in (0, 1).
+    multiplier
+        Standard deviations of the form ``constant``, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
     """
 
     needs: type = HasRadius
@@ -57,7 +70,10 @@ class RadiusBound:
         self.beta = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return the lower bounds, (a,) Wh; ``beta`` is the square of the deviations taken, as in GP-UCB."""
+        """Return the lower bounds, (a,) Wh.
+
+        ``beta`` is the squared number of deviations, as in GP-UCB.
+        """
         if self._form == "constant":
             deviations = self._multiplier
         elif self._form == "cgp" or self._form == "gp":

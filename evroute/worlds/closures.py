@@ -40,5 +40,6 @@ class Closures:
             if np.isfinite(self.search.distances(weights, origin)[destination]):
                 return np.flatnonzero(weights == 0.0)
         raise NoRouteError(
-            f"closing {self.share:.0%} of the edges cut the trip off in each of {ATTEMPTS} draws; close fewer"
+            f"closing {self.share:.0%} of the edges cut the trip off in each of {ATTEMPTS} draws; "
+            "close fewer"
         )

@@ -123,7 +123,8 @@ def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
     if world in shipped_worlds():
         return _read(data_path("worlds", f"{world}.toml"))
     raise UnknownNameError(
-        f"unknown world '{world}'; there are {', '.join([*WORLDS, *shipped_worlds()])}, or give a .toml file"
+        f"unknown world '{world}'; there are {', '.join([*WORLDS, *shipped_worlds()])}, or give a "
+        ".toml file"
     )
 
 

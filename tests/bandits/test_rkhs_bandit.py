@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from numpy.random import default_rng
-
-from evroute.bandits.rkhs_bandit import (
+from rkhs_bandit import (
     METHODS,
     AbbasiYadkori,
     Ellipsoids,
@@ -13,6 +12,7 @@ from evroute.bandits.rkhs_bandit import (
     Problem,
     play,
 )
+
 from evroute.model.bounds.state import BoundState
 
 PROBLEM = Problem(2.5, 0.5, d=2, horizon=40)

@@ -15,11 +15,11 @@ from zlib import crc32
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
+from rkhs_bandit import Problem
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from evroute.arms import Feedback
-from evroute.bandits.rkhs_bandit import Problem
 from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, BoundState, assume, bounds
@@ -125,7 +125,8 @@ def show(network, seeds, found):
     names = [("", "Bayes 95 %"), ("", "UCB")]
     names += [(norm, kind.upper()) for norm in ("auto", "10", "truth") for kind in KINDS]
     print(
-        f"\n{network}, trip A, {seeds} worlds; norm of the truth {np.mean(found[1, '', 'own']):.1f}."
+        f"\n{network}, trip A, {seeds} worlds; norm of the truth "
+        f"{np.mean(found[1, '', 'own']):.1f}."
     )
     print(
         "Least norm that fits after "
@@ -162,8 +163,8 @@ def timing(network: str) -> None:
     rng, arms = default_rng(0), setting.arms
     print(f"\n{network}: all {len(arms)} edges, seconds on one core\n")
     print(
-        "| D | eigenbasis | edges into it | AMM | DMM | CMM | CMM, whole | AMM by one Cholesky factor |\n|"
-        + " --- |" * 8
+        "| D | eigenbasis | edges into it | AMM | DMM | CMM | CMM, whole | AMM by one Cholesky "
+        "factor |\n|" + " --- |" * 8
     )
     for d in (300, 1000):
         model = ExactGP(setting.kernel, arms, setting.noise_std_wh)
@@ -197,8 +198,8 @@ def timing(network: str) -> None:
 
 def cone(n_arms: int = 25) -> None:
     print(
-        "\nSeconds for both ends at 25 points, RBF, d = 1\n\n| t | dual | SLSQP | largest difference, in B |\n|"
-        + " --- |" * 4
+        "\nSeconds for both ends at 25 points, RBF, d = 1\n\n| t | dual | SLSQP | largest "
+        "difference, in B |\n|" + " --- |" * 4
     )
     problem, grid = (
         Problem(np.inf, 0.3, d=1, norm=4.0, sigma=0.2),
@@ -214,8 +215,13 @@ def cone(n_arms: int = 25) -> None:
         state.observe(x, y)
         dual = state.bounds(grid)
         middle = time.perf_counter()
-        high = [general(problem, x, y, point, state.radius2()) for point in grid]
-        low = [-general(problem, x, -y, point, state.radius2()) for point in grid]
+        high = [
+            general(problem, x, y, point, state._square - state.confidence.excess) for point in grid
+        ]
+        low = [
+            -general(problem, x, -y, point, state._square - state.confidence.excess)
+            for point in grid
+        ]
         ended = time.perf_counter()
         gap = max(np.abs(dual.high - high).max(), np.abs(dual.low - low).max()) / 4.0
         print(f"| {t} | {middle - started:.3f} | {ended - middle:.2f} | {gap:.1e} |")

@@ -73,10 +73,12 @@ def ask(answers: Path) -> None:
         alone.append(1e3 * (time.perf_counter() - started))
     answers.write_text(json.dumps(told))
     print(
-        f"{sum('route' in each for each in told)} of {len(pairs)} answered; edges: {root / 'edges-complete.csv.gz'}"
+        f"{sum('route' in each for each in told)} of {len(pairs)} answered; edges: "
+        f"{root / 'edges-complete.csv.gz'}"
     )
     print(
-        f"alone {sorted(alone)[len(alone) // 2]:.1f} ms (wall, median); in one batch {batch_ms:.1f} ms (CPU)"
+        f"alone {sorted(alone)[len(alone) // 2]:.1f} ms (wall, median); in one batch "
+        f"{batch_ms:.1f} ms (CPU)"
     )
     # a bound on the charge, and 0.3 % more at the start
     config["search"]["constraint"]["soc_lower_bound_percent"] = RESERVE_PERCENT
@@ -88,7 +90,8 @@ def ask(answers: Path) -> None:
     left = [100 * each["route"]["final_state"]["trip_soc"] for each in told if "route" in each]
     below = sum(percent < RESERVE_PERCENT for percent in left)
     print(
-        f"charge to stay above {RESERVE_PERCENT} %: {len(left)} of {N_SINGLE} answered, {below} end below"
+        f"charge to stay above {RESERVE_PERCENT} %: {len(left)} of {N_SINGLE} answered, {below} "
+        "end below"
     )
 
 
@@ -128,7 +131,8 @@ def judge(answers: Path, edges: Path) -> None:
         planner.plan(route[0], route[-1])
         wall.append(1e3 * (time.perf_counter() - started))
     print(
-        f"{len(told)} routes, {len(routes)} on shared edges, {len(routes) - len(driven)} over forbidden turns"
+        f"{len(told)} routes, {len(routes)} on shared edges, {len(routes) - len(driven)} over "
+        "forbidden turns"
     )
     print(f"same route: {same} of {len(driven)}; evroute's mean {least.energy_wh.mean():.0f} Wh")
     print(f"loss: mean {loss.mean():.2f} Wh, median {np.median(loss):.2f}, worst {loss.max():.1f}")

@@ -175,8 +175,10 @@ def compare(name: str, program: str, place: Path) -> None:
         took_s = np.mean([time_s[r].sum() for r in driven.values()])
         same = sum(r == least.edges(i).tolist() for i, r in driven.items())
         print(
-            f"| {label} | {len(driven)} | {same} | {loss.mean():.2f} | {np.median(loss):.2f} | {loss.max():.1f} "
-            f"| {np.mean(loss > LOSES_WH):.0%} | {took_s:.0f} | {start_s:.2f} | {each_ms(start_s, timed_s):.2f} |",
+            f"| {label} | {len(driven)} | {same} | {loss.mean():.2f} | {np.median(loss):.2f} | "
+            f"{loss.max():.1f} "
+            f"| {np.mean(loss > LOSES_WH):.0%} | {took_s:.0f} | {start_s:.2f} | "
+            f"{each_ms(start_s, timed_s):.2f} |",
             flush=True,
         )
 

@@ -5,8 +5,8 @@ import sys
 import altair
 import numpy as np
 import pandas as pd
+from rkhs_bandit import Problem
 
-from evroute.bandits.rkhs_bandit import Problem
 from evroute.model.bounds.state import BoundState
 
 N_MEASURED = 20
@@ -28,7 +28,8 @@ def main(out: str) -> None:
         width = float(np.mean(interval.high - interval.low))
         held = bool(np.all((interval.low <= f(grid)) & (f(grid) <= interval.high)))
         print(
-            f"{name}: mean width {width:.2f}, holds the function everywhere: {'yes' if held else 'no'}"
+            f"{name}: mean width {width:.2f}, holds the function everywhere: "
+            f"{'yes' if held else 'no'}"
         )
         bands.append(
             pd.DataFrame(

@@ -11,8 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-
-from evroute.bandits.rkhs_bandit import METHODS, Problem, play
+from rkhs_bandit import METHODS, Problem, play
 
 KERNELS = {
     "RBF .5": (np.inf, 0.5),

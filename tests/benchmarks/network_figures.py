@@ -63,18 +63,22 @@ def show(label: str, read: Callable[[], RoadNetwork], rasters: list[Path]) -> No
     smooth = catalog.build(raw, rasters=rasters)
     build_s = time.process_time() - start
     print(
-        f"\n{label}: {smooth.n_edges:,} edges, {smooth.n_junctions:,} junctions, {len(smooth.turns):,} turns, ",
+        f"\n{label}: {smooth.n_edges:,} edges, {smooth.n_junctions:,} junctions, "
+        f"{len(smooth.turns):,} turns, ",
         end="",
     )
     print(
-        f"{smooth.length_m.sum() / 1000:.0f} km; CPU s: {read_s:.1f} to read, {build_s:.1f} for heights"
+        f"{smooth.length_m.sum() / 1000:.0f} km; CPU s: {read_s:.1f} to read, {build_s:.1f} for "
+        "heights"
     )
     for name, network in (("raw", rough), ("smoothed 30 m", smooth)):
         print(
-            f"  |incline| % p50 p95 p99 max, {name:13}: {inclines(network)}; edges >= 50 m: {inclines(network, 50)}"
+            f"  |incline| % p50 p95 p99 max, {name:13}: {inclines(network)}; edges >= 50 m: "
+            f"{inclines(network, 50)}"
         )
     print(
-        f"  search certificate broken by at most {worst_violation_wh(smooth):.1e} Wh from {ORIGINS} origins"
+        f"  search certificate broken by at most {worst_violation_wh(smooth):.1e} Wh from "
+        f"{ORIGINS} origins"
     )
     for note in smooth.source.notes:
         print(f"  {note}")

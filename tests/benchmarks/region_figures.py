@@ -109,7 +109,8 @@ def measure(
         ]
         name = "joint" if isinstance(index, JointThompson) else "each"
         print(
-            f"| {name} | {size} | {km} | {edges:.0f} | {k:.0f} | {' | '.join(spans_ms)} | {peak_mb()} |",
+            f"| {name} | {size} | {km} | {edges:.0f} | {k:.0f} | {' | '.join(spans_ms)} | "
+            f"{peak_mb()} |",
             flush=True,
         )
 
@@ -121,11 +122,13 @@ def main() -> None:
         setting = load_setting(name, "reference")
         setting.search, setting.sparse_kernel  # noqa: B018  made before the clock of the first trip
         print(
-            f"{name}: {setting.network.n_edges:,} edges, ready after {perf_counter() - start:.1f} s, {peak_mb()} MB"
+            f"{name}: {setting.network.n_edges:,} edges, ready after {perf_counter() - start:.1f} "
+            f"s, {peak_mb()} MB"
         )
         print("ms of CPU (of wall time)")
         print(
-            "| draw | driven | km | corridor | route | corridor ms | plan ms | update ms | all ms | peak MB |"
+            "| draw | driven | km | corridor | route | corridor ms | plan ms | update ms | all ms "
+            "| peak MB |"
         )
         print("| --- " * 10 + "|")
         for index in (JointThompson(), IndependentThompson()):

@@ -247,10 +247,12 @@ def main() -> None:
         wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
         workers_ms, scheduler_ms = (1000 * used / tasks for used in (sum(workers_s), scheduler_s))
         print(
-            f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | {scheduler_ms:.1f} |"
+            f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | "
+            f"{scheduler_ms:.1f} |"
         )
         print(
-            f"\n{tasks} tasks; {same(place / 'short1', place / 'short-dask')}; load after: {os.getloadavg()[0]:.1f}"
+            f"\n{tasks} tasks; {same(place / 'short1', place / 'short-dask')}; load after: "
+            f"{os.getloadavg()[0]:.1f}"
         )
 
 

@@ -80,8 +80,10 @@ def rules(network: RoadNetwork) -> None:
         of_losing = np.median(loss_wh[lost]) if lost.any() else 0.0
         share = loss_wh[positive].sum() / least_wh[positive].sum()
         print(
-            f"{network.name:11}{name:20} loses on {lost.mean():6.1%}: mean of all {loss_wh.mean():6.2f} Wh, "
-            f"median of the losing {of_losing:6.2f}, worst {loss_wh.max():7.2f}, least {loss_wh.min():.0e}; "
+            f"{network.name:11}{name:20} loses on {lost.mean():6.1%}: mean of all "
+            f"{loss_wh.mean():6.2f} Wh, "
+            f"median of the losing {of_losing:6.2f}, worst {loss_wh.max():7.2f}, least "
+            f"{loss_wh.min():.0e}; "
             f"{share:.2%} of the energy where that is positive"
         )
 
@@ -134,8 +136,10 @@ def battery(network: RoadNetwork) -> None:
         lost, dip, gain = np.array(lost_wh), np.array(dip_wh), np.array(gained_wh)
         print(
             f"{network.name:11}from {start:3} %: another route on {changed / N_PAIRS:.1%}, none on "
-            f"{impossible / N_PAIRS:.1%}; gains mean {gain.mean():.2f} Wh, greatest {gain.max():.1f}; the unbounded "
-            f"route loses over 20 Wh to a full battery on {(lost > 20).mean():.1%}, and has a low of 100 Wh or more "
+            f"{impossible / N_PAIRS:.1%}; gains mean {gain.mean():.2f} Wh, greatest "
+            f"{gain.max():.1f}; the unbounded "
+            f"route loses over 20 Wh to a full battery on {(lost > 20).mean():.1%}, and has a low "
+            "of 100 Wh or more "
             f"below arrival on {(dip >= 100).mean():.1%}"
         )
 

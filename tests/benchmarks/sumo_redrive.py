@@ -76,7 +76,8 @@ def main(experiment: Path, path: Path) -> None:
     courses: dict[tuple[str, str, int], Course] = {}
     cells = defaultdict(list)
     print(
-        "| world | trip, seed | method | eq. 8 Wh | best | last 50 trips | final route, re-driven | driver's sd |"
+        "| world | trip, seed | method | eq. 8 Wh | best | last 50 trips | final route, re-driven "
+        "| driver's sd |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for run in load_experiment(experiment).runs():
@@ -94,7 +95,8 @@ def main(experiment: Path, path: Path) -> None:
         difference = course.drives(final_route(folder, run)) - eq8_wh
         half = student.ppf(0.975, DRIVES - 1) * difference.std(ddof=1) / np.sqrt(DRIVES)
         print(
-            f"| {key[0]} | {run.trip}, {run.seed} | {run.method.label} | {eq8_wh.mean():.0f} | {headroom:+.1f} "
+            f"| {key[0]} | {run.trip}, {run.seed} | {run.method.label} | {eq8_wh.mean():.0f} | "
+            f"{headroom:+.1f} "
             f"| {lost:+.1f} | {difference.mean():+.1f} ± {half:.1f} | {eq8_wh.std(ddof=1):.0f} |",
             flush=True,
         )

@@ -62,7 +62,8 @@ def main(network: str, trip: str) -> None:
     }
     driven: set[int] = set()
     print(
-        "| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, 90th percentile |"
+        "| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, "
+        "90th percentile |"
     )
     print("| --- | --- | --- | --- | --- |")
     for t, feedback in enumerate(trips(setting, trip, exact), start=1):

@@ -50,7 +50,8 @@ def test_a_batch_of_requests(benchmark: Any, luxembourg: RoadNetwork, ends: int)
     per_second = REQUESTS / float(np.median(took))
     benchmark.extra_info |= {"per_s": round(per_second), "networkx_per_s": round(by_networkx)}
     print(
-        f"{ends} origins: {per_second:.0f}/s, networkx {by_networkx:.0f}/s, {per_second / by_networkx:.1f} times"
+        f"{ends} origins: {per_second:.0f}/s, networkx {by_networkx:.0f}/s, "
+        f"{per_second / by_networkx:.1f} times"
     )
     edges = [told.edges(i) for i in range(BY_NETWORKX)]
     ours = [weights[rows[1:]].sum() if len(rows) else np.nan for rows in edges]

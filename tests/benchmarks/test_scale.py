@@ -136,7 +136,8 @@ def test_load_a_region(benchmark: Any, region: Path) -> None:
         in_own_process(BUILD, region)
     network = benchmark.pedantic(store.load, args=[region / "region.npz"], rounds=3)
     print(
-        f"\n{network.n_edges:,} edges, {network.n_junctions:,} junctions, {len(network.turns):,} turns"
+        f"\n{network.n_edges:,} edges, {network.n_junctions:,} junctions, {len(network.turns):,} "
+        "turns"
     )
     for note in network.source.notes:
         print(note)

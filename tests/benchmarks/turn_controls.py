@@ -69,10 +69,12 @@ def report(name: str) -> None:
         for kind in np.unique(control[rows[turning]]):
             of = excess[turning & (control[rows] == kind)]
             print(
-                f"{arms}, {NAMES[kind]}: {len(of)} passages, {of.mean():+.1f} Wh beyond the prior, sd {of.std():.1f}"
+                f"{arms}, {NAMES[kind]}: {len(of)} passages, {of.mean():+.1f} Wh beyond the prior, "
+                f"sd {of.std():.1f}"
             )
     print(
-        "\n| method | unseen turns | RMSE of these, Wh | of all turns | of routes |\n| --- | --- | --- | --- | --- |"
+        "\n| method | unseen turns | RMSE of these, Wh | of all turns | of routes |\n| --- | --- | "
+        "--- | --- | --- |"
     )
     for arms in ARMS:
         method = Method(model="exact", index="greedy", arms=arms)

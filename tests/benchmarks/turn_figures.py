@@ -62,7 +62,8 @@ def prior(city: str, worlds: list[str]) -> None:
     space, rng = setting.on_turns().space, default_rng(0)
     pairs = rng.integers(setting.network.n_edges, size=(N_ROUTES, 2)).tolist()
     print(
-        "| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns without bends |"
+        "| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns "
+        "without bends |"
     )
     for name in worlds:
         measured, by_edges, by_turns, wasted = [], [], [], []
@@ -99,7 +100,8 @@ def learning(city: str, worlds: list[str]) -> None:
         ):
             trips.append((origin, destination))
     print(
-        "| world | method | Wh against eq. 8 | best against eq. 8 | RMSE per edge Wh | of routes Wh | 90 % hold |"
+        "| world | method | Wh against eq. 8 | best against eq. 8 | RMSE per edge Wh | of routes "
+        "Wh | 90 % hold |"
     )
     for name in worlds:
         for parts in METHODS:
@@ -129,7 +131,8 @@ def learning(city: str, worlds: list[str]) -> None:
                     agent.tell(feedback)
             base_wh = np.mean(eq8)
             print(
-                f"| {name} | {method.label} | {np.mean(true) - base_wh:+.1f} | {np.mean(best) - base_wh:+.1f} "
+                f"| {name} | {method.label} | {np.mean(true) - base_wh:+.1f} | "
+                f"{np.mean(best) - base_wh:+.1f} "
                 f"| {rms(np.concatenate(edge_errors)):.1f} | {rms(np.array(route_errors)):.1f} "
                 f"| {np.mean(inside):.0%} |",
                 flush=True,
@@ -171,7 +174,8 @@ def speed(city: str) -> None:
         ]
         count = len(agent.space.arms(request))
         print(
-            f"| {arms}: {count:,} | {len(visited):,} | {numbers[0]}, {numbers[1]} | {numbers[2]}, {numbers[3]} |"
+            f"| {arms}: {count:,} | {len(visited):,} | {numbers[0]}, {numbers[1]} | {numbers[2]}, "
+            f"{numbers[3]} |"
         )
 
 

@@ -110,7 +110,8 @@ def main() -> None:
             for key, values in found.items():
                 all_errors[key] += values
         print(
-            f"{options.network}, {world_name}: {len(all_true_wh)} routes of {np.mean(all_true_wh):.0f} Wh"
+            f"{options.network}, {world_name}: {len(all_true_wh)} routes of "
+            f"{np.mean(all_true_wh):.0f} Wh"
         )
         for method in dict.fromkeys(name for name, _ in all_errors):
             row = "".join(f"{np.mean(all_errors[method, t]):9.1f}" for t in TOLD_AFTER)

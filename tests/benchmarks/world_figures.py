@@ -103,7 +103,8 @@ def sumo_eq8(name: str) -> None:
     ]
     print(f"\n### {name}: {city.trips} trips, {1e3 * city.seconds / city.trips:.0f} ms a trip\n")
     print(
-        "| edges of | passages | against | correlation | RMSE Wh | bias Wh |\n|---|---|---|---|---|---|"
+        "| edges of | passages | against | correlation | RMSE Wh | bias Wh "
+        "|\n|---|---|---|---|---|---|"
     )
     for label, trips in (
         ("named trips", [t for drives in named.values() for t in drives]),
@@ -130,14 +131,16 @@ def print_spreads(random: list[Driven], named: dict[str, list[Driven]]) -> None:
             by_edge[padded[i]].append(wh)
             by_turn[tuple(padded[i - 1 : i + 2])].append(wh)
     print(
-        f"\nSd within an edge {spread(by_edge):.1f} Wh, within (before, edge, after) {spread(by_turn):.1f} Wh.\n"
+        f"\nSd within an edge {spread(by_edge):.1f} Wh, within (before, edge, after) "
+        f"{spread(by_turn):.1f} Wh.\n"
     )
     print("| trip | mean Wh | sd Wh | to that of independent edges |\n|---|---|---|---|")
     for trip, drives in named.items():
         wh = np.array([drive.wh for drive in drives])
         sd = wh.sum(axis=1).std(ddof=1)
         print(
-            f"| {trip} | {wh.sum(axis=1).mean():.0f} | {sd:.0f} | {sd / np.sqrt(wh.var(axis=0, ddof=1).sum()):.2f} |"
+            f"| {trip} | {wh.sum(axis=1).mean():.0f} | {sd:.0f} | "
+            f"{sd / np.sqrt(wh.var(axis=0, ddof=1).sum()):.2f} |"
         )
 
 

@@ -20,7 +20,7 @@ from evroute.model.nystrom.stopping import (
     local_parts,
     product_bound,
 )
-from evroute.model.vector_kernel import SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 
 RIDGE = 0.05
 
@@ -31,7 +31,7 @@ class Bandit:
     def __init__(self, seed=0, n=200, lengthscale=0.25):
         self.rng = np.random.default_rng(seed)
         x = self.rng.random((n, 2))
-        self.kernel = SquaredExponential(1.0, lengthscale)
+        self.kernel = VectorKernel("rbf", 1.0, lengthscale)
         self.arms = Arms(np.arange(n), x, np.zeros(n))
         k = self.kernel(self.arms.id, x, self.arms.id, x)
         self.truth = np.linalg.cholesky(k + 1e-8 * np.eye(n)) @ self.rng.normal(size=n)
@@ -67,7 +67,7 @@ def random_batch(rng):
     n, d = 25, 2
     x = rng.random((n, d))
     posterior = SparsePosterior(
-        SquaredExponential(1.0, rng.uniform(0.1, 0.6)), np.ones(n), d, rng.uniform(0.02, 1.0)
+        VectorKernel("rbf", 1.0, rng.uniform(0.1, 0.6)), np.ones(n), d, rng.uniform(0.02, 1.0)
     )
     arms = Arms(np.arange(n), x, np.zeros(n))
     slots = posterior.slots(arms.id, x)
@@ -242,7 +242,7 @@ def test_t28_edge_cases_do_not_break():
     n = 6
     same = Arms(np.arange(n), np.zeros((n, 2)), np.zeros(n))
     for make in (bkb, bbkb, batch_ucb):
-        model = make(SquaredExponential(1.0, 1.0), same, np.ones(n), np.random.default_rng(0))
+        model = make(VectorKernel("rbf", 1.0, 1.0), same, np.ones(n), np.random.default_rng(0))
         for t in range(5):
             arms = same if t % 2 else same.take(np.array([0, 3, 5]))
             model.posterior(arms)
@@ -261,8 +261,9 @@ def test_t29_a_path_at_once_is_its_edges_one_by_one():
     model.sparse.hallucinate(slots)
     at_once = model.sparse.slot_variance(slots)
     model.sparse.answer(slots)
-    running = model.sparse.slot_covariance(slots, slots)
     z = model.sparse.embedding[:, slots]
+    prior = model.sparse.prior_between(slots, slots)
+    running = model.sparse.covariance(z, z, prior, pending=True)
     rest = (model.sparse.prior_between(slots, slots) - z.T @ z) / model.sparse.ridge
     running -= rest
     for i in range(20):

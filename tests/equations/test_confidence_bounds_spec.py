@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from ridge import Ridge
+from rkhs_bandit import Problem, play
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from evroute.bandits.rkhs_bandit import Problem, play
-from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import KINDS, BoundState, assume, bounds
@@ -21,6 +21,19 @@ def rbf(x, y):
 def matern32(x, y):
     r = np.sqrt(3.0) * cdist(x, y) / LENGTHSCALE
     return (1 + r) * np.exp(-r)
+
+
+def radius2(state):
+    """Return R² of the state's confidence set."""
+    return state._square - state.confidence.excess
+
+
+def path_interval(state, points, kind):
+    """Return bounds of the sum over points: summed bounds, low and high, then joint bounds."""
+    each = state.bounds(points, kind)
+    total = state.points(points).summed(np.ones(len(points)), rbf(points, points))
+    joint = bounds(state.confidence, total, kind, count=state.count)
+    return each.low.sum(), each.high.sum(), joint.low[0], joint.high[0]
 
 
 KERNELS = {"rbf": rbf, "matern": matern32}
@@ -65,18 +78,22 @@ def test_01_the_radius_at_sigma2_over_c_has_a_closed_form(seed):
     sigma, c = 0.2, 0.5
     alpha = sigma**2 / c
     expected = (
-        sigma**2 * state.log_det(c / sigma**2) - 2 * sigma**2 * np.log(0.1) + sigma**2 * 16.0 / c
+        sigma**2 * state.confidence.spectrum.log_det(c / sigma**2)
+        - 2 * sigma**2 * np.log(0.1)
+        + sigma**2 * 16.0 / c
     )
-    np.testing.assert_allclose(state.rtilde2(alpha), expected, rtol=1e-10)
+    np.testing.assert_allclose(state.confidence.rtilde2(np.array([alpha]))[0], expected, rtol=1e-10)
     for alpha in (1e-3, 0.08, 2.0):
         whole, r2 = rt2(state, x, y, alpha)
-        np.testing.assert_allclose(state.rtilde2(alpha), whole, rtol=1e-9)
+        np.testing.assert_allclose(state.confidence.rtilde2(np.array([alpha]))[0], whole, rtol=1e-9)
         gram = state._kernel(x, x)
         lemma_c1 = (
             r2 + alpha * 16.0 - y @ y + y @ gram @ np.linalg.solve(gram + alpha * np.eye(len(y)), y)
         )
-        np.testing.assert_allclose(state.rtilde2(alpha), lemma_c1, rtol=1e-8)
-    np.testing.assert_allclose(state.radius2(), r2, rtol=1e-10)
+        np.testing.assert_allclose(
+            state.confidence.rtilde2(np.array([alpha]))[0], lemma_c1, rtol=1e-8
+        )
+    np.testing.assert_allclose(radius2(state), r2, rtol=1e-10)
 
 
 def test_01_two_hundred_appended_rows_give_the_whole_factorisation():
@@ -156,7 +173,7 @@ def cone_program(kernel, x, y, point, *, radius, norm):
 @pytest.mark.parametrize("t", [1, 5, 20, 40])
 def test_03_the_dual_is_the_cone_program(t, kernel):
     state, x, y, _ = problem(t, t=t, kernel=kernel)
-    radius = np.sqrt(state.radius2())
+    radius = np.sqrt(radius2(state))
     some = SOME[::6]
     cmm = state.bounds(some, "cmm")
     for i, point in enumerate(some):
@@ -200,15 +217,17 @@ def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
     info = merged.info()
     assert (info["measurements"], info["points"]) == (60, 9)
     closed = (
-        0.5 * (merged.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2
+        0.5 * (merged.confidence.spectrum.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2
     )  # section 3, with (RT*)
     assert info["multiplier"] == pytest.approx(np.sqrt(closed))
     whole = ConfidenceSet(Spectrum.of_gram(rbf(x, x), y, np.ones(60)), merged.assumptions)
     some = rng.uniform(size=(30, 2))
     points = whole.spectrum.points(rbf(x, some), np.ones(30))
-    np.testing.assert_allclose(merged.radius2(), y @ y - whole.excess, rtol=1e-8)
-    np.testing.assert_allclose(merged.rtilde2(0.3), whole.rtilde2(np.array([0.3]))[0], rtol=1e-8)
-    np.testing.assert_allclose(merged.b_min(), whole.b_min, rtol=1e-6)
+    np.testing.assert_allclose(radius2(merged), y @ y - whole.excess, rtol=1e-8)
+    np.testing.assert_allclose(
+        merged.confidence.rtilde2(np.array([0.3]))[0], whole.rtilde2(np.array([0.3]))[0], rtol=1e-8
+    )
+    np.testing.assert_allclose(merged.confidence.b_min, whole.b_min, rtol=1e-6)
     for kind in KINDS:
         one, other = merged.bounds(some, kind), bounds(whole, points, kind, count=60)
         np.testing.assert_allclose(one.high, other.high, atol=1e-7)
@@ -245,7 +264,7 @@ def test_05_without_data_the_norm_alone_bounds_and_always_does():
     cmm = state.bounds(SOME)
     np.testing.assert_allclose(cmm.high, 4.0 * np.sqrt(2.0), rtol=1e-9)
     np.testing.assert_allclose(cmm.low, -4.0 * np.sqrt(2.0), rtol=1e-9)
-    np.testing.assert_allclose(state.radius2(), 2 * 0.2**2 * np.log(20), rtol=1e-12)
+    np.testing.assert_allclose(radius2(state), 2 * 0.2**2 * np.log(20), rtol=1e-12)
     for kind in KINDS:
         none = state.bounds(SOME, kind)
         np.testing.assert_allclose(none.high, -none.low)
@@ -295,22 +314,22 @@ def test_07_adaptive_runs_leave_the_bounds_no_oftener_than_delta():
 
 def test_08_an_empty_set_is_told_with_the_least_norm_that_fits():
     state, x, y, _ = problem(8, norm=15.0, B=1.0, t=40)
-    assert not state.feasible
-    assert state.b_min() > 1.0
+    assert not state.confidence.feasible
+    assert state.confidence.b_min > 1.0
     for kind in ("cmm", "dmm", "amm"):
         with pytest.raises(EmptySetError, match=r"norm B = 1 .* least that does is"):
             state.bounds(SOME, kind)
-    just = BoundState(rbf, B=state.b_min() * (1 + 1e-6), sigma=0.2, delta=0.1, c=0.5)
+    just = BoundState(rbf, B=state.confidence.b_min * (1 + 1e-6), sigma=0.2, delta=0.1, c=0.5)
     just.observe(x, y)
-    assert just.feasible
+    assert just.confidence.feasible
     alpha = np.geomspace(1e-6, 1e6, 2000)
     assert np.all(just.confidence.rtilde2(alpha) >= 0)
-    less = BoundState(rbf, B=state.b_min() * (1 - 1e-3), sigma=0.2, delta=0.1, c=0.5)
+    less = BoundState(rbf, B=state.confidence.b_min * (1 - 1e-3), sigma=0.2, delta=0.1, c=0.5)
     less.observe(x, y)
     assert np.any(less.confidence.rtilde2(alpha) < 0)
     extreme = BoundState(rbf, B=1.0, sigma=1e-4, c=0.5)
     extreme.observe(x, 1e3 * y)
-    assert np.isfinite(extreme.b_min())
+    assert np.isfinite(extreme.confidence.b_min)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -336,7 +355,7 @@ def test_10_a_mixture_costs_at_most_the_logarithm_of_its_weight_and_whitening_eq
     for c, weight in zip(mixture.scales, mixture.weights, strict=True):
         single = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=float(c))
         single.observe(x, y)
-        assert mixed.radius2() <= single.radius2() + 2 * 0.2**2 * np.log(1 / weight) + 1e-12
+        assert radius2(mixed) <= radius2(single) + 2 * 0.2**2 * np.log(1 / weight) + 1e-12
     stds = rng.uniform(0.1, 0.5, len(y))
     whitened = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=0.5)
     whitened.observe(x, y, noise_std=stds)
@@ -356,7 +375,7 @@ def test_11_the_joint_interval_of_a_path_is_inside_the_summed_one_and_holds_the_
     for seed in range(10):
         state, _, _, f = problem(seed)
         path = np.random.default_rng(seed).uniform(size=(6, 1))
-        sum_low, sum_high, low, high = state.path_interval(path, kind)
+        sum_low, sum_high, low, high = path_interval(state, path, kind)
         assert sum_low - 1e-5 <= low <= f(path).sum() <= high <= sum_high + 1e-5
 
 

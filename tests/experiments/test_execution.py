@@ -97,7 +97,8 @@ def test_a_second_writer_of_a_folder_is_refused(tmp_path: Path) -> None:
     simulate(experiment(1), folder.path)
     code = (
         "import sys\nfrom pathlib import Path\nfrom evroute.experiments.runs import RunFolder\n"
-        "with RunFolder(Path(sys.argv[1])).locked():\n    print('held', flush=True)\n    sys.stdin.read()\n"
+        "with RunFolder(Path(sys.argv[1])).locked():\n    print('held', flush=True)\n    "
+        "sys.stdin.read()\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(folder.path)],

@@ -99,7 +99,8 @@ def test_duckdb_reads_rounds_and_the_routes_of_all_runs_without_this_code(folder
     assert [(method, runs) for method, runs, _ in saved] == [("BI-greedy", 2), ("BI-random", 2)]
     measured = duckdb.sql(
         "select run, t, sum(observed_wh), max(r.energy_wh) "
-        f"from '{folder}/routes/*.parquet' join '{folder}/rounds.parquet' r using (run, t) group by run, t"
+        f"from '{folder}/routes/*.parquet' join '{folder}/rounds.parquet' r using (run, t) group "
+        "by run, t"
     ).fetchall()
     assert len(measured) == 2 * 2 * 5
     for _, _, of_edges_wh, of_trip_wh in measured:

@@ -34,7 +34,7 @@ def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
     lengthscales = np.array([[1.5, 1.5, 1.5], [1.0, 1.5, 2.0]])
     truth = Hyperparameters(2, 1.0, lengthscales, 0.4, std_factor=2.0, noise_factor=0.6)
     driven = Driven.of(drawn(world, truth, 350, 4, seed=1))
-    inducing = Points(driven.edge, driven.features) if sparse else None
+    inducing = Points(driven.id, driven.features) if sparse else None
     result = fit(world.kernel, world.noise_std_wh, driven, inducing=inducing, prior_log_std=1.0)
     found = result.found
     assert not result.failed

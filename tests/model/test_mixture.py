@@ -8,12 +8,16 @@ from evroute.model.mixture import (
     Mixture,
     constant_explained,
     constant_interval,
-    constant_log_e,
     explained,
     squared_radius,
 )
 
 SIGMA = 0.7
+
+
+def constant_log_e(count, total, mixture, *, sigma, mean=0.0):
+    """Return ln E against the hypothesis that the constant is ``mean``."""
+    return constant_explained(count, total - mean * count, mixture, sigma) / (2 * sigma**2)
 
 
 def q(gram, y, c):
@@ -104,7 +108,10 @@ def test_looking_after_every_measurement_fails_no_oftener_than_delta():
         (lambda: Mixture(np.array([1.0, -1.0])), "c is"),
         (lambda: Mixture(np.empty(0)), "c is"),
         (lambda: Mixture(np.array([1.0, 2.0]), np.array([0.5, 0.6])), "sum to 1"),
-        (lambda: constant_log_e(1, 1.0, Mixture(np.ones(1)), sigma=0.0), "sigma is 0"),
+        (
+            lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=0.0, delta=0.1),
+            "sigma is 0",
+        ),
         (
             lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=1.0, delta=0.0),
             "delta is 0",

@@ -79,9 +79,7 @@ def test_computing_afresh_changes_nothing(make_world):
 def fresh(model):
     from evroute.model.incremental_posterior import Fresh
 
-    prior = model._kernel(
-        model._met.edge, model._met.features, model._met.edge, model._met.features
-    )
+    prior = model._kernel(model._met.id, model._met.features, model._met.id, model._met.features)
     return Fresh(0.5 * (prior + prior.T), model._core.precision, model._core.information)
 
 

@@ -1,7 +1,6 @@
-"""BoundState: measurements as they come, and bounds of any points at any time.
+"""Options of the bounds by name, and BoundState: bounds from a stream of measurements.
 
-Repeated points enter as one, by count and mean; known deviations of the noise are whitened away.
-Both are exact.
+Repeated points enter once, by count and mean; known noise deviations are whitened. Both are exact.
 """
 
 import math
@@ -27,11 +26,25 @@ Scale = float | Literal["mixture"]
 Norm = float | Literal["auto"]
 AUTO_NORM = 3.0
 NORM_FACTOR = 1.5
-"""B ``auto`` is the largest of `AUTO_NORM` and so many times the least norm that fitted: a rule without guarantee."""
+"""B ``auto`` is the larger of `AUTO_NORM` and this factor times the least fitting norm: a rule of
+thumb without guarantee.
+"""
 
 
 def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
-    """Return assumptions with one scale of guesses, or the mixture of `model.mixture.DEFAULT_SCALES`."""
+    """Return assumptions with one scale, or the mixture of `model.mixture.DEFAULT_SCALES`.
+
+    Parameters
+    ----------
+    norm
+        B, positive.
+    sigma
+        Noise factor, positive.
+    delta
+        Failure probability, in (0, 1).
+    c
+        A scale, or ``mixture``.
+    """
     scales = DEFAULT_SCALES if c == "mixture" else (c,)
     return Assumptions(norm, sigma, delta, Mixture(np.array(scales, dtype=np.float64)))
 
@@ -52,19 +65,21 @@ def bounds(
     ----------
     confidence, points
         In the same eigenbasis.
+    kind
+        One of `KINDS`.
     count
-        Measurements so far: IGP alone asks.
+        Number of measurements so far, used by IGP.
     eta
-        Of IGP.
+        Of IGP, positive.
     alpha
-        Ridge strength of AMM and AY; ``sigma² / c`` unless given.
+        Ridge strength of AMM and AY; None for ``sigma² / c``.
     clip_prior
-        Whether no bound goes beyond ``B sqrt(k(x, x))``, which holds too; CMM's never do.
+        Intersect with ``± B sqrt(k(x, x))``, which is also valid; CMM never exceeds it.
 
     Raises
     ------
     EmptySetError
-        If no function is left, for CMM, DMM and AMM.
+        If the set is empty, for CMM, DMM and AMM.
     ValueError
         If alpha or eta is not positive, or the kind unknown.
     """
@@ -97,9 +112,14 @@ def bounds(
 class BoundState:
     """Bounds of an unknown function of points in R^d from noisy measurements.
 
-    kernel: returns the kernel between points (a, d) and (b, d), (a, b).
-    B, sigma, delta, c: see `sets.Assumptions`.
-    prior_mean: returns the prior mean of points, (a,); 0 if left out.
+    Parameters
+    ----------
+    kernel
+        Returns the kernel between points (a, d) and (b, d), (a, b).
+    sigma, B, delta, c
+        See `sets.Assumptions`.
+    prior_mean
+        Returns the prior mean of points, (a,); None for 0.
     """
 
     def __init__(
@@ -125,7 +145,16 @@ class BoundState:
     def observe(
         self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None
     ) -> None:
-        """Learn measurements y (k,) of points (k, d); noise_std: (k,) if not all have the sigma assumed.
+        """Add measurements y (k,) of points (k, d).
+
+        Parameters
+        ----------
+        points
+            (k, d) points.
+        y
+            (k,) measured values.
+        noise_std
+            (k,) noise deviations, or None for sigma.
 
         Raises
         ------
@@ -173,7 +202,7 @@ class BoundState:
         return self._confidence
 
     def points(self, points: FloatArray) -> Points:
-        """Return points (a, d) in the eigenbasis of what was measured."""
+        """Return points (a, d) in the eigenbasis of the measurements."""
         variance = np.array([self._kernel(each, each)[0, 0] for each in points[:, np.newaxis]])
         return self.confidence.spectrum.points(self._cross(points), variance)
 
@@ -185,44 +214,8 @@ class BoundState:
             interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high
         )
 
-    def path_interval(
-        self, points: FloatArray, kind: Kind = "cmm", **options: Any
-    ) -> tuple[float, float, float, float]:
-        """Bound the sum over points (k, d): the summed ends, low and high, and the joint ones, inside them."""
-        each = self.bounds(points, kind, **options)
-        total = self.points(points).summed(np.ones(len(points)), self._kernel(points, points))
-        joint = bounds(self.confidence, total, kind, count=self.count, **options)
-        mean = float(self._prior_mean(points).sum())
-        return (
-            float(each.low.sum()),
-            float(each.high.sum()),
-            mean + float(joint.low[0]),
-            mean + float(joint.high[0]),
-        )
-
-    def radius2(self) -> float:
-        """Return ``R²`` of (R)."""
-        return self._square - self.confidence.excess
-
-    def rtilde2(self, alpha: float) -> float:
-        """Return ``Rt²`` of an alpha."""
-        return float(self.confidence.rtilde2(np.array([alpha]))[0])
-
-    def b_min(self) -> float:
-        """Return the least norm for which the set is not empty."""
-        return self.confidence.b_min
-
-    @property
-    def feasible(self) -> bool:
-        """Whether the set is not empty."""
-        return self.confidence.feasible
-
-    def log_det(self, scale: float) -> float:
-        """Return ``ln det(I + scale K)``, every measurement with its row."""
-        return self.confidence.spectrum.log_det(scale)
-
     def info(self) -> dict[str, float]:
-        """Return AMM's multiplier of rho, the least norm that fits, and how many measurements of how many points."""
+        """Return AMM's multiplier, the least fitting norm, numbers of measurements and points."""
         assumed = self.assumptions
         return {
             "multiplier": self.confidence.multiplier(assumed.alpha),

@@ -1,4 +1,4 @@
-"""AllEdgesCache: all edges in their reference contexts, embedded through a dictionary that changes often."""
+"""AllEdgesCache: features of all reference arms under a dictionary that changes often."""
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -9,7 +9,7 @@ from evroute.model.nystrom.posterior import SparsePosterior
 
 
 class AllEdgesCache:
-    """All edges, with their prior covariances with slots and their features kept.
+    """All reference arms, with cached prior covariances with slots and cached features.
 
     prior: (n,) whitened prior variances.
     """
@@ -25,7 +25,7 @@ class AllEdgesCache:
         self._epoch = -1
 
     def with_slots(self, slots: IntArray) -> FloatArray:
-        """Return the whitened prior covariance of slots with all edges, (k, n)."""
+        """Return the whitened prior covariance of slots with all reference arms, (k, n)."""
         if len(self._rows) + len(slots) > self._most:
             self._rows.clear()
         missing = np.array(
@@ -40,7 +40,10 @@ class AllEdgesCache:
         )
 
     def embed(self) -> FloatArray:
-        """Return the features of all edges, (r, n); those of a basis that only grew are added to."""
+        """Return the features of all reference arms, (r, n).
+
+        New rows are added if the basis only grew.
+        """
         basis, factor = self._posterior.basis, self._posterior.factor
         old = len(self._basis)
         if (
@@ -59,6 +62,6 @@ class AllEdgesCache:
         return self._z
 
     def forget(self) -> None:
-        """Drop what is kept: slots have other numbers now."""
+        """Clear the cache, after slots have been renumbered."""
         self._rows.clear()
         self._epoch = -1

@@ -1,9 +1,9 @@
-"""EK-UCB and K-UCB: a dictionary that grows one arm at a time, as measurements come in driving order.
+"""EK-UCB and K-UCB: a dictionary that grows one arm at a time, in driving order.
 
 Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
-Bandits*, AISTATS 2022; sections 2 and 4. Computed in features of a growing Cholesky factor, not
-with the inverses of the paper, which lose their digits on smooth kernels. K-UCB is the exact
-method: every arm enters.
+Bandits*, AISTATS 2022; sections 2 and 4. It is computed in features of a growing Cholesky factor,
+not with the paper's inverses, which lose their digits on smooth kernels. K-UCB is the exact method:
+every arm enters.
 """
 
 import logging
@@ -26,11 +26,20 @@ log = logging.getLogger(__name__)
 
 
 class Growing:
-    """Let measurements enter one at a time, with the chance that KORS gives them; without it all enter.
+    """Add measured arms to the dictionary one at a time, with the probability of KORS.
 
-    gamma: budget, how many times its score a point's chance is.  The first measurement always
-    enters, unless gamma
-    is 0: then nothing ever does.  max_dictionary: when there are as many, no further one enters.
+    All without it.
+
+    Parameters
+    ----------
+    kors
+        Scores of new points, or None.
+    gamma
+        Budget, factor of a score in its probability. The first measurement always enters, unless
+        gamma
+        is 0: the dictionary then stays empty.
+    max_dictionary
+        Largest number of dictionary points, or None.
     """
 
     def __init__(
@@ -38,7 +47,8 @@ class Growing:
     ) -> None:
         if not 0 <= gamma < np.inf:
             raise ValueError(
-                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's chance to enter the "
+                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's "
+                "chance to enter the "
                 "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
             )
         check_cap(max_dictionary)
@@ -50,26 +60,50 @@ class Growing:
     def planned(
         self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
-        """Hear nothing: every measurement is learned at once."""
+        """Return False: plans are ignored, every measurement is learned at once."""
         return False
 
     def learn(
         self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
     ) -> None:
-        """Let each enter or not, in driving order, then take all in; one uniform number is drawn for each."""
+        """Draw for each arm whether it enters, in driving order, then learn all measurements.
+
+        Parameters
+        ----------
+        posterior
+            The posterior to update.
+        slots
+            (k,) slots of the measured arms.
+        whitened
+            (k,) residuals over noise deviations.
+        rng
+            One uniform number is drawn for each measurement.
+        """
         for slot, uniform in zip(slots.tolist(), rng.random(len(slots)), strict=True):
             self._offer(posterior, slot, uniform)
         posterior.absorb(slots, whitened)
 
     @property
     def waits(self) -> bool:
-        """Never."""
+        """Always False."""
         return False
 
     def radius(
         self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
     ) -> float:
-        """Return the radius of EK-UCB."""
+        """Return the radius of EK-UCB.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the whitened residuals.
+        delta
+            Failure probability.
+        """
         return radius.ek(
             form,
             log_det=posterior.log_det(),
@@ -80,11 +114,11 @@ class Growing:
         )
 
     def diagnostics(self) -> dict[str, float]:
-        """Return how many points the cap kept out."""
+        """Return the number of points that the cap refused."""
         return {"capped": float(self._refused)}
 
     def state(self) -> State:
-        """Return that number, and what KORS remembers."""
+        """Return that number and the state of KORS."""
         kors = (
             {}
             if self._kors is None
@@ -93,7 +127,7 @@ class Growing:
         return kors | {"refused": np.array(self._refused)}
 
     def restore(self, state: State) -> None:
-        """Take them over."""
+        """Restore a state."""
         self._refused = int(state["refused"])
         if self._kors is not None:
             self._kors.p, self._kors.factor = state["p"].copy(), state["factor"].copy()
@@ -134,9 +168,20 @@ def ek_ucb(
 ) -> NystromGP:
     """EK-UCB: a dictionary that grows by KORS.
 
-    ridge: lambda over the noise variance.  mu: accuracy of the projection over the noise variance;
-    the ridge where left out.  gamma: budget.  eps: accuracy of the scores.  max_dictionary: most
-    points.
+    Parameters
+    ----------
+    kernel, arms, noise_std_wh, rng
+        As for `bbkb.bbkb`.
+    ridge
+        lambda over the noise variance, positive.
+    mu
+        Accuracy of the projection over the noise variance; None for the ridge.
+    gamma
+        Budget, at least 0.
+    eps
+        Accuracy of the scores, in (0, 1).
+    max_dictionary
+        Largest number of dictionary points, or None.
     """
     rule = Growing(
         Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary
@@ -147,5 +192,13 @@ def ek_ucb(
 def k_ucb(
     kernel: Covariance, arms: Arms, noise_std_wh: FloatArray, rng: Generator, *, ridge: float = 1.0
 ) -> NystromGP:
-    """K-UCB (CGP-UCB up to its radius): every measured arm is in the dictionary, so the posterior is exact."""
+    """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact.
+
+    Parameters
+    ----------
+    kernel, arms, noise_std_wh, rng
+        As for `bbkb.bbkb`.
+    ridge
+        lambda over the noise variance, positive.
+    """
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=Growing(None), ridge=ridge, name="K-UCB")

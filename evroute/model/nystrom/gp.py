@@ -1,6 +1,6 @@
-"""NystromGP: a model of edge energy that looks at what was measured through a dictionary, which a rule keeps.
+"""NystromGP: a model of arm energies with a dictionary that a rule maintains.
 
-Only here are whitened, scaled numbers turned into watt-hours: the deviation of an arm is
+Whitened, scaled numbers become watt-hours here alone: the deviation of an arm is
 ``noise_std * sqrt(ridge) * sigma`` with sigma the papers' scaled deviation.
 """
 
@@ -20,43 +20,92 @@ from evroute.model.nystrom.whitened import Covariance
 
 
 class Rule(Protocol):
-    """When the dictionary changes, and which measured arms it then holds."""
+    """When the dictionary changes, and which measured arms it holds."""
 
     def planned(
         self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
-        """Hear which arms are about to be measured; tell whether that changed what is believed."""
+        """Register arms about to be measured; return whether the belief changed.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        arms
+            The distinct arms of the trip.
+        everywhere
+            All reference arms.
+        rng
+            Source of randomness.
+        """
 
     def learn(
         self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
     ) -> None:
-        """Take in what was measured."""
+        """Learn measurements.
+
+        Parameters
+        ----------
+        posterior
+            The posterior to update.
+        slots
+            (k,) slots of the measured arms.
+        whitened
+            (k,) residuals over noise deviations.
+        rng
+            Source of randomness.
+        """
 
     @property
     def waits(self) -> bool:
-        """Whether nothing may be planned before all that is planned was measured."""
+        """Whether planning must wait until all planned arms are measured."""
 
     def radius(
         self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float
     ) -> float:
-        """Return the multiplier of the scaled deviation that one of ``radius.FORMS`` gives."""
+        """Return the multiplier of the scaled deviation for a form of ``radius.FORMS``.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the whitened residuals.
+        delta
+            Failure probability.
+        """
 
     def diagnostics(self) -> dict[str, float]:
-        """Return what the log of a round shows of the rule."""
+        """Return the rule's numbers for the log of a round."""
 
     def state(self) -> State:
-        """Return what the rule remembers."""
+        """Return the rule's state."""
 
     def restore(self, state: State) -> None:
-        """Take that over; raise KeyError or ValueError if it is something else."""
+        """Restore a state; raise KeyError or ValueError for a state of another rule."""
 
 
 class NystromGP:
-    """Sparse Gaussian process on n edges and their contexts.
+    """Sparse Gaussian process on n arms and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each
-    edge, Wh.
-    rng: draws the dictionary.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All arms 0..n-1 in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each arm, Wh.
+    rng
+        Draws the dictionary.
+    rule
+        Maintains the dictionary.
+    ridge
+        lambda over the noise variance, positive.
+    name
+        Name of the engine, stored in states.
     """
 
     def __init__(
@@ -75,12 +124,14 @@ class NystromGP:
             raise ValueError("the reference arms must be all edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(
-                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a multiple of the noise "
+                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a "
+                "multiple of the noise "
                 "variance, is 0 and nothing regularises the dictionary"
             )
         if not 0 < ridge < np.inf:
             raise ValueError(
-                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger means fewer points"
+                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger "
+                "means fewer points"
             )
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
@@ -92,7 +143,7 @@ class NystromGP:
         self._known: tuple[FloatArray, FloatArray] | None = None
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return mean and standard deviation of each arm: of the projected process, not a Bayesian posterior."""
+        """Return mean and standard deviation of each arm under the projected process."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
         elsewhere = np.any(arms.features != self._reference.features[arms.id], axis=1)
         here = np.flatnonzero(~elsewhere)
@@ -111,22 +162,22 @@ class NystromGP:
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
         noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def anticipate(self, arms: Arms) -> None:
-        """Hear which arms are about to be measured."""
+        """Register the arms that are about to be measured."""
         if self.rule.planned(self.sparse, arms, self._everywhere, self._rng):
             self._known = None
 
     @property
     def waits(self) -> bool:
-        """Whether nothing may be planned before all that is planned was measured."""
+        """Whether planning must wait until all planned arms are measured."""
         return self.rule.waits
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""
+        """Update with the measurements of one trip or several; repeated arms count each time."""
         if not len(feedback.id):
             return
         slots = self.sparse.slots(feedback.id, feedback.features)
@@ -145,16 +196,25 @@ class NystromGP:
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh: weights of the features together, the rest of each arm on its own.
+        """Draw the expected energies ``size`` times, (size, a) Wh.
 
-        Marginals are those of `posterior`; what the dictionary does not explain is drawn without
-        its correlations, as in Thompson sampling with sketched features (SOFUL-TS), so that a city
-        takes no covariance of all edges.
+        Weights of the features are drawn jointly, the unexplained part of each arm independently,
+        as in Thompson sampling with sketched features (SOFUL-TS). Marginals are those of
+        `posterior`, and a city needs no covariance of all arms.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
         """
         sparse, noise = self.sparse, self._noise_std[arms.id]
         z = sparse.embed(arms.id, arms.features)
@@ -164,24 +224,30 @@ class NystromGP:
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)
 
     def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return edges (m,) and contexts (m, d) of the dictionary."""
+        """Return arms (m,) and contexts (m, d) of the dictionary."""
         arms, dictionary = self.sparse.arms, self.sparse.dictionary
-        return arms.edge[dictionary].copy(), arms.features[dictionary].copy()
+        return arms.id[dictionary].copy(), arms.features[dictionary].copy()
 
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
-        """Return the multiplier of the standard deviation in the confidence bound that a theorem of the engine gives.
+        """Return the multiplier of the standard deviation in the engine's confidence bound.
 
-        form: of ``radius.FORMS``.  norm_bound: F, of the residuals in the kernel's Hilbert space.
-        delta: probability that the bound breaks.
+        Parameters
+        ----------
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the residuals in the kernel's Hilbert space.
+        delta
+            Failure probability.
         """
         return self.rule.radius(self.sparse, form, norm_bound, delta) / float(
             np.sqrt(self.sparse.ridge)
         )
 
     def diagnostics(self) -> dict[str, float]:
-        """Return sizes of the dictionary and of what it stands for, for the log of a round.
+        """Return the size of the dictionary and its effective dimension, for the log of a round.
 
-        A dictionary that its cap has cut does not tell the effective dimension: NaN.
+        The effective dimension is NaN after the cap has cut the dictionary.
         """
         sparse, of_rule = self.sparse, self.rule.diagnostics()
         own = {
@@ -195,7 +261,7 @@ class NystromGP:
         return own | of_rule
 
     def state(self) -> State:
-        """Return all that was learned, and the stream of the dictionary's draws."""
+        """Return the belief and the random stream of the dictionary."""
         of_rule = {f"rule_{name}": part for name, part in self.rule.state().items()}
         return (
             self.sparse.state()
@@ -204,12 +270,12 @@ class NystromGP:
         )
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model on as many edges and features.
+            If the state is not of such a model on as many arms and features.
         """
         of_rule = {
             name.removeprefix("rule_"): part

@@ -116,7 +116,8 @@ class RandomTrips:
                     origin, int(rng.choice(within)), departed_s=(t - 1) * S_PER_H, trip_id=str(t)
                 )
         raise EvrouteError(
-            f"{ORIGINS} origins have no destination within {self.nearest_m / 1000:g}-{self.farthest_m / 1000:g} km; "
+            f"{ORIGINS} origins have no destination within "
+            f"{self.nearest_m / 1000:g}-{self.farthest_m / 1000:g} km; "
             "choose another band"
         )
 

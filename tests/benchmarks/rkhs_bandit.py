@@ -1,9 +1,9 @@
-"""A bandit whose rewards are a function of known norm: the experiment of Flynn & Reeb (arXiv 2403.12732), section 7.
+"""A bandit whose reward function has known norm: Flynn & Reeb (arXiv 2403.12732), section 7.
 
 ``f = sum_i w_i k(., z_i)`` with 20 points z uniform in the unit cube and standard normal weights,
-scaled to norm B. Every round offers 100 random points; the method takes the one of largest upper
-bound and sees its value with Gaussian noise. All methods see the same function, points and noise.
-Rewards: here more is better, as in the paper.
+scaled to norm B. Every round offers 100 random points. The method takes the point of largest upper
+bound and observes its value with Gaussian noise. All methods face the same function, points and
+noise. Rewards are maximised, as in the paper.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,29 +12,29 @@ from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
-from scipy.spatial.distance import cdist
+from ridge import Ridge
 
 from evroute.arrays import FloatArray
-from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import PAPER_GRID, ConfidenceSet
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
-from evroute.model.kernels import matern52
+from evroute.model.context_kernels import context_kernel
 
 N_CENTRES = 20
 N_ARMS = 100
+
+NAMES = {1.5: "matern-3/2", 2.5: "matern-5/2", np.inf: "rbf"}
 
 Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A family of functions, and what the methods know of it.
+    """A family of functions, and the constants known to the methods.
 
     smoothness: of the Matérn kernel, 1.5 or 2.5, or infinite for the Gaussian one.  lengthscale, d:
-    of the unit cube.
-    norm, sigma, delta: B, deviation of the noise, chance of a broken bound.  horizon: rounds
-    planned.
+    of the kernel and the unit cube.  norm, sigma, delta: B, noise deviation, failure probability.
+    horizon: planned rounds.
     """
 
     smoothness: float
@@ -46,19 +46,12 @@ class Problem:
     horizon: int = 1000
 
     def __post_init__(self) -> None:
-        if self.smoothness not in (1.5, 2.5, np.inf):
+        if self.smoothness not in NAMES:
             raise ValueError(f"smoothness is {self.smoothness:g}; it must be 1.5, 2.5 or inf")
 
     def kernel(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the kernel between points (a, d) and (b, d), (a, b)."""
-        if self.smoothness == 2.5:
-            return matern52(x, y, np.full(self.d, self.lengthscale))
-        if self.smoothness == 1.5:
-            r = np.sqrt(3.0) / self.lengthscale * cdist(x, y)
-            rough: FloatArray = (1.0 + r) * np.exp(-r)
-            return rough
-        smooth: FloatArray = np.exp(-0.5 * cdist(x, y, "sqeuclidean") / self.lengthscale**2)
-        return smooth
+        return context_kernel(NAMES[self.smoothness])(x, y, np.full(self.d, self.lengthscale))
 
     @property
     def scale(self) -> float:
@@ -75,13 +68,23 @@ class Problem:
 
 
 class Method(Protocol):
-    """A rule that bounds points from above and learns what was measured."""
+    """A rule that bounds points from above and learns from measurements."""
 
     def upper(self, cross: FloatArray, variance: FloatArray) -> FloatArray:
-        """Return the upper bounds of points by their kernel with what was measured (t, a) and themselves (a,)."""
+        """Return upper bounds of points from their kernel with measurements (t, a), itself (a,)."""
 
     def observe(self, cross: FloatArray, variance: float, y: float) -> None:
-        """Learn the value y of a point, given likewise."""
+        """Add the value y of a point, with its kernel as in `upper`.
+
+        Parameters
+        ----------
+        cross
+            (t,) kernel with the measurements so far.
+        variance
+            Kernel with itself.
+        y
+            Observed value.
+        """
 
 
 class Ellipsoids:
@@ -104,7 +107,13 @@ class Ellipsoids:
         return least
 
     def observe(self, cross: FloatArray, variance: float, y: float) -> None:
-        """Append to every regression."""
+        """Add a measurement to every regression.
+
+        Parameters
+        ----------
+        cross, variance, y
+            As in `Method.observe`.
+        """
         for ridge in self._ridges.values():
             ridge.append(cross, variance, y)
 
@@ -126,12 +135,18 @@ class AbbasiYadkori:
         return ends
 
     def observe(self, cross: FloatArray, variance: float, y: float) -> None:
-        """Append to the regression."""
+        """Add a measurement.
+
+        Parameters
+        ----------
+        cross, variance, y
+            As in `Method.observe`.
+        """
         self._ridge.append(cross, variance, y)
 
 
 class ImprovedGP:
-    """IGP-UCB with ``eta = 2 / T``, and 2 in place of ``t eta``, as the paper's authors ran it."""
+    """IGP-UCB with ``eta = 2 / T``, and 2 instead of ``t eta``, as in the authors' program."""
 
     def __init__(self, problem: Problem) -> None:
         self._norm, self._sigma2, self._delta = problem.norm, problem.sigma**2, problem.delta
@@ -145,12 +160,18 @@ class ImprovedGP:
         return ends
 
     def observe(self, cross: FloatArray, variance: float, y: float) -> None:
-        """Append to the regression."""
+        """Add a measurement.
+
+        Parameters
+        ----------
+        cross, variance, y
+            As in `Method.observe`.
+        """
         self._ridge.append(cross, variance, y)
 
 
 class Exact:
-    """CMM by the dual in the eigenbasis, decomposed afresh every round."""
+    """CMM by the dual in the eigenbasis, decomposed anew in every round."""
 
     def __init__(self, problem: Problem) -> None:
         self._assumptions = assume(problem.norm, problem.sigma, problem.delta, problem.scale)
@@ -164,7 +185,13 @@ class Exact:
         )
 
     def observe(self, cross: FloatArray, variance: float, y: float) -> None:
-        """Border the Gram matrix."""
+        """Add a measurement.
+
+        Parameters
+        ----------
+        cross, variance, y
+            As in `Method.observe`.
+        """
         self._gram = np.block([[self._gram, cross[:, np.newaxis]], [cross, np.array(variance)]])
         self._y = np.append(self._y, y)
 
@@ -180,10 +207,26 @@ METHODS: Mapping[str, Callable[[Problem], Method] | None] = {
 
 
 def play(problem: Problem, method: str, seed: int, *, rounds: int | None = None) -> FloatArray:
-    """Return the cumulative regret after each round, (rounds,); by default the whole horizon.
+    """Return the cumulative regret after each round.
 
     Function, points, noise and the random first choice depend on the problem's kernel and the seed
     alone.
+
+    Parameters
+    ----------
+    problem
+        Family of functions.
+    method
+        Key of `METHODS`.
+    seed
+        Repetition.
+    rounds
+        Number of rounds; None for the horizon.
+
+    Returns
+    -------
+    FloatArray
+        (rounds,).
     """
     rounds = problem.horizon if rounds is None else rounds
     world, arms_rng, noise_rng, choice_rng = (default_rng(s) for s in SeedSequence(seed).spawn(4))

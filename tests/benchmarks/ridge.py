@@ -1,7 +1,7 @@
-"""Ridge: a kernel regression of one strength that grows by one measurement at a time.
+"""Ridge: kernel regression of one strength, extended by one measurement at a time.
 
 Notes on Flynn & Reeb (arXiv 2403.12732), section 5: the lower Cholesky factor of ``K + alpha I``
-gets a row more, and ``ln det(I + K / alpha)`` grows by ``ln(1 + rho²(x) / alpha)``.
+gains a row, and ``ln det(I + K / alpha)`` grows by ``ln(1 + rho²(x) / alpha)``.
 """
 
 import math
@@ -31,7 +31,17 @@ class Ridge:
         self._solved = np.empty(_FIRST_CAPACITY)
 
     def append(self, cross: FloatArray, variance: float, y: float) -> None:
-        """Take in one measurement: its kernel with those before (t,), with itself, and its value."""
+        """Add one measurement.
+
+        Parameters
+        ----------
+        cross
+            (t,) kernel with the measurements so far.
+        variance
+            Kernel with itself.
+        y
+            Measured value.
+        """
         t = self.size
         if t == len(self._solved):
             self._factor = np.asfortranarray(np.pad(self._factor, (0, t)))
@@ -46,7 +56,7 @@ class Ridge:
         self.size = t + 1
 
     def predict(self, cross: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``mu`` and ``rho²`` of points by their kernel with what was measured (t, a) and themselves (a,)."""
+        """Return ``mu``, ``rho²`` of points from their kernel with measurements (t, a), itself (a,)."""
         root = self._solve(cross)
         return self._solved[: self.size] @ root, np.maximum(
             variance - np.einsum("ij,ij->j", root, root), 0.0
