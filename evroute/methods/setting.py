@@ -19,7 +19,6 @@ from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
-from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
@@ -94,11 +93,6 @@ class Setting:
     def vehicle_numbers(self) -> dict[str, Any]:
         """The vehicle without the sources of its numbers; beliefs are kept with it."""
         return numbers_of(self.vehicle)
-
-    @property
-    def line_graph(self) -> LineGraph:
-        """The legal turns between edges."""
-        return self.search.line_graph
 
     @property
     def search(self) -> Search:

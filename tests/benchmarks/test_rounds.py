@@ -65,7 +65,7 @@ def test_a_round_of_thompson_sampling(benchmark: Any, setting: Setting, model: s
 
 
 def test_one_dijkstra_of_scipy(benchmark: Any, setting: Setting) -> None:
-    graph = setting.line_graph
+    graph = setting.search.line_graph
     weights = WEIGHT_RULES["rectified"](
         setting.arms.prior_mean_wh, setting.noise_std_wh, setting.potential_wh
     )

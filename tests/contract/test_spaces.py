@@ -146,30 +146,29 @@ def test_feedback_keeps_the_energy_of_a_trip_and_is_about_the_arms_of_its_route(
         assert (found.trip_id, found.vehicle) == ("t", CAR.name)
 
 
-def test_closed_edges_are_neither_arms_nor_on_routes(space, roads) -> None:
-    (request, route), *_ = requests(roads, space)
-    closed = route.edges[len(route) // 2]
-    if closed in (request.origin, request.destination):
-        pytest.skip("the route has no edge between its ends")
-    open_edges = request.arms.take(np.delete(request.arms.id, closed))
-    cut = Round(2, open_edges, request.origin, request.destination)
-    try:
-        arms = space.arms(cut)
-        round_it = space.route(np.ones(len(arms)), cut)
-    except NoRouteError:
-        pytest.skip("the edge is a bridge")
-    assert closed not in round_it.edges
+@pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
+@pytest.mark.parametrize("way", [("up", "down"), ("east", "west")])
+def test_closed_edges_are_neither_arms_nor_on_routes(make, way, hill) -> None:
+    roads, row = replace(hill, control=np.zeros(len(hill.turns), int)), hill.row_of
+    space = make(roads)
+    edges = space.edges.reference
+    closed = Route(tuple(row[each] for each in ("in", *way, "out")))
+    request = Round(1, edges.take(np.delete(edges.id, row[way[0]])), row["in"], row["out"])
+    arms = space.arms(request)
+    route = space.route(np.ones(len(arms)), request)
+    assert row[way[0]] not in route.edges
+    assert len(route) == len(closed)
     with pytest.raises(ValueError, match="not available"):
-        arms.rows_of(space.arms_of_route(route))
+        arms.rows_of(space.arms_of_route(closed))
 
 
-def test_another_vehicle_has_its_own_potential(space, roads) -> None:
-    heavy, day = load_vehicle("volvo-c40"), space.edges.conditions
-    (request, _), *_ = requests(roads, space, 1)
+def test_another_vehicle_has_its_own_potential(whole, roads) -> None:
+    heavy, day = load_vehicle("volvo-c40"), whole.edges.conditions
+    (request, _), *_ = requests(roads, whole, 1)
     other = replace(request, vehicle=heavy.name)
     masses = heavy.mass_kg + day.payload_kg, CAR.mass_kg + day.payload_kg
     np.testing.assert_allclose(
-        space.potential_wh(other), space.potential_wh(request) * masses[0] / masses[1], atol=1e-12
+        whole.potential_wh(other), whole.potential_wh(request) * masses[0] / masses[1], atol=1e-12
     )
 
 
