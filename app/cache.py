@@ -12,7 +12,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
-from evroute.learning.belief import inflation, load_belief
+from evroute.learning.belief import load_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import load_network, network_names, read_any
@@ -107,11 +107,8 @@ def planner(
     """
     if not folder:
         return Planner(roads, vehicle, conditions=conditions)
-    model = load_belief(RUNS / folder, run, roads, vehicle)
-    widened = inflation(RUNS / folder, run)
-    return Planner(
-        roads, vehicle, model, conditions=conditions, guarantee=guarantee, inflation=widened
-    )
+    belief = load_belief(RUNS / folder, run, network=roads)
+    return Planner(roads, vehicle, belief, conditions=conditions, guarantee=guarantee)
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)

@@ -12,9 +12,9 @@ from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery
+from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.plan import Plan
-from evroute.planning.planner import energy_by_change, energy_by_condition
 
 WAYS = ["a named trip", "clicks on the map", "names or coordinates"]
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "learn": "evroute.learning.learn",
+    "load_belief": "evroute.learning.belief",
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
     "plan": "evroute.planning.planner",
@@ -25,12 +26,22 @@ _LAZY = {
 if TYPE_CHECKING:
     from evroute.energy.vehicle import load_vehicle
     from evroute.experiments.experiment import simulate
+    from evroute.learning.belief import load_belief
     from evroute.learning.learn import learn
     from evroute.network.catalog import load_network
     from evroute.planning.planner import plan
     from evroute.report.maps import route_map
 
-__all__ = ["__version__", "learn", "load_network", "load_vehicle", "plan", "route_map", "simulate"]
+__all__ = [
+    "__version__",
+    "learn",
+    "load_belief",
+    "load_network",
+    "load_vehicle",
+    "plan",
+    "route_map",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

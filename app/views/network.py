@@ -48,18 +48,18 @@ def main() -> None:
     with right:
         st.subheader("What the source tells, and lacks", anchor=False)
         tell_source(roads)
-    if believed.model is not None:
+    if (posterior := believed.edge_posterior) is not None:
         st.subheader("Roads that differ most from physics", anchor=False)
         st.caption(
             "z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance."
         )
-        table = differences(believed.model, believed.arms, roads).head(MOST_ROADS)
+        table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
         st.dataframe(table.style.format(precision=1), hide_index=True)
 
 
 def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
     """Return what can be shown of every edge, (n,) each, by title with its unit."""
-    prior, per_km = believed.prior, 1000 / roads.length_m
+    prior, per_km = believed.space.edges.prior(), 1000 / roads.length_m
     layers = {
         "incline (%)": 100 * np.tan(roads.incline_rad),
         "speed limit (km/h)": 3.6 * roads.speed_mps,
@@ -67,8 +67,7 @@ def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
         "energy by physics (Wh per km)": prior.mean_wh * per_km,
         "prior uncertainty (Wh per km)": prior.std_wh * per_km,
     }
-    if believed.model is not None:
-        belief = believed.model.posterior(believed.arms)
+    if (belief := believed.edge_posterior) is not None:
         layers |= {
             "energy as learned (Wh per km)": belief.mean_wh * per_km,
             "learned minus physics (Wh per km)": (belief.mean_wh - prior.mean_wh) * per_km,

@@ -89,7 +89,9 @@ def planner_of(request: Request) -> Planner:
             request.run,
             request.guarantee,
         )
-    return Planner(request.network, request.vehicle, corrected.model, conditions=request.conditions)
+    return Planner(
+        request.network, request.vehicle, corrected.belief, conditions=request.conditions
+    )
 
 
 def draw_map(request: Request, plan: Plan | None) -> None:

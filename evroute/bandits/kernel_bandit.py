@@ -186,7 +186,7 @@ class _Learner:
         row = [pulled]
         self.model.update(
             Feedback(
-                arms.edge[row],
+                arms.id[row],
                 arms.features[row],
                 arms.prior_mean_wh[row],
                 np.array([cost], dtype=float),

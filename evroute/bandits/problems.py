@@ -121,7 +121,7 @@ class GpSurface:
 
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
-        cost: FloatArray = self._cost[arms.edge]
+        cost: FloatArray = self._cost[arms.id]
         return cost
 
 

@@ -70,7 +70,7 @@ class SupKernelUCB:
         """Return the position of the arm to pull."""
         active = np.arange(len(arms))
         for depth, level in enumerate(self._levels, start=1):
-            edge, features = arms.edge[active], arms.features[active]
+            edge, features = arms.id[active], arms.features[active]
             z = level.embed(edge, features)
             noise = self._noise_std[edge]
             # widths in units of cost, as the rounds' thresholds are
@@ -102,7 +102,7 @@ class SupKernelUCB:
         """
         if self._stored is None:
             return
-        edge, features = arms.edge[[pulled]], arms.features[[pulled]]
+        edge, features = arms.id[[pulled]], arms.features[[pulled]]
         slots = self._stored.slots(edge, features)
         self._stored.grow(int(slots[0]))
         self._stored.absorb(slots, np.array([cost]) / self._noise_std[edge])

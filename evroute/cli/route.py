@@ -9,7 +9,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evroute.energy.driving import DrivingConditions
     from evroute.energy.vehicle import Vehicle
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.guarantee import Guarantee
@@ -164,6 +163,17 @@ def route(
             "--only energy goes with --batch, and with no other --search than potential"
         )
     roads = load_network(network)
+    learned = None
+    if belief is not None:
+        from evroute.learning.belief import load_belief
+
+        learned = load_belief(belief, run, network=roads)
+
+    def planner_of(vehicle: "Vehicle") -> "Planner":
+        from evroute.planning.planner import Planner
+
+        return Planner(roads, vehicle, learned, conditions=day, guarantee=wanted)
+
     if batch is not None:
         if (
             trip
@@ -181,7 +191,7 @@ def route(
             )
         _answer(
             batch,
-            lambda name: _planner(roads, load_vehicle(name), belief, run, day, wanted),
+            lambda name: planner_of(load_vehicle(name)),
             vehicle,
             search,
             only,
@@ -191,8 +201,7 @@ def route(
     car = load_vehicle(vehicle)
     battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
     extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
-    planner = _planner(roads, car, belief, run, day, wanted)
-    plan = planner.plan(
+    plan = planner_of(car).plan(
         origin,
         destination,
         search=search,
@@ -215,10 +224,8 @@ def route(
             typer.echo(
                 f"{found} of {alternatives} alternatives: no more lie between the fastest and the least energy"
             )
-        if belief is not None:
-            from evroute.learning.belief import load_conformal
-
-            heard = load_conformal(belief, run)
+        if learned is not None:
+            heard = learned.conformal
             if heard.trips:
                 last = (
                     f"last {heard.trips_heard} trips were"
@@ -253,26 +260,6 @@ def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
         return Guarantee(interval, **values)  # type: ignore[arg-type]
     except ValueError as error:
         raise EvrouteError(str(error)) from None
-
-
-def _planner(
-    roads: "RoadNetwork",
-    car: "Vehicle",
-    belief: Path | None,
-    run: str | None,
-    day: "DrivingConditions",
-    wanted: "Guarantee | None",
-) -> "Planner":
-    from evroute.planning.planner import Planner
-
-    if belief is None:
-        return Planner(roads, car, conditions=day)
-    from evroute.learning.belief import inflation, load_belief
-
-    model = load_belief(belief, run, roads, car)
-    return Planner(
-        roads, car, model, conditions=day, guarantee=wanted, inflation=inflation(belief, run)
-    )
 
 
 def _answer(

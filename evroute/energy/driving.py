@@ -21,6 +21,7 @@ COMFORT_C = 21.0
 HEATING_W_PER_K = 150.0
 COOLING_W_PER_K = 90.0
 HVAC_MAX_W = 5_000.0
+TEMPERATURE_UNIT_K = 10.0
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
@@ -112,6 +113,11 @@ def hvac_w(temperature_c: float) -> float:
     difference_k = temperature_c - COMFORT_C
     slope = COOLING_W_PER_K if difference_k > 0 else HEATING_W_PER_K
     return min(slope * abs(difference_k), HVAC_MAX_W)
+
+
+def temperature_feature(temperature_c: float) -> float:
+    """Return the feature of contexts for a temperature: its distance from 21 °C, in units of 10 K."""
+    return (temperature_c - COMFORT_C) / TEMPERATURE_UNIT_K
 
 
 def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) -> FloatArray:

@@ -1,4 +1,4 @@
-"""TurnPrior: what entering an edge takes, the change of kinetic energy from the edge before it included.
+"""Energy of turns: entering an edge, with the change of kinetic energy from the edge before it.
 
 Every edge has its speed v. Entering edge e' from edge e takes
 
@@ -15,14 +15,14 @@ corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATE
 that SUMO's netconvert sets (``junctions.limit-turn-speed``).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import J_PER_WH, EnergyParts, energy_parts, potential_wh
-from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, check_spread
+from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -31,28 +31,17 @@ CORNER_M = 8.0
 LATERAL_MPS2 = 5.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TurnPrior:
-    """Prior of the expected energy of the a turns and starts of a `TurnTable`.
-
-    mean_wh, std_wh, noise_std_wh: (a,) Wh, as in `EnergyPrior`.  potential_wh: (a,) rise of the
-    total-energy potential, Wh.
-    """
-
-    mean_wh: FloatArray
-    std_wh: FloatArray
-    noise_std_wh: FloatArray
-    potential_wh: FloatArray
-
-    def __post_init__(self) -> None:
-        a = len(self.mean_wh)
-        freeze(self, **{name: (getattr(self, name), np.float64, (a,)) for name in self.__slots__})
-
-
 class TurnEnergy:
-    """Energy of turns for one vehicle, at speeds that may change.
+    """Energy of the turns and starts of a table for one vehicle, at given speeds of the edges.
 
-    conditions: of the day; their factor of speeds is left to those who give speeds.
+    Parameters
+    ----------
+    network, table
+        A network of n edges, and its turns and starts.
+    vehicle
+        As it is without payload, heating or cooling.
+    conditions
+        Conditions of the day; the methods take speeds after their speed factor.
     """
 
     def __init__(
@@ -156,21 +145,22 @@ def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
     return speed
 
 
-def fit(energy: TurnEnergy, spread: str) -> TurnPrior:
-    """Evaluate the energy of every turn and start at the speed limits; ``spread`` is one of `energy.prior.SPREADS`.
+def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
+    """Return the prior of all turns and starts at the speed limits; ``spread`` is one of `SPREADS`.
 
     Deviations follow the dissipated energy of the turn where the spread does. Then noise does too,
-    at the paper's size in the root mean square; else it is the paper's on every turn.
+    at the paper's size in the root mean square; otherwise it is the paper's on every turn.
 
     Raises
     ------
     UnknownNameError
         If there is no such spread; the message lists them.
     """
-    rows, speed_mps = np.arange(len(energy.table)), energy.network.speed_mps
+    rows = np.arange(len(energy.table))
+    speed_mps = energy.conditions.speed_factor * energy.network.speed_mps
     mean_wh, rise_wh = energy.mean_wh(rows, speed_mps), energy.potential_wh(rows, speed_mps)
     std_wh = SPREADS[check_spread(spread)](
         energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh
     )
     noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
-    return TurnPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)
+    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)

@@ -8,8 +8,10 @@ number is from::
     ...
 """
 
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -50,6 +52,13 @@ class Vehicle:
 
 
 _VEHICLE = TypeAdapter(Vehicle)
+
+
+def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
+    """Return the fields of a vehicle without the sources of its numbers; beliefs depend on them."""
+    numbers = asdict(vehicle)
+    del numbers["sources"]
+    return numbers
 
 
 def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
-import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from evroute.errors import EvrouteError
 from evroute.experiments.regret import FleetRegretScorer, RegretScorer
 from evroute.experiments.runs import Run
-from evroute.methods.method import Method, make_corridor, make_index, make_model, make_space
+from evroute.methods.method import Method, make_index, make_model, make_space, setting_of
 from evroute.methods.parts import MODELS, made_by, named, needs_of
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.base import Anticipates, EnergyModel, HasDiagnostics, HasJoint
 from evroute.model.fleet_view import FleetJointView, FleetView
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.corridor import Corridor
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent, lacking
 from evroute.policy.fleet import Fleet
@@ -27,14 +26,21 @@ from evroute.worlds.environment import child
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """What drives one vehicle, and what it learns.
+    """The agent of one vehicle and its parts.
 
-    space: how turns follow from edges, if arms are turns.  setting: that the model believes in.
+    Parameters
+    ----------
+    agent, model
+        The agent, and the model that it learns.
+    space
+        The arms of the model.
+    setting
+        Network, vehicle and prior of the model, over the same arms.
     """
 
     agent: Agent | Guarded
     model: EnergyModel
-    space: TurnArms | None
+    space: SearchSpace
     setting: Setting
 
 
@@ -126,40 +132,37 @@ def _learner(
 ) -> Learner:
     method, setting = run.method, _setting(run, vehicle)
     believed = _setting(run, vehicle, run.lengthscale * (method.lengthscale_factor or 1.0))
+    over_arms = setting_of(method, believed)
     if first is None:
         own = {"rng": default_rng(model_seeds)} | (
             {} if believed is setting else {"prior_factor": None}
         )
         model, space = make_model(method, believed, own), make_space(method, setting)
     else:
-        model, space = _shared(first, believed), first.space
+        model, space = _shared(first, over_arms), first.space
     agent = Agent(
         model=model,
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES[run.search],
-        search=Search(setting.line_graph),
-        potential_wh=setting.potential_wh,
+        space=Corridor(space.edges, method.corridor) if method.corridor else space,
         rng=default_rng(policy_seeds),
-        space=space or make_corridor(method, setting),
     )
     if not method.guard:
-        return Learner(agent, model, space, believed)
+        return Learner(agent, model, space, over_arms)
     share = DEFAULT_SHARE if method.guard is True else method.guard
-    guarded = Guarded(agent, search=setting.search, potential_wh=setting.potential_wh, share=share)
-    return Learner(guarded, model, space, believed)
+    return Learner(Guarded(agent, setting.edges, share=share), model, space, over_arms)
 
 
 def _shared(first: Learner, setting: Setting) -> FleetView:
     """Return the model of the first vehicle as another sees it."""
-    of_turns = first.space is not None
     seen = FleetJointView if isinstance(first.model, HasJoint) else FleetView
-    own, reference = ((each.turns if of_turns else each).prior for each in (setting, first.setting))
+    own, reference = setting.prior, first.setting.prior
     return seen(
         first.model,
-        prior_wh=np.asarray(own.mean_wh),
-        potential_wh=np.asarray(own.potential_wh),
-        reference_prior_wh=np.asarray(reference.mean_wh),
-        reference_potential_wh=np.asarray(reference.potential_wh),
+        prior_wh=own.mean_wh,
+        potential_wh=own.potential_wh,
+        reference_prior_wh=reference.mean_wh,
+        reference_potential_wh=reference.potential_wh,
     )
 
 

@@ -104,8 +104,8 @@ class Logbook:
         return Log(
             rounds={"t": t, **rounds},
             routes={
-                "t": np.repeat(t, [len(each.edge) for each in self._feedback]),
-                "edge": np.concatenate([each.edge for each in self._feedback]),
+                "t": np.repeat(t, [len(each.id) for each in self._feedback]),
+                "edge": np.concatenate([each.id for each in self._feedback]),
                 "observed_wh": np.concatenate([each.energy_wh for each in self._feedback]),
                 "travel_s": np.concatenate([each.travel_s for each in self._feedback]),
             },

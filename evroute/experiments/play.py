@@ -13,11 +13,11 @@ from evroute.experiments.loop import run as run_loop
 from evroute.experiments.random_route_probe import RandomRouteProbe
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
+from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.parts import MODELS, named
 from evroute.methods.setting import load_setting
 from evroute.model.refitting import Refitting
 from evroute.planning.battery import Battery
-from evroute.planning.turn_belief import TurnBelief
 from evroute.policy.conformal import AdaptiveConformal
 from evroute.worlds.demand.demand import load_demand, vehicles_of
 
@@ -71,11 +71,10 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 vehicle and run.share_belief
             ):  # what all share is kept once, as of the run's own vehicle
                 continue
-            learned = learner.model
-            if learner.space:
-                learned = TurnBelief(learned, learner.space, learner.setting.arms)
-            path, heard = folder.belief_path(run.name, vehicle), conformal[vehicle]
-            belief.save(path, learned, method=method, setting=learner.setting, conformal=heard)
+            learned = LearnedBelief(
+                learner.model, learner.space, method, learner.setting, conformal[vehicle]
+            )
+            belief.save(folder.belief_path(run.name, vehicle), learned)
         first = learners[""].model
         if isinstance(first, Refitting):
             folder.write_fits(run.name, first.fits)

@@ -111,12 +111,10 @@ class RegretScorer:
         arms = request.arms
         cost = self._everywhere(
             arms,
-            self.weight_rule(
-                expected_wh, self.noise_std_wh[arms.edge], self.potential_wh[arms.edge]
-            ),
+            self.weight_rule(expected_wh, self.noise_std_wh[arms.id], self.potential_wh[arms.id]),
         )
         time_s = self._everywhere(arms, world.travel_s(request))
-        length_m = self.network.length_m[arms.edge]
+        length_m = self.network.length_m[arms.id]
         speed_mps = arms.features[:, SPEED] * self._speed_scale_mps
         routes = {
             "fastest": self._best(request, self._everywhere(arms, length_m / speed_mps)),
@@ -147,7 +145,7 @@ class RegretScorer:
 
     def _everywhere(self, arms: Arms, values: FloatArray) -> FloatArray:
         everywhere = np.full(self.network.n_edges, np.inf)
-        everywhere[arms.edge] = values
+        everywhere[arms.id] = values
         return everywhere
 
     def _best(self, request: Round, weights: FloatArray) -> Route:

@@ -1,22 +1,22 @@
-"""What a run had learned, kept to plan with: the state of its model, and what it is a belief about."""
+"""Beliefs on disk: the state of a model, with its method, prior, network and vehicle."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.random import default_rng
 
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.folder import Folder
-from evroute.methods.method import Method, make_model, make_space
+from evroute.learning.learned_belief import LearnedBelief, check_roads
+from evroute.methods.method import Method
 from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel
+from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.turn_belief import TurnBelief
 from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
@@ -24,102 +24,72 @@ _CONFORMAL = "conformal/"
 SHOWN_RUNS = 10
 
 
-def save(
-    path: Path,
-    learned: EnergyModel,
-    *,
-    method: Method,
-    setting: Setting,
-    conformal: AdaptiveConformal | None = None,
-    trips: int | None = None,
-) -> None:
-    """Write the state of a model with its method and the names of network and vehicle; no pickle.
-
-    conformal: how wide its intervals have to be; none if nothing has heard of its trips.  trips:
-    how many it has learned, where others may follow (`continued`).
-    """
+def save(path: Path, belief: LearnedBelief) -> None:
+    """Write a belief with its method, prior, network and vehicle; no pickle."""
+    setting = belief.setting
     about = {
-        "method": method.model_dump(exclude_none=True),
+        "method": belief.method.model_dump(exclude_none=True),
         "prior": setting.spread,
         "lengthscale": setting.lengthscale,
         "temperature": setting.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
-        "trips": trips,
+        "trips": belief.trips,
     }
-    widths = {
-        _CONFORMAL + name: array for name, array in (conformal.state() if conformal else {}).items()
-    }
-    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state(), **widths}
+    widths = {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state(), **widths}
     with replacing(path) as temporary:
         np.savez(temporary, **arrays)
 
 
 def load_belief(
-    folder: Path, run: str | None, network: RoadNetwork, vehicle: Vehicle
-) -> EnergyModel:
-    """Return the model of a run as it was at its end; ``run`` may be None where the folder holds one run alone.
+    folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
+) -> LearnedBelief:
+    """Load the belief that a run, or ``evroute learn``, has left in a folder.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn`` or ``evroute simulate``.
+    run
+        Name of a run; None if the folder holds one alone.
+    network
+        The network that it is about; loaded by its name if None.
 
     Raises
     ------
     UnknownNameError
         If there is no such run, or several and none is named; the message lists them.
     EvrouteError
-        If the belief is of another network or vehicle, or unreadable.
+        If the file is unreadable, or the belief is about another network.
     """
-    path = Folder(folder).belief_path(_choose(folder, run))
-    state, about, _ = _read(path)
+    path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
+    state, about, conformal = _read(path)
     if about.get("temperature"):
         raise EvrouteError(
             f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet"
         )
-    setting = Setting(network, vehicle, spread=about["prior"], lengthscale=about["lengthscale"])
-    if about["digest"] != network.digest:
-        raise EvrouteError(
-            f"{path} is a belief about network '{about['network']}' ({about['digest'][:12]}), "
-            f"not about '{network.name}' ({network.digest[:12]})"
-        )
-    if about["vehicle"] != setting.vehicle_numbers:
-        raise EvrouteError(
-            f"{path} is a belief about vehicle '{about['vehicle']['name']}', not about '{vehicle.name}'"
-            + (
-                " with these numbers"
-                if about["vehicle"]["name"] == vehicle.name
-                else "; name it with --vehicle"
-            )
-        )
-    return _restored(state, about, setting)
+    roads = load_network(about["network"]) if network is None else network
+    check_roads(str(path), about["network"], about["digest"], roads)
+    setting = Setting(
+        roads,
+        Vehicle(**about["vehicle"]),
+        spread=about["prior"],
+        lengthscale=about["lengthscale"],
+    )
+    return _restored(path, setting, state, about, conformal)
 
 
-def load_conformal(folder: Path, run: str | None) -> AdaptiveConformal:
-    """Return how wide the intervals of a run had to be at its end; one that heard no trip says of a Gaussian.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such run, or several and none is named; the message lists them.
-    EvrouteError
-        If it is unreadable.
-    """
-    return _read(Folder(folder).belief_path(_choose(folder, run)))[2]
-
-
-def inflation(folder: Path, run: str | None) -> float:
-    """Return by what the deviations of a run's belief are to be multiplied, as `load_conformal`."""
-    return load_conformal(folder, run).inflation
-
-
-def continued(path: Path, setting: Setting) -> tuple[EnergyModel, AdaptiveConformal, int]:
-    """Return the model that was saved, to go on learning in the same setting, its intervals, and how many trips.
+def continued(path: Path, setting: Setting) -> LearnedBelief:
+    """Return the belief of a file, to go on learning in the same setting.
 
     Raises
     ------
     EvrouteError
         If it is unreadable.
     """
-    state, about, conformal = _read(path)
-    return _restored(state, about, setting), conformal, about["trips"]
+    return _restored(path, setting, *_read(path))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
@@ -137,15 +107,17 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal
         raise EvrouteError(f"{path} is unreadable; run again what made it") from None
 
 
-def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) -> EnergyModel:
-    # A plan draws few edges at once and needs no factor of all; it predicts once and needs no GPU.
-    options = {"prior_factor": None, "device": "cpu", "rng": default_rng(0)}
+def _restored(
+    path: Path,
+    setting: Setting,
+    state: dict[str, Any],
+    about: dict[str, Any],
+    conformal: AdaptiveConformal,
+) -> LearnedBelief:
     method = Method.model_validate(about["method"])
-    model = make_model(method, setting, options)
-    if space := make_space(method, setting):
-        model = TurnBelief(model, space, setting.arms)
-    model.restore(state)
-    return model
+    belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
+    belief.restore(state)
+    return replace(belief, conformal=conformal, trips=about["trips"], source=str(path))
 
 
 def _choose(folder: Path, run: str | None) -> str:

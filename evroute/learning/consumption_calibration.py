@@ -4,11 +4,10 @@ A display tells the charge before and after a trip, one number for all of its ed
 is one factor on what eq. 8 dissipates (``model.factor``); climbs are known.
 """
 
-from numpy.random import default_rng
-
 from evroute.arms import Feedback, Route
 from evroute.errors import EvrouteError
-from evroute.methods.method import Method, make_model
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 
 FACTORS = (0.2, 5.0)
@@ -17,21 +16,19 @@ FACTORS = (0.2, 5.0)
 class ConsumptionCalibration:
     """One factor of consumption, learned from whole trips in one setting.
 
-    model: what to plan on.  trips: how many it has learned.
+    belief: to plan on.  trips: number of trips learned.
     """
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.model = make_model(
-            Method(model="factor", index="greedy"), setting, {"rng": default_rng(0)}
-        )
+        self.belief = LearnedBelief.before_trips(Method(model="factor", index="greedy"), setting)
         self.trips = 0
 
     @property
     def factor(self) -> float:
         """What is believed to be dissipated, in multiples of eq. 8."""
         arms = self.setting.arms
-        excess_wh = self.model.posterior(arms).mean_wh - arms.prior_mean_wh
+        excess_wh = self.belief.edge_posterior.mean_wh - arms.prior_mean_wh
         return 1.0 + float(excess_wh.sum() / self.setting.prior.dissipated_wh.sum())
 
     def learn(self, route: Route, energy_wh: float) -> None:
@@ -52,7 +49,7 @@ class ConsumptionCalibration:
                 f"a trip of {energy_wh / 1000:.2f} kWh would be {factor:.1f} times what physics says of this route "
                 "beside its climb; check the charge, and that this route was driven"
             )
-        self.model.update(
+        self.belief.update(
             Feedback.of_route(self.setting.arms, route, climb_wh + factor * dissipated_wh)
         )
         self.trips += 1

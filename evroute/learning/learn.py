@@ -14,29 +14,27 @@ dropped.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.random import default_rng
 from scipy.special import ndtri
 
-from evroute.arms import Round, Route
+from evroute.arms import Route
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.files import replacing
 from evroute.folder import Folder
 from evroute.learning import belief
-from evroute.learning.measured import MeasuredTrip, read_measured
-from evroute.learning.saving import Saving, about, savings
-from evroute.methods.method import checked_method, make_model, make_space
-from evroute.methods.setting import Setting, load_setting
-from evroute.model.base import EnergyModel, HasJoint
-from evroute.planning.forecast import INTERVAL_LEVEL, forecast_arms
-from evroute.planning.turn_belief import TurnBelief
-from evroute.policy.conformal import AdaptiveConformal
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.measured_table import read_measured
+from evroute.learning.saving import Saving, savings
+from evroute.methods.method import checked_method
+from evroute.methods.setting import load_setting
+from evroute.planning.forecast import INTERVAL_LEVEL, predict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,9 +120,7 @@ def learn(
     """
     setting = load_setting(network, vehicle, prior)
     method = checked_method({"model": model, "index": "greedy"} | (options or {}))
-    learner = make_model(method, setting, {"prior_factor": None, "rng": default_rng(0)})
-    if space := make_space(method, setting):
-        learner = TurnBelief(learner, space, setting.arms)
+    learner = LearnedBelief.before_trips(method, setting)
     measured = read_measured(
         Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
     )
@@ -148,9 +144,10 @@ def learn(
     else:
         folder.open(manifest)
     kept, driven = folder.belief_path(run), folder.path / "routes" / f"{run}.parquet"
-    conformal, trips, routes = AdaptiveConformal(), _Rows(), _Rows()
+    trips, routes = _Rows(), _Rows()
     if not reset and kept.exists():
-        learner, conformal, n_learned = belief.continued(kept, setting)
+        learner = belief.continued(kept, setting)
+        n_learned = learner.trips or 0
         trips, routes = (
             _Rows.read(folder.path / "trips.parquet", n_learned),
             _Rows.read(driven, n_learned),
@@ -159,10 +156,11 @@ def learn(
     new = [trip for trip in measured.trips if trip.trip not in have]
     before = len(have)
     for t, trip in enumerate(new, start=before + 1):
-        told = {"t": t} | _foretold(learner, trip, setting)
-        trips.add([told])
+        row = {"t": t} | _foretold(learner, trip)
+        trips.add([row])
+        conformal = learner.conformal
         conformal.update(
-            told["predicted_wh"], told["predicted_sd_wh"], told["energy_wh"], conformal.multipliers
+            row["predicted_wh"], row["predicted_sd_wh"], row["energy_wh"], conformal.multipliers
         )
         learner.update(trip.feedback(setting))
         passages = zip(
@@ -175,14 +173,7 @@ def learn(
     if new or reset:
         trips.write(folder.path / "trips.parquet")
         routes.write(driven)
-        belief.save(
-            kept,
-            learner,
-            method=method,
-            setting=setting,
-            conformal=conformal,
-            trips=before + len(new),
-        )
+        belief.save(kept, replace(learner, trips=before + len(new)))
     return Learned(
         folder=folder.path,
         trips=trips.table(),
@@ -190,7 +181,7 @@ def learn(
         known=len(measured.trips) - len(new),
         skipped=measured.skipped,
         notes=measured.notes,
-        saving=savings(learner, routes_of(routes.columns), setting),
+        saving=savings(learner, routes_of(routes.columns)),
     )
 
 
@@ -202,32 +193,21 @@ def routes_of(columns: dict[str, list[Any]]) -> list[Route]:
     return [Route(tuple(each)) for each in edges.values()]
 
 
-def _foretold(model: EnergyModel, trip: MeasuredTrip, setting: Setting) -> dict[str, Any]:
-    """Return a trip's row: what it took, and what was expected of it before it is learned."""
+def _foretold(belief: LearnedBelief, trip: MeasuredTrip) -> dict[str, Any]:
+    """Return the row of a trip: its measured energy, and the prediction before it is learned."""
     edge = trip.edge
-    learner, space = about(model, setting)
-    route = Route(tuple(edge.tolist()))
-    request = Round(1, setting.arms, route.edges[0], route.edges[-1])
-    arms, passed = space.arms(request), space.arms_of_route(request, route)
-    if isinstance(learner, HasJoint):
-        told = forecast_arms(learner, arms, passed)
-        mean_wh, std_wh = told.mean_wh, told.std_wh
-    else:
-        distinct, place = np.unique(passed, return_inverse=True)
-        mean_wh, std_wh = (
-            float(learner.posterior(arms.take(distinct)).mean_wh[place].sum()),
-            float("nan"),
-        )
+    arms, passed = belief.passed(Route(tuple(edge.tolist())))
+    predicted_wh, predicted_sd_wh = predict(belief.model, arms, passed)
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,
         "edges": len(edge),
-        "length_m": float(setting.network.length_m[edge].sum()),
+        "length_m": float(belief.network.length_m[edge].sum()),
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
-        "predicted_wh": mean_wh,
-        "predicted_sd_wh": std_wh,
-        "eq8_wh": float(setting.prior.mean_wh[edge].sum()),
+        "predicted_wh": predicted_wh,
+        "predicted_sd_wh": predicted_sd_wh,
+        "eq8_wh": float(belief.space.edges.reference.prior_mean_wh[edge].sum()),
     }
 
 

@@ -5,7 +5,7 @@ time (ISO 8601 or seconds, when the edge was entered), travel_s and vehicle. A t
 read is refused; a trip that cannot have been is set aside with the reason, and the others go on.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -51,7 +51,7 @@ class MeasuredTrip:
     def feedback(self, setting: Setting) -> Feedback:
         """Return what a model learns from it, in free-flow contexts."""
         return Feedback(
-            edge=self.edge,
+            id=self.edge,
             features=setting.arms.features[self.edge],
             prior_mean_wh=setting.arms.prior_mean_wh[self.edge],
             energy_wh=self.energy_wh,
@@ -76,29 +76,6 @@ class Measured:
 
 class ImpossibleTripError(EvrouteError):
     """A trip that cannot have been; the message is the reason."""
-
-
-def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measured:
-    """Return the trips of a table, of edges or of GPS points; ``names``: those that the setting's vehicle goes by.
-
-    Raises
-    ------
-    EvrouteError
-        If the table cannot be read, or no trip of it can be used.
-    """
-    table = read_table(path)
-    if "edge" not in table.column_names and {"lat", "lon"} & set(table.column_names):
-        from evroute.learning.gps import read_points
-
-        measured = read_points(path, table, setting, sorted(names))
-    else:
-        measured = read_edges(path, table, setting, sorted(names))
-    if not measured.trips:
-        trip, reason = next(iter(measured.skipped.items()))
-        raise EvrouteError(
-            f"trip table {path}: none of {len(measured.skipped)} trips can be used; '{trip}': {reason}"
-        )
-    return measured
 
 
 def read_table(

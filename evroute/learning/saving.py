@@ -1,8 +1,8 @@
-"""What planning on a belief would save on trips that were driven, as the belief itself expects.
+"""Energy that planning on a belief would save on the trips that were driven, by the belief itself.
 
 Energies of routes share edges and learned errors, so the interval is that of one weighted sum over
-all edges under the joint posterior; the noise of single trips is left out. It holds as far as the
-belief does: what nobody has driven rests on eq. 8 and the kernel.
+all arms under the joint posterior; the noise of single trips is left out. It holds as far as the
+belief does: the energy of edges that nobody has driven rests on eq. 8 and the kernel.
 """
 
 from collections.abc import Iterable
@@ -13,20 +13,22 @@ from scipy.special import ndtri
 
 from evroute.arms import Arms, Round, Route
 from evroute.arrays import FloatArray
-from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel, HasJoint
-from evroute.planning.arm_space import ArmSpace, EdgeArms
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.model.base import HasJoint
+from evroute.planning.arm_space import ArmSpace, least_energy_route
 from evroute.planning.forecast import INTERVAL_LEVEL
-from evroute.planning.turn_belief import TurnBelief
-from evroute.planning.weights import potential
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What the belief's routes are expected to take less than others, in all, Wh.
+    """Expected saving of the belief's routes over others, in all.
 
-    std_wh: its standard deviation under the belief.  other_wh: what the others are expected to
-    take.
+    Parameters
+    ----------
+    mean_wh, std_wh
+        Mean and standard deviation of the saving under the belief, Wh.
+    other_wh
+        Expected energy of the other routes, Wh.
     """
 
     mean_wh: float
@@ -42,54 +44,53 @@ class Saving:
         return f"{self.mean_wh / 1000:.2f} kWh, {share[0]:.1%} ({INTERVAL_LEVEL:.0%}: {share[1]:.1%} to {share[2]:.1%})"
 
 
-def savings(model: EnergyModel, driven: Iterable[Route], setting: Setting) -> dict[str, Saving]:
-    """Return what the belief's routes between the ends of trips save against ``driven`` and against ``eq8``'s routes.
+def savings(belief: LearnedBelief, driven: Iterable[Route]) -> dict[str, Saving]:
+    """Return the expected savings of the belief's routes between the ends of trips.
 
-    Trips that end where they begin are left out. Nothing is returned for a model without a joint
-    posterior.
+    Trips that end where they begin are left out.
+
+    Parameters
+    ----------
+    belief
+        The routes of least energy by this belief are compared.
+    driven
+        The routes that the trips took.
+
+    Returns
+    -------
+    dict
+        Savings against the routes ``driven`` and against those of ``eq8``; empty for a model
+        without a joint posterior.
     """
+    model, space = belief.model, belief.space
     routes = [route for route in driven if route.edges[0] != route.edges[-1]]
-    learner, space = about(model, setting)
-    if not isinstance(learner, HasJoint) or not routes:
+    if not isinstance(model, HasJoint) or not routes:
         return {}
-    requests = [Round(1, setting.arms, route.edges[0], route.edges[-1]) for route in routes]
+    edges = space.edges.reference
+    requests = [Round(1, edges, route.edges[0], route.edges[-1]) for route in routes]
     arms = space.arms(requests[0])
-    mean_wh = learner.posterior(arms).mean_wh
-    own = _planned(mean_wh, requests, space)
-    on_edges = EdgeArms(setting.search, setting.potential_wh)
-    others = {"driven": routes, "eq8": _planned(setting.prior.mean_wh, requests, on_edges)}
-    counts = {
-        name: _counts(each, requests, space, len(arms))
-        for name, each in {"own": own, **others}.items()
-    }
-    return {name: _saving(learner, arms, counts["own"], counts[name], mean_wh) for name in others}
+    mean_wh = model.posterior(arms).mean_wh
+    by_eq8 = _planned(space.edges, edges.prior_mean_wh, requests)
+    own = _counts(space, _planned(space, mean_wh, requests), arms)
+    others = {"driven": _counts(space, routes, arms), "eq8": _counts(space, by_eq8, arms)}
+    return {name: _saving(model, arms, own, other, mean_wh) for name, other in others.items()}
 
 
-def about(model: EnergyModel, setting: Setting) -> tuple[EnergyModel, ArmSpace]:
-    """Return the model inside a belief about turns and how its arms follow from edges, or of edges as they are."""
-    if isinstance(model, TurnBelief):
-        return model.model, model.space
-    return model, EdgeArms(setting.search, setting.potential_wh)
-
-
-def _planned(energy_wh: FloatArray, requests: Iterable[Round], space: ArmSpace) -> list[Route]:
+def _planned(space: ArmSpace, energy_wh: FloatArray, requests: Iterable[Round]) -> list[Route]:
     found: dict[tuple[int, int], Route] = {}
     routes = []
     for request in requests:
         ends = request.origin, request.destination
         if ends not in found:
-            weights = potential(energy_wh, np.zeros(len(energy_wh)), space.potential_wh(request))
-            found[ends] = space.route(weights, request)
+            found[ends] = least_energy_route(space, energy_wh, request)
         routes.append(found[ends])
     return routes
 
 
-def _counts(routes: list[Route], requests: list[Round], space: ArmSpace, n_arms: int) -> FloatArray:
+def _counts(space: ArmSpace, routes: list[Route], arms: Arms) -> FloatArray:
     """Return how often the routes pass each arm, (a,)."""
-    passed = [
-        space.arms_of_route(request, route) for route, request in zip(routes, requests, strict=True)
-    ]
-    return np.bincount(np.concatenate(passed), minlength=n_arms).astype(float)
+    passed = np.concatenate([arms.rows_of(space.arms_of_route(route)) for route in routes])
+    return np.bincount(passed, minlength=len(arms)).astype(float)
 
 
 def _saving(

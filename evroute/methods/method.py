@@ -29,12 +29,12 @@ from evroute.methods.parts import (
     pair,
 )
 from evroute.methods.setting import Setting
-from evroute.methods.turn_setting import TurnSetting
 from evroute.model.base import EnergyModel
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.refitting import Refitting
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.corridor import CorridorArms
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.turn_space import TurnSpace
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index
 
@@ -84,14 +84,14 @@ class Method(BaseModel):
     """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
 
     arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is
-    measured on the edge left (`TurnArms`), or ``"edges"`` where left out.  learn_speeds: turns go
+    measured on the edge left (`TurnSpace`), or ``"edges"`` where left out.  learn_speeds: turns go
     by the speeds that trips measured.
     controls: contexts of turns tell of lights, stop signs and right of way, where the network knows
     of them.
     guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the
     default.
     corridor: routes are sought among the edges on ways that cost at most so many times the least by
-    eq. 8, and nothing is predicted of others (`CorridorArms`).  lengthscale_factor: the model's
+    eq. 8, and nothing is predicted of others (`Corridor`).  lengthscale_factor: the model's
     kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and noise, to
     what is driven; both are for models with a kernel.  Every other option is a parameter with a
     default of the model or the index (`options_of`); one that both have goes to both.
@@ -258,10 +258,21 @@ def checked_method(table: Mapping[str, Any]) -> Method:
 
 
 def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
-    """Return the model of a method before any trip; ``options`` go before those of the method and the setting."""
+    """Return the model of a method before any trip.
+
+    Parameters
+    ----------
+    method
+        The model and its options.
+    setting
+        Network, vehicle and prior, over the edges.
+    options
+        Arguments that go before those of the method and the setting.
+    """
     target = named(MODELS, "model", method.model)
-    shared = _told(method, setting)
-    options = {**method.options, **options}
+    shared = setting_of(method, setting)
+    # a factor over all turns would not fit into memory
+    options = method.options | ({"prior_factor": None} if method.arms else {}) | dict(options)
     if not method.fit_hyperparameters:
         model: EnergyModel = call(target, options, shared)
         return model
@@ -274,38 +285,27 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
     return Refitting(make, setting.kernel, setting.noise_std_wh)
 
 
-def make_space(method: Method, setting: Setting) -> TurnArms | None:
-    """Return what the arms of a method are on turns; ``None`` for edges."""
+def make_space(method: Method, setting: Setting) -> SearchSpace:
+    """Return a new space of the arms of a method, for one learner."""
     if not method.arms:
-        return None
-    return TurnArms(
-        setting.search,
-        setting.turns.energy,
+        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.temperature)
+    return TurnSpace(
+        setting.edges,
+        setting.turn_table,
         braked=method.braked,
         learn_speeds=bool(method.learn_speeds),
         controls=bool(method.controls),
     )
 
 
-def make_corridor(method: Method, setting: Setting) -> CorridorArms | None:
-    """Return the corridor of a method, if it has one."""
-    return (
-        CorridorArms(setting.search, setting.potential_wh, method.corridor)
-        if method.corridor
-        else None
-    )
-
-
-def _told(method: Method, setting: Setting) -> Setting | TurnSetting:
-    """Return the setting told of the arms of a method."""
-    if not method.arms:
-        return setting
-    return setting.controlled_turns if method.controls else setting.turns
+def setting_of(method: Method, setting: Setting) -> Setting:
+    """Return the setting over the arms of a method."""
+    return setting.on_turns(controls=bool(method.controls)) if method.arms else setting
 
 
 def make_index(method: Method, setting: Setting) -> Index:
     """Return the index of a method."""
-    shared = _told(method, setting)
+    shared = setting_of(method, setting)
     index: Index = call(named(INDICES, "index", method.index), method.options, shared)
     return index
 

@@ -1,45 +1,52 @@
-"""Setting: what every run on one network with one vehicle and one prior shares, computed once for each process.
+"""Setting: the values that all runs on one network with one vehicle and one prior share.
 
-Its attributes are the values that models, indices and worlds may ask for by name (``parts.call``).
+Each is computed once for each process. Models and indices may ask for the attributes by name
+(`parts.call`).
 """
 
-from dataclasses import asdict
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.driving import COMFORT_C
-from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior, all_arms, fit
-from evroute.energy.regressors import Regressors
-from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
+from evroute.energy.regressors import Derivatives
+from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
 from evroute.errors import EvrouteError
 from evroute.model import build
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.graph_matern import GraphMatern
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import TurnTable
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.places import endpoints
 from evroute.planning.search import Search
+from evroute.planning.turn_space import TurnSpace
 
 if TYPE_CHECKING:
-    from evroute.methods.turn_setting import TurnSetting
     from evroute.model.sparse_graph import SparseGraphMatern
-
-TEMPERATURE_UNIT_K = 10.0
 
 
 class Setting:
-    """One network, one vehicle and one prior, and all that follows from these.
+    """One network, one vehicle and one prior, over the arms of one space.
 
-    spread: how the prior's deviations are spread over the edges, one of `energy.prior.SPREADS`.
-    lengthscale: of the kernel.  temperature: contexts have a further feature,
-    `temperature_feature`.
+    Parameters
+    ----------
+    network, vehicle
+        Roads, and the vehicle that drives them.
+    spread
+        Spread of the prior deviations over the arms, one of `energy.prior.SPREADS`.
+    lengthscale
+        Of the kernel, in standard deviations of the contexts.
+    temperature
+        Whether contexts have the temperature as a further feature.
+    space
+        The arms; the edges of the network if None.
     """
 
     def __init__(
@@ -50,109 +57,112 @@ class Setting:
         spread: str = DEFAULT_SPREAD,
         lengthscale: float = DEFAULT_LENGTHSCALE,
         temperature: bool = False,
+        space: SearchSpace | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
         self.spread = spread
         self.lengthscale = lengthscale
         self.temperature = temperature
+        self.space = space or EdgeSpace(network, vehicle, temperature=temperature)
+        self._on_turns: dict[bool, Setting] = {}
+
+    def on_turns(self, *, controls: bool = False) -> "Setting":
+        """Return the setting over turns; ``controls`` as in `TurnSpace`."""
+        if controls not in self._on_turns:
+            self._on_turns[controls] = Setting(
+                self.network,
+                self.vehicle,
+                spread=self.spread,
+                lengthscale=self.lengthscale,
+                temperature=self.temperature,
+                space=TurnSpace(self.edges, self.turn_table, controls=controls),
+            )
+        return self._on_turns[controls]
+
+    @property
+    def edges(self) -> EdgeSpace:
+        """The space of the edges of the network."""
+        return self.space.edges
+
+    @cached_property
+    def turn_table(self) -> TurnTable:
+        """The turns and starts of the network."""
+        return TurnTable.from_network(self.network)
 
     @cached_property
     def vehicle_numbers(self) -> dict[str, Any]:
-        """The vehicle without the sources of its numbers: what a belief depends on."""
-        numbers = asdict(self.vehicle)
-        del numbers["sources"]
-        return numbers
+        """The vehicle without the sources of its numbers; beliefs are kept with it."""
+        return numbers_of(self.vehicle)
 
-    @cached_property
+    @property
     def line_graph(self) -> LineGraph:
-        """Legal turns."""
-        return LineGraph.from_network(self.network)
+        """The legal turns between edges."""
+        return self.search.line_graph
 
-    @cached_property
+    @property
     def search(self) -> Search:
         """A search over all edges."""
-        return Search(self.line_graph)
+        return self.edges.search
 
     @cached_property
     def prior(self) -> EnergyPrior:
-        """Eq. 8 and the spreads around it."""
-        return fit(self.network, self.vehicle, self.spread)
+        """Physics of every arm and the spreads around it."""
+        return self.space.prior(self.spread)
 
-    @cached_property
+    @property
     def arms(self) -> Arms:
-        """Every edge in its free-flow context, and where contexts tell of it at a pleasant temperature."""
-        arms = all_arms(self.network, self.prior)
-        if not self.temperature:
-            return arms
-        features = np.column_stack(
-            [arms.features, np.full(len(arms), temperature_feature(COMFORT_C))]
-        )
-        return Arms(arms.edge, features, arms.prior_mean_wh)
+        """All arms in free flow, at 21 °C if temperature is a feature."""
+        return self.space.reference
 
-    @cached_property
+    @property
     def potential_wh(self) -> FloatArray:
-        """(n,) ``m g dz``, Wh."""
+        """(a,) rise of the potential over each arm, Wh."""
         return self.prior.potential_wh
 
-    @cached_property
+    @property
     def noise_std_wh(self) -> FloatArray:
-        """(n,) standard deviation of one measurement, Wh."""
+        """(a,) standard deviation of one measurement, Wh."""
         return self.prior.noise_std_wh
 
     @cached_property
     def kernel(self) -> EdgeContextKernel:
-        """The prior covariance of arms; its graph's rows are kept for all runs of the process."""
-        return self._kernel(self.prior)
+        """The prior covariance of arms; all runs of the process share the rows of its graph."""
+        return self._kernel(self.prior, _graph(self.network))
 
     @cached_property
     def sparse_kernel(self) -> EdgeContextKernel:
-        """The same as ``kernel`` to 1e-6, on a graph kernel that is sparse: for regions."""
-        lengthscales = np.full(self.arms.features.shape[1], self.lengthscale)
-        return EdgeContextKernel(_sparse_graph(self.network), self.prior.std_wh, lengthscales)
+        """The prior covariance to 1e-6, on a graph kernel that is sparse, for regions."""
+        return self._kernel(self.prior, _sparse_graph(self.network))
 
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
-        """The same, its deviations spread by what an edge dissipates, whatever the setting's own spread."""
+        """The prior covariance with the spread "dissipation", whatever the spread of the setting."""
         if self.spread == "dissipation":
             return self.kernel
-        return self._kernel(fit(self.network, self.vehicle, "dissipation"))
+        return self._kernel(self.space.prior("dissipation"), _graph(self.network))
 
-    @cached_property
-    def regressors(self) -> Regressors:
-        """Derivatives of eq. 8 by what it takes for granted."""
-        return Regressors(self.network, self.vehicle)
+    @property
+    def regressors(self) -> Derivatives:
+        """Derivatives of the energy of the arms by the numbers that physics assumes."""
+        return self.space.regressors
 
     @cached_property
     def prior_variance_wh2(self) -> FloatArray:
-        """(n,) diagonal of the kernel, Wh²."""
-        return self.kernel.diagonal(self.arms.edge, self.arms.features)
+        """(a,) diagonal of the kernel, Wh²."""
+        return self.kernel.diagonal(self.arms.id, self.arms.features)
 
     @cached_property
     def prior_factor(self) -> FloatArray:
-        """(n, n) factor of the prior covariance, mapped from the cache, Wh."""
+        """(a, a) factor of the prior covariance, mapped from the cache, Wh."""
         return build.prior_factor(self.kernel, self.arms, cache_dir())
 
-    @cached_property
-    def turns(self) -> "TurnSetting":
-        """The same, told of turns."""
-        from evroute.methods.turn_setting import TurnSetting
-
-        return TurnSetting(self)
-
-    @cached_property
-    def controlled_turns(self) -> "TurnSetting":
-        """The same, with contexts of lights, stop signs and right of way."""
-        from evroute.methods.turn_setting import TurnSetting
-
-        return TurnSetting(self, controls=True)
-
-    def _kernel(self, prior: EnergyPrior) -> EdgeContextKernel:
-        n_features = self.arms.features.shape[1]
-        return build.standard_kernel(_graph(self.network), prior, self.lengthscale, n_features)
+    def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
+        lengthscales = self.lengthscale * self.space.lengthscale_factors
+        return EdgeContextKernel(self.space.graph(of_edges), prior.std_wh, lengthscales)
 
     def ends(self, trip: str) -> tuple[int, int]:
-        """Return origin and destination (network rows) of a named trip, or of one written ``PLACE to PLACE``.
+        """Return origin and destination, network rows, of a named trip or of ``PLACE to PLACE``.
 
         Raises
         ------
@@ -178,7 +188,14 @@ def load_setting(
     lengthscale: float = DEFAULT_LENGTHSCALE,
     temperature: bool = False,
 ) -> Setting:
-    """Return the setting of a network and a vehicle, each a name or a file, under a prior.
+    """Return the setting of a network and a vehicle over the edges; equal calls share one.
+
+    Parameters
+    ----------
+    network, vehicle
+        A name or a file each.
+    spread, lengthscale, temperature
+        As in `Setting`.
 
     Raises
     ------
@@ -192,11 +209,6 @@ def load_setting(
         lengthscale=lengthscale,
         temperature=temperature,
     )
-
-
-def temperature_feature(temperature_c: float) -> float:
-    """Return what contexts tell of a temperature: its distance from a pleasant one, in units of 10 K."""
-    return (temperature_c - COMFORT_C) / TEMPERATURE_UNIT_K
 
 
 @cache

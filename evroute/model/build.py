@@ -1,7 +1,7 @@
-"""The standard kernel of a network, and the factor of its prior over all edges, kept on disk for other processes.
+"""The standard graph kernel of a network, and the factor of a prior, cached on disk for all processes.
 
-Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. What is kept is named
-by a digest of all that it depends on, so a changed network or vehicle never meets an old file.
+Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. A cached file is named
+by a digest of all its inputs, so that a changed network or vehicle never meets an old file.
 """
 
 import logging
@@ -11,13 +11,11 @@ import numpy as np
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.prior import EnergyPrior
 from evroute.files import replacing
 from evroute.model import graph_matern
 from evroute.model.base import lower_factor
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
-from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
@@ -39,16 +37,6 @@ def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
     return GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
 
 
-def standard_kernel(
-    graph: GraphMatern,
-    prior: EnergyPrior,
-    lengthscale: float = DEFAULT_LENGTHSCALE,
-    n_features: int = len(context.NAMES),
-) -> EdgeContextKernel:
-    """Build the paper's kernel: one lengthscale for every context, in standard deviations of it."""
-    return EdgeContextKernel(graph, prior.std_wh, np.full(n_features, lengthscale))
-
-
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
     """Return the prior covariance of all edges of a network in the contexts of ``arms``, (n, n) Wh².
 
@@ -57,7 +45,7 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
     ValueError
         If ``arms`` are not all edges.
     """
-    if not np.array_equal(arms.edge, np.arange(kernel.graph.n_edges)):
+    if not np.array_equal(arms.id, np.arange(kernel.graph.n_edges)):
         raise ValueError(
             f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network"
         )

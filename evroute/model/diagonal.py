@@ -25,7 +25,7 @@ class Diagonal(ABC):
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def covariance(self, arms: Arms) -> FloatArray:

@@ -47,11 +47,11 @@ class EdgeSpeeds(Diagonal):
 
     def posterior(self, arms: Arms) -> Belief:
         """Return eq. 8 at the learned speeds and its deviation to first order."""
-        precision = self._precision[arms.edge]
-        slowness = self._information[arms.edge] / precision
+        precision = self._precision[arms.id]
+        slowness = self._information[arms.id] / precision
         assumed_mps = self._regressors.speed_mps(arms.features)
-        learned = self._regressors.parts(arms.edge, assumed_mps * np.exp(-slowness))
-        change_wh = learned.total_wh - self._regressors.parts(arms.edge, assumed_mps).total_wh
+        learned = self._regressors.parts(arms.id, assumed_mps * np.exp(-slowness))
+        change_wh = learned.total_wh - self._regressors.parts(arms.id, assumed_mps).total_wh
         by_slowness_wh = learned.auxiliary_wh - 2.0 * learned.drag_wh
         return Belief(arms.prior_mean_wh + change_wh, np.abs(by_slowness_wh) / np.sqrt(precision))
 
@@ -64,7 +64,7 @@ class EdgeSpeeds(Diagonal):
             If a time is not positive.
         """
         timed = ~np.isnan(feedback.travel_s)
-        edge, travel_s = feedback.edge[timed], feedback.travel_s[timed]
+        edge, travel_s = feedback.id[timed], feedback.travel_s[timed]
         if np.any(travel_s <= 0):
             raise ValueError(
                 f"a trip took {travel_s.min():g} s on an edge; travel times must be positive"

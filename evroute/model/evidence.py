@@ -43,7 +43,7 @@ class Driven:
     @classmethod
     def of(cls, trips: Sequence[Feedback]) -> "Driven":
         """Merge the measurements of trips; arms are sorted by edge and context."""
-        rows = np.concatenate([np.column_stack([trip.edge, trip.features]) for trip in trips])
+        rows = np.concatenate([np.column_stack([trip.id, trip.features]) for trip in trips])
         residual_wh = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
         arms, arm, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         mean_wh = np.bincount(arm, weights=residual_wh) / count

@@ -64,7 +64,7 @@ class ExactGP:
         noise: Literal["prior", "learned"] = "prior",
     ) -> None:
         n = kernel.graph.n_edges
-        if len(arms) and not np.array_equal(arms.edge, np.arange(n)):
+        if len(arms) and not np.array_equal(arms.id, np.arange(n)):
             raise ValueError(
                 f"the reference arms must be all {n} edges of the kernel's network, or none"
             )
@@ -86,7 +86,7 @@ class ExactGP:
 
     def _start(self) -> None:
         self._core = IncrementalPosterior(
-            self._kernel.diagonal(self._reference.edge, self._reference.features)
+            self._kernel.diagonal(self._reference.id, self._reference.features)
         )
         self._met = ArmSlots(self._reference.features.shape[1])
         self._noise.reset()
@@ -96,14 +96,12 @@ class ExactGP:
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm, eqs. 2-3."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
-        kept = ~self._elsewhere(arms.edge, arms.features)
-        mean[kept], variance[kept] = (
-            numbers[arms.edge[kept]] for numbers in self._core.reference()
-        )
+        kept = ~self._elsewhere(arms.id, arms.features)
+        mean[kept], variance[kept] = (numbers[arms.id[kept]] for numbers in self._core.reference())
         elsewhere, weights = np.flatnonzero(~kept), self._core.weights()
         for start in range(0, len(elsewhere), AT_ONCE):
             some = elsewhere[start : start + AT_ONCE]
-            edge, features = arms.edge[some], arms.features[some]
+            edge, features = arms.id[some], arms.features[some]
             prior = self._prior_with_slots(edge, features)
             mean[some] = weights @ prior
             explained = np.einsum("ij,ij->j", prior, self._core.solve(prior))
@@ -112,12 +110,12 @@ class ExactGP:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise.std_wh[arms.edge]
+        noise_std: FloatArray = self._noise.std_wh[arms.id]
         return noise_std
 
     def trip_noise(self, arms: Arms) -> FloatArray:
         """Return by how much one deviation of the factor of a trip moves each arm, (a,) Wh."""
-        moved: FloatArray = self._noise.trip_std * self._dissipated(arms.edge, arms.prior_mean_wh)
+        moved: FloatArray = self._noise.trip_std * self._dissipated(arms.id, arms.prior_mean_wh)
         return moved
 
     def update(self, feedback: Feedback) -> None:
@@ -125,15 +123,15 @@ class ExactGP:
 
         Without a trip effect it may be a fleet at once.
         """
-        if not len(feedback.edge):
+        if not len(feedback.id):
             return
-        slots, place = np.unique(self._slots(feedback.edge, feedback.features), return_inverse=True)
+        slots, place = np.unique(self._slots(feedback.id, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
         edge = self._met.edge[slots]
         variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
         dissipated_wh = (
-            np.bincount(place, self._dissipated(feedback.edge, feedback.prior_mean_wh)) / count
+            np.bincount(place, self._dissipated(feedback.id, feedback.prior_mean_wh)) / count
         )
         if self._noise.shares:
             shared_wh = self._noise.trip_std * dissipated_wh
@@ -147,8 +145,8 @@ class ExactGP:
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
-        prior = self._prior_with_slots(arms.edge, arms.features)
-        covariance = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+        prior = self._prior_with_slots(arms.id, arms.features)
+        covariance = self._kernel(arms.id, arms.features, arms.id, arms.features)
         covariance -= prior.T @ self._core.solve(prior)
         return 0.5 * (covariance + covariance.T)
 
@@ -174,12 +172,12 @@ class ExactGP:
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
-        variance = self._kernel.diagonal(arms.edge, arms.features)
-        return spectrum.points(self._prior_with_slots(arms.edge, arms.features), variance)
+        variance = self._kernel.diagonal(arms.id, arms.features)
+        return spectrum.points(self._prior_with_slots(arms.id, arms.features), variance)
 
     def prior_covariance(self, arms: Arms) -> FloatArray:
         """Return the kernel between the arms, (a, a) Wh²."""
-        return self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+        return self._kernel(arms.id, arms.features, arms.id, arms.features)
 
     def n_measured(self) -> float:
         """Return the number of measurements."""
@@ -200,14 +198,14 @@ class ExactGP:
         if (
             len(arms) <= DIRECT_SAMPLE_ARMS
             or strays
-            or self._elsewhere(arms.edge, arms.features).any()
+            or self._elsewhere(arms.id, arms.features).any()
         ):
             factor = lower_factor(
                 self.covariance(arms), "the posterior covariance of the arms", overwrite=True
             )
             draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
             return draws + self.posterior(arms).mean_wh
-        return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.edge]
+        return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.id]
 
     def mean(self, arms: Arms) -> FloatArray:
         """Return the posterior mean of each arm alone, (a,) Wh: cheaper than with deviations."""
@@ -225,7 +223,7 @@ class ExactGP:
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
             return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
-        edge = np.concatenate([self._met.edge, arms.edge])
+        edge = np.concatenate([self._met.edge, arms.id])
         features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
         noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
@@ -308,7 +306,7 @@ class ExactGP:
         regressed = np.empty(len(arms))
         for start in range(0, len(arms), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            regressed[some] = weights @ self._prior_with_slots(arms.edge[some], arms.features[some])
+            regressed[some] = weights @ self._prior_with_slots(arms.id[some], arms.features[some])
         return regressed
 
     def _dissipated(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
@@ -341,7 +339,7 @@ class ExactGP:
 
     def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of some arms with all reference arms, (q, n) Wh²."""
-        return self._kernel(edge, features, self._reference.edge, self._reference.features)
+        return self._kernel(edge, features, self._reference.id, self._reference.features)
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of the slots with some arms, (D, a) Wh²."""

@@ -43,7 +43,7 @@ class FixedFeatures:
         self._reference = arms
         self._known: tuple[FloatArray, FloatArray] | None = None
         chosen = _spread_out(kernel, arms, features)
-        self._edge, self._features = arms.edge[chosen], arms.features[chosen]
+        self._edge, self._features = arms.id[chosen], arms.features[chosen]
         prior = kernel(self._edge, self._features, self._edge, self._features)
         self._factor = lower_factor(
             0.5 * (prior + prior.T), "the prior covariance of the fixed features"
@@ -55,23 +55,23 @@ class FixedFeatures:
         """Return the posterior of each arm."""
         if self._known is None:
             self._known = self._believe(self._reference)
-        mean, std = (numbers[arms.edge] for numbers in self._known)
-        away = np.flatnonzero(np.any(arms.features != self._reference.features[arms.edge], axis=1))
+        mean, std = (numbers[arms.id] for numbers in self._known)
+        away = np.flatnonzero(np.any(arms.features != self._reference.features[arms.id], axis=1))
         if len(away):
             mean[away], std[away] = self._believe(arms.take(away))
         return Belief(arms.prior_mean_wh + mean, std)
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
         """Add what was measured to the second moments of the features."""
-        if not len(feedback.edge):
+        if not len(feedback.id):
             return
-        noise = self._noise_std[feedback.edge]
-        psi = self._of(feedback.edge, feedback.features) / noise
+        noise = self._noise_std[feedback.id]
+        psi = self._of(feedback.id, feedback.features) / noise
         self._gram = self._gram + psi @ psi.T
         self._information = self._information + psi @ (
             (feedback.energy_wh - feedback.prior_mean_wh) / noise
@@ -159,7 +159,7 @@ class FixedFeatures:
         )
 
     def _embed(self, arms: Arms) -> FloatArray:
-        return self._of(arms.edge, arms.features)
+        return self._of(arms.id, arms.features)
 
     def _of(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features of arms, (m, a), Wh."""
@@ -170,7 +170,7 @@ class FixedFeatures:
 
 def _spread_out(kernel: ArmKernel, arms: Arms, size: int) -> IntArray:
     """Return at most ``size`` arms, each where those before leave most of the prior variance, (m,)."""
-    rest = kernel.diagonal(arms.edge, arms.features).copy()
+    rest = kernel.diagonal(arms.id, arms.features).copy()
     floor = _EXPLAINED * float(rest.max())
     size = min(size, len(arms))
     columns, chosen = np.empty((size, len(arms))), np.empty(size, dtype=np.int64)
@@ -178,7 +178,7 @@ def _spread_out(kernel: ArmKernel, arms: Arms, size: int) -> IntArray:
         pivot = int(rest.argmax())
         if rest[pivot] <= floor:
             return chosen[:i]
-        cross = kernel(arms.edge[[pivot]], arms.features[[pivot]], arms.edge, arms.features)[0]
+        cross = kernel(arms.id[[pivot]], arms.features[[pivot]], arms.id, arms.features)[0]
         columns[i] = (cross - columns[:i, pivot] @ columns[:i]) / np.sqrt(rest[pivot])
         rest = np.maximum(rest - columns[i] ** 2, 0.0)
         chosen[i] = pivot

@@ -58,7 +58,7 @@ class FleetView:
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm, for this vehicle."""
-        reference, share = self._reference(arms), self._share[arms.edge]
+        reference, share = self._reference(arms), self._share[arms.id]
         belief = self.model.posterior(reference)
         return Belief(
             arms.prior_mean_wh + share * (belief.mean_wh - reference.prior_mean_wh),
@@ -67,13 +67,13 @@ class FleetView:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise: FloatArray = self._share[arms.edge] * self.model.noise_std(self._reference(arms))
+        noise: FloatArray = self._share[arms.id] * self.model.noise_std(self._reference(arms))
         return noise
 
     def update(self, feedback: Feedback) -> None:
         """Learn what a trip of this vehicle measured, as if the reference vehicle had driven it."""
-        prior_wh = self._prior_of_reference(feedback.edge, feedback.prior_mean_wh)
-        off_wh = (feedback.energy_wh - feedback.prior_mean_wh) / self._share[feedback.edge]
+        prior_wh = self._prior_of_reference(feedback.id, feedback.prior_mean_wh)
+        off_wh = (feedback.energy_wh - feedback.prior_mean_wh) / self._share[feedback.id]
         self.model.update(replace(feedback, prior_mean_wh=prior_wh, energy_wh=prior_wh + off_wh))
 
     def state(self) -> State:
@@ -85,9 +85,7 @@ class FleetView:
         self.model.restore(state)
 
     def _reference(self, arms: Arms) -> Arms:
-        return Arms(
-            arms.edge, arms.features, self._prior_of_reference(arms.edge, arms.prior_mean_wh)
-        )
+        return Arms(arms.id, arms.features, self._prior_of_reference(arms.id, arms.prior_mean_wh))
 
     def _prior_of_reference(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
         dissipated_wh = (prior_mean_wh - self._potential_wh[edge]) / self._share[edge]
@@ -102,7 +100,7 @@ class FleetJointView(FleetView):
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh²."""
-        share = self._share[arms.edge]
+        share = self._share[arms.id]
         covariance: FloatArray = self.model.covariance(self._reference(arms)) * np.outer(
             share, share
         )
@@ -117,12 +115,12 @@ class FleetJointView(FleetView):
         """Draw them ``size`` times, (size, a) Wh."""
         reference = self._reference(arms)
         off_wh = self.model.sample_many(reference, rng, size) - reference.prior_mean_wh
-        draws: FloatArray = arms.prior_mean_wh + self._share[arms.edge] * off_wh
+        draws: FloatArray = arms.prior_mean_wh + self._share[arms.id] * off_wh
         return draws
 
     def trip_noise(self, arms: Arms) -> FloatArray:
         """Return by how much the factor of a trip moves each arm, (a,) Wh; 0 where trips share none."""
         if not isinstance(self.model, HasTripNoise):
             return np.zeros(len(arms))
-        noise: FloatArray = self._share[arms.edge] * self.model.trip_noise(self._reference(arms))
+        noise: FloatArray = self._share[arms.id] * self.model.trip_noise(self._reference(arms))
         return noise

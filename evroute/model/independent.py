@@ -34,17 +34,17 @@ class IndependentNormal(Diagonal):
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior of each arm: mean ``information / precision``, variance ``1 / precision``."""
-        precision = self._precision[arms.edge]
+        precision = self._precision[arms.id]
         return Belief(
-            arms.prior_mean_wh + self._information[arms.edge] / precision, 1.0 / np.sqrt(precision)
+            arms.prior_mean_wh + self._information[arms.id] / precision, 1.0 / np.sqrt(precision)
         )
 
     def update(self, feedback: Feedback) -> None:
         """Add the precision and the information of each measurement to its edge; repeats count each time."""
-        weight = self._noise_std[feedback.edge] ** -2.0
-        np.add.at(self._precision, feedback.edge, weight)
+        weight = self._noise_std[feedback.id] ** -2.0
+        np.add.at(self._precision, feedback.id, weight)
         np.add.at(
-            self._information, feedback.edge, weight * (feedback.energy_wh - feedback.prior_mean_wh)
+            self._information, feedback.id, weight * (feedback.energy_wh - feedback.prior_mean_wh)
         )
 
     def state(self) -> State:

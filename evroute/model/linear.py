@@ -41,15 +41,15 @@ class LinearModel(ABC):
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
         """Learn what one trip, or several at once, measured."""
         self._regression.observe(
-            self._columns(feedback.edge, feedback.features, feedback.prior_mean_wh),
+            self._columns(feedback.id, feedback.features, feedback.prior_mean_wh),
             feedback.energy_wh - feedback.prior_mean_wh,
-            self._noise_std[feedback.edge],
+            self._noise_std[feedback.id],
         )
 
     def covariance(self, arms: Arms) -> FloatArray:
@@ -84,4 +84,4 @@ class LinearModel(ABC):
         self._regression.restore(state, f"a {self.title} model of {len(self._noise_std)} edges")
 
     def _columns_of(self, arms: Arms) -> FloatArray:
-        return self._columns(arms.edge, arms.features, arms.prior_mean_wh)
+        return self._columns(arms.id, arms.features, arms.prior_mean_wh)

@@ -80,13 +80,13 @@ class Refitting:
     def state(self) -> State:
         """Return the state of the model, the hyper-parameters and all trips."""
         measured = [
-            np.column_stack([t.edge, t.prior_mean_wh, t.energy_wh, t.features]) for t in self._trips
+            np.column_stack([t.id, t.prior_mean_wh, t.energy_wh, t.features]) for t in self._trips
         ]
         trips = {
             "trips": np.concatenate(measured)
             if measured
             else np.empty((0, 3 + self._kernel.lengthscales.shape[1])),
-            "trip_edges": np.array([len(trip.edge) for trip in self._trips], dtype=np.int64),
+            "trip_edges": np.array([len(trip.id) for trip in self._trips], dtype=np.int64),
             "numbers": np.array(json.dumps(self._numbers.to_json())),
         }
         return trips | {f"model.{name}": part for name, part in self._model.state().items()}

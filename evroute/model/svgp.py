@@ -59,7 +59,7 @@ class SparseVariationalGP:
         device: str = "cpu",
     ) -> None:
         n = kernel.graph.n_edges
-        if not np.array_equal(arms.edge, np.arange(n)):
+        if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
@@ -78,7 +78,7 @@ class SparseVariationalGP:
             raise ValueError(f"slots is '{slots}'; there are {', '.join(get_args(Slots))}")
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
-        self._reference = _points(arms.edge, arms.features)
+        self._reference = _points(arms.id, arms.features)
         self._most = inducing_points if slots == "follow" else min(inducing_points, n)
         self._slots = slots
         self._batch_size = batch_size
@@ -103,24 +103,22 @@ class SparseVariationalGP:
         """Return the posterior of each arm under q."""
         if not len(self._inducing):
             return Belief(
-                arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.edge, arms.features))
+                arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.id, arms.features))
             )
-        mean, variance = self._variational.predict(
-            self._inducing, _points(arms.edge, arms.features)
-        )
-        unit_wh = self._kernel.std_wh[arms.edge]
+        mean, variance = self._variational.predict(self._inducing, _points(arms.id, arms.features))
+        unit_wh = self._kernel.std_wh[arms.id]
         return Belief(
             arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(np.maximum(variance, 0.0))
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
         """Learn what one trip, or a fleet at once, measured (Algorithm 3). A step that diverges is left out."""
-        if not len(feedback.edge):
+        if not len(feedback.id):
             return
         self._remember(feedback)
         self._updates += 1
@@ -138,10 +136,10 @@ class SparseVariationalGP:
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
         if not len(self._inducing):
-            prior = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+            prior = self._kernel(arms.id, arms.features, arms.id, arms.features)
             return 0.5 * (prior + prior.T)
-        covariance = self._variational.covariance(self._inducing, _points(arms.edge, arms.features))
-        unit_wh = self._kernel.std_wh[arms.edge]
+        covariance = self._variational.covariance(self._inducing, _points(arms.id, arms.features))
+        unit_wh = self._kernel.std_wh[arms.id]
         covariance *= unit_wh
         covariance *= unit_wh[:, np.newaxis]
         return 0.5 * (covariance + covariance.T)
@@ -221,15 +219,13 @@ class SparseVariationalGP:
         self._rng.bit_generator.state = json.loads(str(state["rng"]))
 
     def _remember(self, feedback: Feedback) -> None:
-        points = _points(feedback.edge, feedback.features)
+        points = _points(feedback.id, feedback.features)
         new: dict[bytes, int] = {}
         for i, point in enumerate(points):
             if point.tobytes() not in self._arm_of:
                 new.setdefault(point.tobytes(), i)
         self._name(points[list(new.values())])
-        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[
-            feedback.edge
-        ]
+        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[feedback.id]
         seen = [self._arm_of[point.tobytes()] for point in points]
         self._seen = np.concatenate([self._seen, np.array(seen, dtype=np.int64)])
         self._measured = np.concatenate([self._measured, residual])

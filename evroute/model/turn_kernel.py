@@ -15,7 +15,7 @@ import hashlib
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import ArmGraph
 
 ENTERED_SHARE = 0.75
 
@@ -26,7 +26,7 @@ class TurnGraph:
     left, entered: (a,) edge rows.
     """
 
-    def __init__(self, graph: GraphMatern, left: IntArray, entered: IntArray) -> None:
+    def __init__(self, graph: ArmGraph, left: IntArray, entered: IntArray) -> None:
         self.n_edges = len(entered)
         self._graph, self._left, self._entered = graph, left, entered
         self.diagonal: FloatArray = graph.diagonal[entered]

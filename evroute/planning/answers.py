@@ -128,13 +128,7 @@ def answer_energies(
 
     An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``; they come in
     their order.
-
-    Raises
-    ------
-    EvrouteError
-        If the planner's belief is about turns; before the first answer.
     """
-    planner.energies([], [])
     numbered = enumerate(rows, start=1)
     while taken := list(islice(numbered, block)):
         ends: list[tuple[int, int] | str] = [_ends(planner, row) for _, row in taken]

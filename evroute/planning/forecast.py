@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from evroute.arms import Arms, Route
+from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
 
@@ -82,19 +82,17 @@ class ChargeForecast:
     band_percent: FloatArray
 
 
-def forecast(model: EnergyModel, arms: Arms, route: Route) -> RouteForecast:
-    """Forecast the energy of one trip along ``route`` from the joint posterior of its edges.
+def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
+    """Forecast the energy of one trip from the joint posterior of the arms that it passes.
 
-    Raises
-    ------
-    TypeError
-        If the model cannot give a joint posterior.
-    """
-    return forecast_arms(model, arms, arms.rows_of(route.rows))
-
-
-def forecast_arms(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
-    """Forecast the energy of one trip that passes arms, (k,) positions among ``arms`` in driving order.
+    Parameters
+    ----------
+    model
+        A model with a joint posterior.
+    arms
+        Arms that hold those of the trip.
+    passed
+        (k,) positions among ``arms``, in driving order.
 
     Raises
     ------
@@ -113,8 +111,28 @@ def forecast_arms(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteFore
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
 
 
+def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, float]:
+    """Return mean and standard deviation of the energy that one trip measures, Wh.
+
+    The deviation holds belief and noise; it is NaN if the model has no joint posterior.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, passed
+        As in `forecast`.
+    """
+    if isinstance(model, HasJoint):
+        energy = forecast(model, arms, passed)
+        return energy.mean_wh, energy.std_wh
+    distinct, place = np.unique(passed, return_inverse=True)
+    mean_wh = model.posterior(arms.take(distinct)).mean_wh[place]
+    return float(mean_wh.sum()), float("nan")
+
+
 def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
-    """Return the covariance of the noise of one trip that passes arms (k,), in driving order, (k, k) Wh²."""
+    """Return the covariance of the noise of one trip, (k, k) Wh²; parameters as in `forecast`."""
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
     covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)

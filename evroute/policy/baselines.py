@@ -39,7 +39,7 @@ class Random:
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return a randomly scaled eq. 8, (a,) Wh; measurements are ignored."""
-        potential_wh = self.potential_wh[arms.edge]
+        potential_wh = self.potential_wh[arms.id]
         index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (
             arms.prior_mean_wh - potential_wh
         )

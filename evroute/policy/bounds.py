@@ -201,20 +201,20 @@ class _Held:
         EvrouteError
             If the context of an arm has changed.
         """
-        if missing := max(0, int(arms.edge[-1]) + 1 - len(self.low)):
+        if missing := max(0, int(arms.id[-1]) + 1 - len(self.low)):
             self.low = np.append(self.low, np.full(missing, -np.inf))
             self.high = np.append(self.high, np.full(missing, np.inf))
             self.features = np.vstack(
                 [self.features, np.full((missing, self.features.shape[1]), np.nan)]
             )
-        before = self.features[arms.edge]
+        before = self.features[arms.id]
         if np.any((before != arms.features) & ~np.isnan(before)):
             raise EvrouteError(
                 "bounds of earlier rounds hold for the same contexts alone; leave 'running' out"
             )
-        self.features[arms.edge] = arms.features
-        low = np.maximum(self.low[arms.edge], interval.low)
-        high = np.minimum(self.high[arms.edge], interval.high)
+        self.features[arms.id] = arms.features
+        low = np.maximum(self.low[arms.id], interval.low)
+        high = np.minimum(self.high[arms.id], interval.high)
         if np.any(low > high):
             log.warning(
                 "bounds of two rounds exclude each other: B or sigma is too small; the earlier "
@@ -222,7 +222,7 @@ class _Held:
             )
             self.low[:], self.high[:] = -np.inf, np.inf
             low, high = interval.low, interval.high
-        self.low[arms.edge], self.high[arms.edge] = low, high
+        self.low[arms.id], self.high[arms.id] = low, high
         return Interval(low, high, interval.alpha_low, interval.alpha_high)
 
 

@@ -25,10 +25,9 @@ from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
 from evroute.model.mixture import Mixture, constant_interval
-from evroute.planning.arm_space import ArmSpace
+from evroute.planning.arm_space import ArmSpace, least_energy_route
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import RouteForecast
-from evroute.planning.search import Search
-from evroute.planning.weights import potential
 from evroute.policy.agent import Agent
 from evroute.policy.base import Index
 from evroute.policy.sections import Journal, Section, Totals, differing
@@ -139,13 +138,11 @@ class Guarded:
     ----------
     agent
         The learner.
-    search
-        Search over the edges, for the eq. 8 route.
-    potential_wh
-        (n,) ``m g dz`` of every edge, Wh.
+    edges
+        The space of the edges, for the eq. 8 route.
     share
-        Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0,
-        1).
+        Share of the energy that the eq. 8 route dissipates which learning may lose per trip in the
+        long run, in (0, 1).
 
     Raises
     ------
@@ -153,22 +150,14 @@ class Guarded:
         If the share is not in (0, 1).
     """
 
-    def __init__(
-        self,
-        agent: Agent,
-        *,
-        search: Search,
-        potential_wh: FloatArray,
-        share: float = DEFAULT_SHARE,
-    ) -> None:
+    def __init__(self, agent: Agent, edges: EdgeSpace, *, share: float = DEFAULT_SHARE) -> None:
         check_share(share)
         self.agent = agent
-        self.search = search
-        self.potential_wh = potential_wh
+        self.edges = edges
         self.share = share
         self._ends: dict[tuple[int, int, str], _Ends] = {}
         self._journals: dict[str, Journal] = {}
-        self._dissipated_wh = np.zeros(len(potential_wh))  # of every edge, as it was last available
+        self._dissipated_wh = np.zeros(edges.size)  # of every edge, as it was last available
         self._free = math.nan
         self._left_wh = math.nan
 
@@ -197,9 +186,10 @@ class Guarded:
         NoRouteError
             If no legal way over the available edges leads to the destination.
         """
-        edge = request.arms.edge
-        self._dissipated_wh[edge] = request.arms.prior_mean_wh - self.potential_wh[edge]
-        wanted, baseline = self.agent.propose(request), self._eq8(request)
+        eq8_wh = request.arms.prior_mean_wh
+        self._dissipated_wh[request.arms.id] = eq8_wh - self.edges.potential_wh(request)
+        wanted = self.agent.propose(request)
+        baseline = least_energy_route(self.edges, eq8_wh, request)
         ends = self._ends.setdefault(
             (request.origin, request.destination, request.vehicle), _Ends()
         )
@@ -230,7 +220,7 @@ class Guarded:
 
     def tell(self, feedback: Feedback) -> None:
         """Update the accounts and the agent with the measurements of a trip."""
-        route = tuple(feedback.edge.tolist())
+        route = tuple(feedback.id.tolist())
         ends = self._ends.setdefault((route[0], route[-1], feedback.vehicle), _Ends())
         ends.driven[route] = ends.driven.get(route, 0) + 1
         self._journal(feedback.vehicle).add(route, feedback.energy_wh)
@@ -259,14 +249,6 @@ class Guarded:
 
     def _journal(self, vehicle: str) -> Journal:
         return self._journals.setdefault(vehicle, Journal())
-
-    def _eq8(self, request: Round) -> Route:
-        edge = request.arms.edge
-        weights = np.full(len(self.potential_wh), np.inf)
-        weights[edge] = potential(
-            request.arms.prior_mean_wh, np.zeros(len(edge)), self.potential_wh[edge]
-        )
-        return self.search.route(weights, request.origin, request.destination)
 
 
 def check_share(share: float) -> None:

@@ -10,9 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
-from evroute.methods.setting import Setting
-from evroute.worlds.demand.trips import S_PER_H, Trips
-from evroute.worlds.environment import Environment
+from evroute.worlds.demand.trips import S_PER_H
 from evroute.worlds.world import World
 
 TEMPERATURES_C = -50.0, 50.0
@@ -61,6 +59,7 @@ class Conditions(World):
     """
 
     several_vehicles: ClassVar[bool] = True
+    environment: ClassVar[str] = "evroute.worlds.physics:Physics"
 
     kind: Literal["physics"] = "physics"
     payload_kg: float = Field(0.0, ge=0)
@@ -104,12 +103,6 @@ class Conditions(World):
         if self.temperature_std_k and self.temperature_c is None:
             raise ValueError("temperature_std_k does nothing without temperature_c")
         return self
-
-    def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> Environment:
-        """Return the world of these seeds."""
-        from evroute.worlds.physics import Physics
-
-        return Physics(self, setting, trips, seeds)
 
     @property
     def tells_temperature(self) -> bool:

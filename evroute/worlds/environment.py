@@ -63,7 +63,7 @@ def best_by_edges(
     NoRouteError
         If no open way leads to the destination.
     """
-    edge = request.arms.edge
+    edge = request.arms.id
     weights = np.full(len(potential_wh), np.inf)
     weights[edge] = potential(energy_wh, np.zeros(len(edge)), potential_wh[edge])
     return search.route(weights, request.origin, request.destination)

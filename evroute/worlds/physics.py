@@ -17,12 +17,12 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.driving import air_density_kgpm3, headwind_mps
+from evroute.energy.driving import air_density_kgpm3, headwind_mps, temperature_feature
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH, energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
-from evroute.methods.setting import Setting, temperature_feature
+from evroute.methods.setting import Setting
 from evroute.network import context
 from evroute.network.turn_table import TurnTable
 from evroute.worlds.closures import Closures
@@ -143,7 +143,7 @@ class Physics:
     def best_route(self, request: Round) -> Route:
         """Return the route of least true expected energy: a search over turns on shifted weights, exact."""
         weights = np.full(self.setting.network.n_edges, np.inf)
-        weights[request.arms.edge] = 0.0
+        weights[request.arms.id] = 0.0
         search = self.setting.search
         turn_weights = self._truth(request).weight_wh + search.line_graph.turn_costs(weights)
         return search.route_by_turns(turn_weights, 0.0, request.origin, request.destination)
@@ -154,7 +154,7 @@ class Physics:
         return np.concatenate([truth.first_wh[rows[:1]], truth.enter_wh[turn]])
 
     def _of_arms(self, values: FloatArray, request: Round) -> FloatArray:
-        return values if len(request.arms) == len(values) else values[request.arms.edge]
+        return values if len(request.arms) == len(values) else values[request.arms.id]
 
     def _meet(self, t: int) -> None:
         """Let the air have the temperature of round ``t``."""

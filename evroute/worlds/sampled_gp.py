@@ -123,4 +123,4 @@ class SampledGP:
         return best_by_edges(request, self.expected_wh(request), self.potential_wh, self.search)
 
     def _of_arms(self, values: FloatArray, request: Round) -> FloatArray:
-        return values if request.arms is self.arms else values[request.arms.edge]
+        return values if request.arms is self.arms else values[request.arms.id]

@@ -7,7 +7,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from numpy.random import SeedSequence
 from pydantic import Field, model_validator
 
 from evroute.arrays import FloatArray
@@ -17,8 +16,6 @@ from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.catalog import source_path
 from evroute.network.road_network import RoadNetwork
-from evroute.worlds.demand.trips import Trips
-from evroute.worlds.environment import Environment
 from evroute.worlds.world import World
 
 if TYPE_CHECKING:
@@ -40,6 +37,8 @@ class Driven(World):
     truth_drives: drives of a route whose mean is its true expected energy.
     """
 
+    environment: ClassVar[str] = "evroute.worlds.sumo_world:SumoWorld"
+
     net: Path | None = None
     temperature_c: float | None = Field(None, ge=-50, le=50)
     zones: int = Field(0, ge=0)
@@ -59,12 +58,6 @@ class Driven(World):
     @abstractmethod
     def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
         """Return what each edge of a trace takes from the battery, (k,) Wh, of a vehicle as assumed."""
-
-    def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> Environment:
-        """Return the world of these seeds."""
-        from evroute.worlds.sumo_world import SumoWorld
-
-        return SumoWorld(self, setting, trips, seeds)
 
     def source(self, setting: Setting) -> Path:
         """Return the file that SUMO drives on.

@@ -154,7 +154,7 @@ class SumoWorld:
             parts = energy_parts(
                 self._vehicle(vehicle), network.length_m, network.climb_m, network.speed_mps
             )
-            self._arms[vehicle] = Arms(arms.edge, arms.features, parts.total_wh)
+            self._arms[vehicle] = Arms(arms.id, arms.features, parts.total_wh)
         return self._arms[vehicle]
 
     def _energy(self, vehicle: str) -> TurnEnergy:

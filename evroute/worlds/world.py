@@ -11,7 +11,6 @@ kind alone.
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -38,7 +37,7 @@ WORLDS = {
 DEFAULT = "sampled-gp"
 
 
-class World(BaseModel, ABC):
+class World(BaseModel):
     """The options of one kind of world; one class for each kind.
 
     kind: its name in `WORLDS`.  name: what run names call it; from the options if not given.
@@ -49,18 +48,32 @@ class World(BaseModel, ABC):
     several_vehicles: ClassVar[bool] = False
     """Whether trips may name vehicles, each with a truth of its own."""
 
+    environment: ClassVar[str]
+    """``module:name`` of the environment; it is built of options, setting, trips and seeds."""
+
     kind: str
     name: str = Field("", pattern=r"^[\w.-]*$")
 
-    @abstractmethod
     def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> Environment:
-        """Return the world of these seeds, in which these trips are driven.
+        """Return the environment of these options.
+
+        Parameters
+        ----------
+        setting
+            Network, vehicle and prior, over the edges.
+        trips
+            The requests.
+        seeds
+            Source of all draws of the world.
 
         Raises
         ------
         EvrouteError
             If the options do not go with the network or the vehicle.
         """
+        module, _, name = self.environment.partition(":")
+        made: Environment = getattr(import_module(module), name)(self, setting, trips, seeds)
+        return made
 
     @property
     def tells_temperature(self) -> bool:

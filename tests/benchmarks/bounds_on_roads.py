@@ -24,6 +24,7 @@ from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, BoundState, assume, bounds
 from evroute.model.exact import ExactGP
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -55,8 +56,7 @@ def tightness(network: str, seeds: int) -> None:
             model=model,
             index=IndependentThompson(),
             weight_rule=WEIGHT_RULES["potential-rectified"],
-            search=setting.search,
-            potential_wh=setting.potential_wh,
+            space=EdgeSpace(setting.network, setting.vehicle),
             rng=default_rng(policy_seeds),
         )
         least = 0.0
@@ -110,7 +110,7 @@ def compare(found, t, model, arms, route, truth, own, least):
             count = model.n_measured()
             each, joint = (bounds(confidence, some, kind, count=count) for some in (points, total))
             add(kind.upper(), norm, each.low, each.high, (joint.low[0], joint.high[0]))
-    belief, energy = model.posterior(arms), forecast(model, arms, route)
+    belief, energy = model.posterior(arms), forecast(model, arms, route.rows)
     mean, prior_wh = belief.mean_wh - arms.prior_mean_wh, arms.prior_mean_wh[rows].sum()
     noise = np.sum(model.noise_std(arms)[rows] ** 2)
     std = np.sqrt(max(energy.std_wh**2 - noise, 0.0))
@@ -183,7 +183,7 @@ def timing(network: str) -> None:
         lap = np.diff(laps)
         started = time.perf_counter()
         prior = setting.kernel(rows, arms.features[rows], rows, arms.features[rows])
-        cross = setting.kernel(rows, arms.features[rows], arms.edge, arms.features)
+        cross = setting.kernel(rows, arms.features[rows], arms.id, arms.features)
         noise = setting.noise_std_wh[rows]
         gram = prior / noise / noise[:, np.newaxis] + confidence.assumptions.alpha * np.eye(d)
         root = solve_triangular(np.linalg.cholesky(gram), cross / noise[:, np.newaxis], lower=True)

@@ -18,7 +18,7 @@ from evroute.arms import Feedback, Round
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_model
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.corridor import CorridorArms
+from evroute.planning.corridor import Corridor
 from evroute.planning.weights import potential_rectified
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson, JointThompson
@@ -38,10 +38,8 @@ def agent(setting: Setting, index: IndependentThompson | JointThompson, seed: in
         model=make_model(Method(model="regional", index="ts-joint"), setting, {}),
         index=index,
         weight_rule=potential_rectified,
-        search=setting.search,
-        potential_wh=setting.potential_wh,
+        space=Corridor(setting.edges, FACTOR),
         rng=default_rng(seed),
-        space=CorridorArms(setting.search, setting.potential_wh, FACTOR),
     )
 
 
@@ -62,9 +60,9 @@ def fill(setting: Setting, learner: Agent, size: int, seed: int) -> None:
     while met < size:
         t += 1
         heard = driven(setting, trips.trip(t), t)
-        new = np.setdiff1d(heard.edge, learner.model.state()["edge"])
-        keep = np.isin(heard.edge, new[: size - met])
-        fields = (heard.edge, heard.features, heard.prior_mean_wh, heard.energy_wh)
+        new = np.setdiff1d(heard.id, learner.model.state()["edge"])
+        keep = np.isin(heard.id, new[: size - met])
+        fields = (heard.id, heard.features, heard.prior_mean_wh, heard.energy_wh)
         learner.tell(Feedback(*(field[keep] for field in fields)))
         met = len(learner.model.state()["edge"])
 

@@ -16,7 +16,7 @@ from evroute.energy.vehicle import DEFAULT as REFERENCE
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
@@ -41,8 +41,7 @@ def trips(setting: Setting, trip: str, exact: ExactGP) -> Iterator[Feedback]:
         model=exact,
         index=IndependentThompson(),
         weight_rule=WEIGHT_RULES["potential-rectified"],
-        search=Search(setting.line_graph),
-        potential_wh=setting.potential_wh,
+        space=EdgeSpace(setting.network, setting.vehicle),
         rng=default_rng(1),
     )
     for t in range(1, N_ROUNDS + 1):
@@ -68,7 +67,7 @@ def main(network: str, trip: str) -> None:
     )
     print("| --- | --- | --- | --- | --- |")
     for t, feedback in enumerate(trips(setting, trip, exact), start=1):
-        driven.update(feedback.edge.tolist())
+        driven.update(feedback.id.tolist())
         for model in models.values():
             model.update(feedback)
         if t in LOOK_AT:

@@ -20,7 +20,9 @@ from evroute.energy import prior as energy_prior
 from evroute.energy.vehicle import load_vehicle
 from evroute.model import build
 from evroute.model.exact import ExactGP
+from evroute.model.kernels import EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
+from evroute.planning.edge_space import EdgeSpace
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
@@ -52,8 +54,8 @@ def city(request, data_dir):
         pytest.skip("minutes of work that tests nothing; run with --benchmark-enable")
     network = load_network(request.param)
     prior = energy_prior.fit(network, load_vehicle())
-    arms = energy_prior.all_arms(network, prior)
-    kernel = build.standard_kernel(build.standard_graph(network, cache_dir()), prior)
+    arms = EdgeSpace(network, load_vehicle()).reference
+    kernel = EdgeContextKernel(build.standard_graph(network, cache_dir()), prior.std_wh, np.ones(3))
     return request.param, arms, kernel, prior.noise_std_wh, build.prior_covariance(kernel, arms)
 
 
@@ -98,7 +100,9 @@ def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
     def start():
         network = load_network(name)
         prior = energy_prior.fit(network, load_vehicle())
-        kernel = build.standard_kernel(build.standard_graph(network, cache_dir()), prior)
+        kernel = EdgeContextKernel(
+            build.standard_graph(network, cache_dir()), prior.std_wh, np.ones(3)
+        )
         model = ExactGP(kernel, arms, prior.noise_std_wh)
         model.posterior(arms)
         edge = np.arange(TRIP_EDGES)

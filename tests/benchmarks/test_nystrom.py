@@ -45,7 +45,7 @@ def test_12_time_per_round_is_flat_in_t_at_a_dictionary_of_fifty() -> None:
     )
     seconds = []
     for _ in range(2000):
-        moved = Arms(arms.edge, rng.random((n, 3)), arms.prior_mean_wh)
+        moved = Arms(arms.id, rng.random((n, 3)), arms.prior_mean_wh)
         row = rng.integers(0, n, 1)
         started = perf_counter()
         model.posterior(moved)

@@ -17,6 +17,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.methods.parts import MODELS, call, named
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
@@ -39,8 +40,7 @@ def rounds_of(setting: Setting, model: str) -> tuple[Agent, Callable[[], None]]:
         model=call(named(MODELS, "model", model), {"prior_factor": None}, setting),
         index=IndependentThompson(1.0),
         weight_rule=WEIGHT_RULES["rectified"],
-        search=setting.search,
-        potential_wh=setting.potential_wh,
+        space=EdgeSpace(setting.network, setting.vehicle),
         rng=rng,
     )
     arms = setting.arms

@@ -39,7 +39,7 @@ def drive(city: City) -> list[Feedback]:
 
 def together(trips: list[Feedback]) -> Feedback:
     """Return what several trips measured as one feedback."""
-    columns = ("edge", "features", "prior_mean_wh", "energy_wh")
+    columns = ("id", "features", "prior_mean_wh", "energy_wh")
     return Feedback(
         **{name: np.concatenate([getattr(trip, name) for trip in trips]) for name in columns}
     )
@@ -56,14 +56,14 @@ def report(name: str) -> None:
     city.setting = setting = load_setting(name, "reference", "dissipation")
     trips = drive(city)
     learned, asked = trips[: len(trips) // 2], trips[len(trips) // 2 :]
-    control = setting.turns.energy.table.control
+    control = setting.on_turns().space.energy.table.control
     if control is None:
         raise SystemExit(f"{name} knows of no lights, stop signs or right of way")
     print(f"\n### {name}: {len(learned)} trips learned, {len(asked)} asked about\n")
     for arms in ARMS:
         space = make_space(Method(model="exact", index="greedy", arms=arms), setting)
         told = [space.feedback(trip) for trip in trips]
-        rows = np.concatenate([trip.edge for trip in told])
+        rows = np.concatenate([trip.id for trip in told])
         excess = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in told])
         turning = rows < space.table.n_turns
         for kind in np.unique(control[rows[turning]]):
@@ -105,11 +105,11 @@ def foretold(
             model.update(together([space.feedback(trip) for trip in learned[at : at + AT_ONCE]]))
     told = [space.feedback(trip) for trip in asked]
     all_asked = together(told)
-    rows, first, place = np.unique(all_asked.edge, return_index=True, return_inverse=True)
+    rows, first, place = np.unique(all_asked.id, return_index=True, return_inverse=True)
     arms = Arms(rows, all_asked.features[first], all_asked.prior_mean_wh[first])
     error = all_asked.energy_wh - model.posterior(arms).mean_wh[place]
-    totals = np.add.reduceat(error, np.cumsum([0, *(len(trip.edge) for trip in told[:-1])]))
-    new = ~np.isin(all_asked.edge, fleet.edge)
+    totals = np.add.reduceat(error, np.cumsum([0, *(len(trip.id) for trip in told[:-1])]))
+    new = ~np.isin(all_asked.id, fleet.id)
     return f"{new.sum()} | {rms(error[new]):.2f} | {rms(error):.2f} | {rms(totals):.1f} |"
 
 

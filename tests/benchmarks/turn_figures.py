@@ -18,10 +18,8 @@ from numpy.random import SeedSequence, default_rng
 from evroute.arms import Round, Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
-from evroute.methods.method import Method, make_index, make_model
+from evroute.methods.method import Method, make_index, make_model, make_space
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.trips import Repeated
@@ -47,8 +45,8 @@ def eq8_route(setting: Setting, request: Round) -> Route:
     """Return the route of least prior mean."""
     weights = np.full(setting.network.n_edges, np.inf)
     arms = request.arms
-    weights[arms.edge] = WEIGHT_RULES["potential"](
-        arms.prior_mean_wh, np.ones(len(arms)), setting.potential_wh[arms.edge]
+    weights[arms.id] = WEIGHT_RULES["potential"](
+        arms.prior_mean_wh, np.ones(len(arms)), setting.potential_wh[arms.id]
     )
     return setting.search.route(weights, request.origin, request.destination)
 
@@ -61,7 +59,7 @@ def world_of(name: str, setting: Setting, origin: int, destination: int, seed: i
 def prior(city: str, worlds: list[str]) -> None:
     """Drive eq. 8 routes between random edges once each, and compare what was measured with what was expected."""
     setting = load_setting(city, "reference", "dissipation")
-    space, rng = setting.turns.space, default_rng(0)
+    space, rng = setting.on_turns().space, default_rng(0)
     pairs = rng.integers(setting.network.n_edges, size=(N_ROUTES, 2)).tolist()
     print(
         "| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns "
@@ -81,7 +79,7 @@ def prior(city: str, worlds: list[str]) -> None:
             measured.append(feedback.energy_wh)
             by_edges.append(feedback.prior_mean_wh)
             by_turns.append(told.prior_mean_wh)
-            wasted.append(space.energy.wasted_wh(told.edge, setting.network.speed_mps))
+            wasted.append(space.energy.wasted_wh(told.id, setting.network.speed_mps))
         y, e, t, w = (np.concatenate(each) for each in (measured, by_edges, by_turns, wasted))
         print(
             f"| {name} | {len(y):,} | {rms(y - e):.1f} | {np.corrcoef(y, e)[0, 1]:.3f} "
@@ -120,7 +118,7 @@ def learning(city: str, worlds: list[str]) -> None:
                     if t > N_TRIPS - N_LAST:
                         arms, passed = (
                             agent.space.arms(request),
-                            agent.space.arms_of_route(request, route),
+                            agent.space.arms_of_route(route),
                         )
                         edge_errors.append(
                             feedback.energy_wh - agent.model.posterior(arms).mean_wh[passed]
@@ -143,15 +141,12 @@ def learning(city: str, worlds: list[str]) -> None:
 
 def agent_of(method: Method, setting: Setting) -> Agent:
     """Return an untaught agent."""
-    search = Search(setting.line_graph)
     return Agent(
         model=make_model(method, setting, {"rng": default_rng(2), "prior_factor": None}),
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES["potential-rectified"],
-        search=search,
-        potential_wh=setting.potential_wh,
+        space=make_space(method, setting),
         rng=default_rng(3),
-        space=TurnArms(search, setting.turns.energy) if method.arms else None,
     )
 
 
@@ -173,7 +168,7 @@ def speed(city: str) -> None:
             started = perf_counter()
             agent.tell(feedback)
             told.append(perf_counter() - started)
-            visited.update(agent.space.feedback(feedback).edge.tolist())
+            visited.update(agent.space.feedback(feedback).id.tolist())
         numbers = [
             f"{q * 1e3:.0f}" for each in (asked, told) for q in np.quantile(each, [0.5, 0.95])
         ]

@@ -21,7 +21,7 @@ from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.arm_space import TurnArms
+from evroute.planning.turn_space import TurnSpace
 
 N_TRIPS, STEP_S, LONGEST_S = 150, 0.5, 4000
 FEWEST_EDGES, FEWEST_VISITS = 10, 4
@@ -104,8 +104,8 @@ def main() -> None:
         libsumo.close()
     spaces = {
         "edges": None,
-        "turns": setting.turns.space,
-        "turns-braked": TurnArms(setting.search, setting.turns.energy, braked=True),
+        "turns": setting.on_turns().space,
+        "turns-braked": TurnSpace(setting.edges, setting.turn_table, braked=True),
     }
     print("| arms | RMSE per edge Wh | correlation | RMSE of routes Wh | within an arm Wh |")
     for name, space in spaces.items():
@@ -117,7 +117,7 @@ def main() -> None:
         print(
             f"| {name} | {np.sqrt(np.mean((measured - expected) ** 2)):.1f} "
             f"| {np.corrcoef(measured, expected)[0, 1]:.3f} | {np.sqrt(np.mean(totals**2)):.0f} "
-            f"| {within(measured, np.concatenate([each.edge for each in told])):.1f} |"
+            f"| {within(measured, np.concatenate([each.id for each in told])):.1f} |"
         )
 
 

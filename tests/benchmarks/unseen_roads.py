@@ -80,14 +80,14 @@ def errors(
         for t in range(N_TRIPS + 1):
             if t:
                 feedback = world.drive(world.observe(t), driven[t - 1])
-                model.update(setting.turns.space.feedback(feedback) if arms else feedback)
+                model.update(setting.on_turns().space.feedback(feedback) if arms else feedback)
             if t in TOLD_AFTER:
-                space = setting.turns.space
+                space = setting.on_turns().space
                 mean_wh = model.posterior(
                     space.arms(requests[0]) if arms else requests[0].arms
                 ).mean_wh
-                for request, route, truth_wh in zip(requests, asked, true_wh, strict=True):
-                    rows = space.arms_of_route(request, route) if arms else route.rows
+                for route, truth_wh in zip(asked, true_wh, strict=True):
+                    rows = space.arms_of_route(route) if arms else route.rows
                     found[f"{model_name} {arms or 'edges'}", t].append(
                         abs(mean_wh[rows].sum() - truth_wh)
                     )

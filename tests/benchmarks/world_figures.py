@@ -74,7 +74,11 @@ class City:
 
     def drive(self, rows: IntArray, seed: int) -> Driven:
         """Drive a route and count its energies."""
-        network, car, energy = self.setting.network, self.setting.vehicle, self.setting.turns.energy
+        network, car, energy = (
+            self.setting.network,
+            self.setting.vehicle,
+            self.setting.on_turns().space.energy,
+        )
         began = time.perf_counter()
         trace = self.trace(rows, seed)
         wh = trace_energy.energy_wh(

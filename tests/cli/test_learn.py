@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from evroute.cli import app
 from evroute.errors import EvrouteError
-from evroute.learning.belief import inflation
+from evroute.learning.belief import load_belief
 from evroute.methods.setting import load_setting
 
 RUNNER = CliRunner()
@@ -50,13 +50,13 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     planned = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
-    assert f"intervals are {inflation(out, None):.2f} times as wide" in planned.stdout
+    assert f"intervals are {load_belief(out).inflation:.2f} times as wide" in planned.stdout
     assert "off its last 2 trips were" in planned.stdout
     document = json.loads(
         RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout
     )
     forecast = document["routes"]["energy"]["forecast"]
-    assert forecast["inflation"] == pytest.approx(inflation(out, None))
+    assert forecast["inflation"] == pytest.approx(load_belief(out).inflation)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def trip(arms: Arms, seed: int, k: int = 5) -> Feedback:
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, len(arms), k)
     energy_wh = arms.prior_mean_wh[rows] + rng.normal(0.0, 30.0, k)
-    return Feedback(arms.edge[rows], arms.features[rows], arms.prior_mean_wh[rows], energy_wh)
+    return Feedback(arms.id[rows], arms.features[rows], arms.prior_mean_wh[rows], energy_wh)
 
 
 def learned(model, arms: Arms, n_trips: int = 6):
@@ -68,7 +68,7 @@ def congested(arms: Arms) -> Arms:
     features, prior_mean_wh = arms.features.copy(), arms.prior_mean_wh.copy()
     features[1:4, 1] /= 2
     prior_mean_wh[1:4] += 25.0
-    return Arms(arms.edge, features, prior_mean_wh)
+    return Arms(arms.id, features, prior_mean_wh)
 
 
 def test_it_meets_the_protocol(make):
@@ -124,7 +124,7 @@ def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, model_n
     model = make()
     arm = setting.arms.take(np.array([4]))
     before = model.posterior(arm)
-    model.update(Feedback(arm.edge, arm.features, arm.prior_mean_wh, arm.prior_mean_wh + 40.0))
+    model.update(Feedback(arm.id, arm.features, arm.prior_mean_wh, arm.prior_mean_wh + 40.0))
     after = model.posterior(arm)
     variance, noise_variance = before.std_wh**2, setting.noise_std_wh[4] ** 2
     np.testing.assert_allclose(
@@ -142,9 +142,7 @@ def test_an_edge_driven_often_becomes_certain(make, model_name, setting):
     for _ in range(20):
         often = np.zeros(50, dtype=int)
         model.update(
-            Feedback(
-                arm.edge[often], arm.features[often], arm.prior_mean_wh[often], truth_wh[often]
-            )
+            Feedback(arm.id[often], arm.features[often], arm.prior_mean_wh[often], truth_wh[often])
         )
     belief = model.posterior(arm)
     assert belief.std_wh[0] <= setting.noise_std_wh[2] / np.sqrt(1000)

@@ -13,7 +13,7 @@ from evroute.experiments.regret import RegretScorer
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import INDICES, MODELS, call, named
 from evroute.methods.setting import Setting
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.worlds.demand.trips import Repeated
@@ -53,8 +53,7 @@ def play(
         model=make_model(Method(model=model, index=index), setting, {"rng": default_rng(3)}),
         index=call(named(INDICES, "index", index), {}, setting),
         weight_rule=WEIGHT_RULES[rule],
-        search=Search(setting.line_graph),
-        potential_wh=setting.potential_wh,
+        space=EdgeSpace(setting.network, setting.vehicle),
         rng=default_rng(2),
     )
     judge = RegretScorer(

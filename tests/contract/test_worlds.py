@@ -78,7 +78,7 @@ def some_route(world: Environment, setting: Setting, t: int = 1, seed: int = 3) 
     """Return a legal route of a round under random weights."""
     request = world.observe(t)
     weights = np.full(setting.network.n_edges, np.inf)
-    open_edges = request.arms.edge
+    open_edges = request.arms.id
     weights[open_edges] = setting.network.length_m[open_edges] * default_rng(seed).uniform(
         0.5, 2.0, len(open_edges)
     )
@@ -155,7 +155,7 @@ def test_measurements_average_to_the_expected_energy(name: str, build, setting_o
     off_wh = []
     for t in range(1, 201):
         request = world.observe(t)
-        if np.isin(route.rows, request.arms.edge).all():
+        if np.isin(route.rows, request.arms.id).all():
             measured_wh = world.drive(request, route).energy_wh.sum()
             off_wh.append(measured_wh - world.route_wh(request, route))
     standard_error = np.std(off_wh, ddof=1) / np.sqrt(len(off_wh))

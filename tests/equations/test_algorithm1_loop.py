@@ -7,12 +7,14 @@ import pytest
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms
+from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.loop import run
 from evroute.experiments.regret import RegretScorer
 from evroute.model.independent import IndependentNormal
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -53,8 +55,7 @@ def test_algorithm_1_by_hand(network) -> None:
         model=IndependentNormal(np.full(n, PRIOR_STD**2), noise_std_wh),
         index=ucb(),
         weight_rule=rule,
-        search=search,
-        potential_wh=potential_wh,
+        space=EdgeSpace(network, load_vehicle()),
         rng=default_rng(0),
     )
     judge = RegretScorer(

@@ -22,28 +22,33 @@ ARMS = Arms(np.arange(3), np.zeros((3, 1)), PRIOR_MEAN)
 
 
 class Recorder:
-    """A search that keeps the weights it is given."""
+    """A space of three edges that keeps the weights of its search."""
 
-    def route(self, weights: np.ndarray, origin: int, destination: int) -> Route:
+    def arms(self, request: Round) -> Arms:
+        return request.arms
+
+    def potential_wh(self, request: Round) -> np.ndarray:
+        return POTENTIAL
+
+    def route(self, weights: np.ndarray, request: Round) -> Route:
         self.weights = weights
-        return Route((origin, destination))
+        return Route((request.origin, request.destination))
 
 
 def weights_of(index, rule: str, t: int) -> np.ndarray:
     """Ask in round t, after one measurement of 8 Wh on edge 0."""
     model = IndependentNormal(PRIOR_VARIANCE, NOISE_STD)
     model.update(Feedback(np.array([0]), np.zeros((1, 1)), PRIOR_MEAN[:1], np.array([8.0])))
-    search = Recorder()
+    space = Recorder()
     agent = Agent(
         model=model,
         index=index,
         weight_rule=WEIGHT_RULES[rule],
-        search=search,
-        potential_wh=POTENTIAL,
+        space=space,
         rng=default_rng(3),
     )
     agent.ask(Round(t, ARMS, 0, 2))
-    return search.weights
+    return space.weights
 
 
 # The posterior by hand: edge 0 has precision 1/4 + 1/1 = 5/4 and mean 10 + (8 - 10) * 1 / (5/4) =

@@ -41,13 +41,13 @@ def test_algorithm3_as_printed(kernel, arms):
     noise = np.linspace(1.0, 2.5, 7)
     options = {"inducing_points": MOST, "slots": "literal", "natural_rate": RATE, "adam_rate": 0.0}
     model = SparseVariationalGP(kernel, arms, noise, np.random.default_rng(0), **options)
-    covariance = kernel(arms.edge, arms.features, arms.edge, arms.features)
+    covariance = kernel(arms.id, arms.features, arms.id, arms.features)
     precision, information = np.eye(MOST), np.zeros(MOST)
     edges, residuals = np.empty(0, dtype=int), np.empty(0)
     for feedback in trips(arms):
         model.update(feedback)
         # line 1: add to the history
-        edges = np.append(edges, feedback.edge)
+        edges = np.append(edges, feedback.id)
         residuals = np.append(residuals, feedback.energy_wh - feedback.prior_mean_wh)
         # line 2: the most visited; equals in order of their first visit, then edges never driven
         order = [*dict.fromkeys(edges.tolist()), *(e for e in range(7) if e not in edges)]

@@ -33,7 +33,7 @@ class Bandit:
         x = self.rng.random((n, 2))
         self.kernel = VectorKernel("rbf", 1.0, lengthscale)
         self.arms = Arms(np.arange(n), x, np.zeros(n))
-        k = self.kernel(self.arms.edge, x, self.arms.edge, x)
+        k = self.kernel(self.arms.id, x, self.arms.id, x)
         self.truth = np.linalg.cholesky(k + 1e-8 * np.eye(n)) @ self.rng.normal(size=n)
         self.noise = np.full(n, np.sqrt(RIDGE))
 
@@ -70,7 +70,7 @@ def random_batch(rng):
         VectorKernel("rbf", 1.0, rng.uniform(0.1, 0.6)), np.ones(n), d, rng.uniform(0.02, 1.0)
     )
     arms = Arms(np.arange(n), x, np.zeros(n))
-    slots = posterior.slots(arms.edge, x)
+    slots = posterior.slots(arms.id, x)
     observed = rng.integers(0, 10, 20)
     posterior.absorb(slots[observed], np.zeros(20))
     seen = np.unique(observed)
@@ -131,7 +131,7 @@ def test_t21_with_all_arms_in_the_dictionary_it_is_batch_gp_ucb_with_the_sum_rul
         bandit.model(batch_ucb, stop_rule="global", threshold=3.0), 80, form=2.0
     )
     x = bandit.arms.features
-    k = bandit.kernel(bandit.arms.edge, x, bandit.arms.edge, x) / RIDGE
+    k = bandit.kernel(bandit.arms.id, x, bandit.arms.id, x) / RIDGE
     rng, expected = np.random.default_rng(1), []
     known, y, total = 0, [], 1.0
     for t in range(80):
@@ -247,7 +247,7 @@ def test_t28_edge_cases_do_not_break():
             arms = same if t % 2 else same.take(np.array([0, 3, 5]))
             model.posterior(arms)
             model.anticipate(arms.take(np.array([0])))
-            model.update(Feedback(arms.edge[:1], arms.features[:1], np.zeros(1), np.zeros(1)))
+            model.update(Feedback(arms.id[:1], arms.features[:1], np.zeros(1), np.zeros(1)))
         belief = model.posterior(same)
         np.testing.assert_array_equal(belief.mean_wh, 0.0)
         assert np.all(np.isfinite(belief.std_wh))

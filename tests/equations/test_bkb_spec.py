@@ -278,7 +278,7 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
     model = bkb(VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng, q_bar=1.0)
     measured, sizes = [], []
     for trip in range(1, 26):
-        model.update(Feedback(arms.edge, rng.normal(size=(n, 4)), np.zeros(n), rng.normal(size=n)))
+        model.update(Feedback(arms.id, rng.normal(size=(n, 4)), np.zeros(n), rng.normal(size=n)))
         if trip >= 5:
             measured.append(60 * trip)
             sizes.append(model.diagnostics()["dictionary_size"])
@@ -289,7 +289,7 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
     for _ in range(40):
         rows = rng.integers(0, 40, 60)
         repeated.update(
-            Feedback(arms.edge[rows], arms.features[rows], np.zeros(60), rng.normal(size=60))
+            Feedback(arms.id[rows], arms.features[rows], np.zeros(60), rng.normal(size=60))
         )
         sizes.append(repeated.diagnostics()["dictionary_size"])
     assert max(sizes) <= 40
@@ -301,7 +301,7 @@ def test_the_cap_is_told_once_and_kept(caplog):
     arms = Arms(np.arange(30), rng.random((30, 2)), np.zeros(30))
     model = bkb(VectorKernel("matern-5/2", 1.0, 0.2), arms, np.full(30, 0.1), rng, max_dictionary=5)
     for _ in range(4):
-        model.update(Feedback(arms.edge, arms.features, np.zeros(30), np.ones(30)))
+        model.update(Feedback(arms.id, arms.features, np.zeros(30), np.ones(30)))
     assert model.diagnostics()["dictionary_size"] == 5
     assert model.diagnostics()["capped"] == 4
     assert np.isnan(model.diagnostics()["effective_dimension"])

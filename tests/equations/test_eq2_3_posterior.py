@@ -30,7 +30,7 @@ def test_eq2_3_one_measurement_in_closed_form(kernel, arms):
     model.update(
         Feedback(up, arms.features[up], arms.prior_mean_wh[up], arms.prior_mean_wh[up] + 5.0)
     )
-    prior = kernel(arms.edge, arms.features, arms.edge, arms.features)
+    prior = kernel(arms.id, arms.features, arms.id, arms.features)
     gain = prior[:, 1] / (prior[1, 1] + noise[1] ** 2)
     np.testing.assert_allclose(
         model.posterior(arms).mean_wh, arms.prior_mean_wh + 5.0 * gain, rtol=1e-13
@@ -45,7 +45,7 @@ def test_eq2_3_in_forty_digits(kernel, arms):
     energy_wh = np.array([-18.0, 45.0, 38.0, 101.5])
     model = ExactGP(kernel, arms, noise)
     model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], energy_wh))
-    prior = kernel(arms.edge, arms.features, arms.edge, arms.features)
+    prior = kernel(arms.id, arms.features, arms.id, arms.features)
     with mpmath.workdps(40):
         gram = mpmath.matrix(prior[np.ix_(edge, edge)].tolist()) + mpmath.diag(
             [noise[e] ** 2 for e in edge]

@@ -5,7 +5,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from evroute.arms import Feedback, Route
-from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.experiment import grid, simulate
 from evroute.learning.belief import load_belief
@@ -75,9 +74,7 @@ def test_each_vehicle_learns_from_its_own_trips_alone(alone, car) -> None:
         by_hand = plain(setting)
         for t in trips:
             by_hand.update(driven(alone, setting, t))
-        told = load_belief(alone.path, name, setting.network, setting.vehicle).posterior(
-            setting.arms
-        )
+        told = load_belief(alone.path, name, network=setting.network).edge_posterior
         np.testing.assert_allclose(told.mean_wh, by_hand.posterior(setting.arms).mean_wh)
 
 
@@ -101,7 +98,7 @@ def test_vehicles_that_share_a_belief_learn_from_each_others_trips(together, car
         model.update(driven(together, setting, t))
     (name,) = together.beliefs()
     assert "-shared-" in name
-    told = load_belief(together.path, name, car.network, car.vehicle).posterior(car.arms)
+    told = load_belief(together.path, name, network=car.network).edge_posterior
     np.testing.assert_allclose(told.mean_wh, by_hand.posterior(car.arms).mean_wh)
 
 
@@ -159,6 +156,5 @@ def test_an_unknown_vehicle_is_refused_with_its_row(table, tmp_path) -> None:
 
 
 def test_a_vehicle_without_a_belief_is_told(together) -> None:
-    van = load_vehicle(VAN)
     with pytest.raises(UnknownNameError, match="has no run"):
-        load_belief(together.path, f"x@{VAN}", load_setting("denver", VAN).network, van)
+        load_belief(together.path, f"x@{VAN}")

@@ -14,6 +14,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -40,7 +41,7 @@ def test_route_intervals_cover_at_their_level(
 
     def look(kind: str, agent: Agent, world: SampledGP, route: Route, t: int) -> None:
         drive = world.drive(world.observe(t), route)
-        energy = forecast(agent.model, setting.arms, route)
+        energy = forecast(agent.model, setting.arms, route.rows)
         for level in LEVELS:
             low, high = energy.interval_wh(level)
             inside.setdefault((kind, level), []).append(low <= drive.energy_wh.sum() <= high)
@@ -52,8 +53,7 @@ def test_route_intervals_cover_at_their_level(
             model=ExactGP(setting.kernel, setting.arms, setting.noise_std_wh),
             index=IndependentThompson(),
             weight_rule=WEIGHT_RULES["potential-rectified"],
-            search=setting.search,
-            potential_wh=setting.potential_wh,
+            space=EdgeSpace(setting.network, setting.vehicle),
             rng=default_rng(policy_seed),
         )
         for t in range(1, n_trips + 1):

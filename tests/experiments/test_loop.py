@@ -32,8 +32,20 @@ class SlowModel:
     def restore(self, state): ...
 
 
-class SlowSearch:
-    def route(self, weights: np.ndarray, origin: int, destination: int) -> Route:
+class SlowSpace:
+    def arms(self, request: Round) -> Arms:
+        return request.arms
+
+    def potential_wh(self, request: Round) -> np.ndarray:
+        return np.zeros(2)
+
+    def arms_of_route(self, route: Route) -> np.ndarray:
+        return route.rows
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        return feedback
+
+    def route(self, weights: np.ndarray, request: Round) -> Route:
         time.sleep(PAUSE_S["search"])
         return Route((0, 1))
 
@@ -62,8 +74,7 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
         model=SlowModel(),
         index=Greedy(),
         weight_rule=slow_rule,
-        search=SlowSearch(),
-        potential_wh=np.zeros(2),
+        space=SlowSpace(),
         rng=default_rng(0),
     )
     heard = []

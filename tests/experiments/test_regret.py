@@ -44,11 +44,11 @@ class Additive:
         return (
             self.truth_wh
             if len(request.arms) == len(self.truth_wh)
-            else self.truth_wh[request.arms.edge]
+            else self.truth_wh[request.arms.id]
         )
 
     def travel_s(self, request: Round) -> np.ndarray:
-        return self.network.time_s[request.arms.edge]
+        return self.network.time_s[request.arms.id]
 
     def route_wh(self, request: Round, route: Route) -> float:
         return float(self.truth_wh[route.rows].sum())
@@ -125,7 +125,7 @@ def test_the_fastest_route_goes_by_the_speeds_that_contexts_tell(hill) -> None:
     features[hill.row_of["up"], 1] *= 0.5  # known to be slow: 100 s more
     slow = Round(
         1,
-        Arms(request.arms.edge, features, request.arms.prior_mean_wh),
+        Arms(request.arms.id, features, request.arms.prior_mean_wh),
         request.origin,
         request.destination,
     )

@@ -10,7 +10,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.runs import RunFolder
 from evroute.learning import belief
-from evroute.learning.belief import inflation, load_belief, load_conformal
+from evroute.learning.belief import load_belief
+from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import MODELS
 from evroute.methods.setting import Setting
@@ -35,17 +36,20 @@ def learned(request, hill, tmp_path):
     return model, setting, method
 
 
-def save_as_finished(folder, name, model, method, setting) -> None:
-    belief.save(RunFolder(folder).belief_path(name), model, method=method, setting=setting)
+def save_as_finished(folder, name, model, method, setting, conformal=None) -> None:
+    learned = LearnedBelief(model, setting.space, method, setting, conformal or AdaptiveConformal())
+    belief.save(RunFolder(folder).belief_path(name), learned)
     (folder / "parts").mkdir(exist_ok=True)
     (folder / "parts" / f"{name}.parquet").touch()
 
 
 def test_a_belief_comes_back_bit_by_bit(learned, hill, tmp_path) -> None:
     model, setting, _ = learned
-    again = load_belief(tmp_path, None, hill, VEHICLE)
+    again = load_belief(tmp_path, None, network=hill)
     for name in ("mean_wh", "std_wh"):
-        there, here = (getattr(m.posterior(setting.arms), name) for m in (model, again))
+        there, here = (
+            getattr(each, name) for each in (model.posterior(setting.arms), again.edge_posterior)
+        )
         assert np.array_equal(there, here)
 
 
@@ -54,13 +58,13 @@ def test_a_belief_about_other_roads_is_refused_with_both_names(learned, hill, tm
         hill, name="valley", speed_mps=hill.speed_mps, elevation_m=hill.elevation_m * 0.5
     )
     with pytest.raises(EvrouteError, match=r"about network 'hill'.*not about 'valley'"):
-        load_belief(tmp_path, None, other, VEHICLE)
+        load_belief(tmp_path, None, network=other)
 
 
 def test_a_belief_about_another_vehicle_is_refused_with_both_names(learned, hill, tmp_path) -> None:
     other = dataclasses.replace(VEHICLE, name="truck", mass_kg=9000.0)
     with pytest.raises(EvrouteError, match=f"about vehicle '{VEHICLE.name}', not about 'truck'"):
-        load_belief(tmp_path, None, hill, other)
+        load_belief(tmp_path, network=hill).check(hill, other)
 
 
 def test_among_several_runs_one_has_to_be_named(learned, hill, tmp_path) -> None:
@@ -69,17 +73,17 @@ def test_among_several_runs_one_has_to_be_named(learned, hill, tmp_path) -> None
     with pytest.raises(
         UnknownNameError, match=r"holds several runs; name one with --run: one, two"
     ):
-        load_belief(tmp_path, None, hill, VEHICLE)
+        load_belief(tmp_path, None, network=hill)
     with pytest.raises(
         UnknownNameError, match=r"has no run 'three'; name one with --run: one, two"
     ):
-        load_belief(tmp_path, "three", hill, VEHICLE)
-    load_belief(tmp_path, "two", hill, VEHICLE)
+        load_belief(tmp_path, "three", network=hill)
+    load_belief(tmp_path, "two", network=hill)
 
 
 def test_a_folder_without_runs_is_said_to_be(hill, tmp_path) -> None:
     with pytest.raises(EvrouteError, match="holds no finished run"):
-        load_belief(tmp_path, None, hill, VEHICLE)
+        load_belief(tmp_path, None, network=hill)
 
 
 def test_a_damaged_belief_is_one_clear_line(learned, hill, tmp_path) -> None:
@@ -88,35 +92,32 @@ def test_a_damaged_belief_is_one_clear_line(learned, hill, tmp_path) -> None:
     for damaged in (whole[:100], b"", whole[: len(whole) // 2]):
         path.write_bytes(damaged)
         with pytest.raises(EvrouteError, match="is unreadable"):
-            load_belief(tmp_path, "one", hill, VEHICLE)
+            load_belief(tmp_path, "one", network=hill)
 
 
 def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:
     setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
     model = make_model(method, setting, {"rng": np.random.default_rng(0)})
-    turns, rows = setting.turns.arms, np.array([0, 1, 3])
+    turns, rows = setting.on_turns().arms, np.array([0, 1, 3])
     model.update(
         Feedback(
             rows, turns.features[rows], turns.prior_mean_wh[rows], np.array([30.0, 100.0, -20.0])
         )
     )
     save_as_finished(tmp_path, "one", model, method, setting)
-    again = load_belief(tmp_path, None, hill, VEHICLE)
+    again = load_belief(tmp_path, None, network=hill)
     assert np.array_equal(again.model.posterior(turns).mean_wh, model.posterior(turns).mean_wh)
-    assert len(again.posterior(setting.arms).mean_wh) == hill.n_edges
+    assert len(again.edge_posterior.mean_wh) == hill.n_edges
 
 
 def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tmp_path) -> None:
     model, setting, method = learned
-    assert inflation(tmp_path, "one") == 1.0
+    assert load_belief(tmp_path, "one", network=hill).inflation == 1.0
     conformal = AdaptiveConformal()
     for score in [3.0, 4.0, 5.0]:
         conformal.update(0.0, 1.0, score, conformal.multipliers)
-    path = RunFolder(tmp_path).belief_path("one")
-    belief.save(path, model, method=method, setting=setting, conformal=conformal)
-    assert inflation(tmp_path, "one") == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)
-    assert load_conformal(tmp_path, None).trips_heard == 3
-    again = load_belief(tmp_path, None, hill, VEHICLE)
-    assert np.array_equal(
-        again.posterior(setting.arms).std_wh, model.posterior(setting.arms).std_wh
-    )
+    save_as_finished(tmp_path, "one", model, method, setting, conformal)
+    again = load_belief(tmp_path, network=hill)
+    assert again.inflation == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)
+    assert again.conformal.trips_heard == 3
+    assert np.array_equal(again.edge_posterior.std_wh, model.posterior(setting.arms).std_wh)

@@ -32,7 +32,7 @@ def test_trips_that_dissipate_a_fifth_more_make_a_car_that_does(
     assert correction.factor == pytest.approx(1.2, abs=0.02)
     assert correction.trips == 5
     setting = correction.setting
-    planned = Planner(setting.network, setting.vehicle, correction.model).describe(route)
+    planned = Planner(setting.network, setting.vehicle, correction.belief).describe(route)
     assert planned.energy_wh == pytest.approx(total_wh, rel=0.02)
 
 

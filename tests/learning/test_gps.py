@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.learning.measured import read_measured
+from evroute.learning.measured_table import read_measured
 from evroute.methods.setting import Setting, load_setting
 
 FACTOR = 1.3

@@ -6,7 +6,6 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief
 from evroute.learning.learn import learn
@@ -58,8 +57,7 @@ ENDS = [(0, 500), (100, 900)]
 def test_a_belief_holds_what_bayes_says(setting, tmp_path) -> None:
     columns = table_of(setting, ENDS[:1])
     learn(write(tmp_path / "t.csv", columns), tmp_path / "out", **QUICK)
-    model = load_belief(tmp_path / "out", None, setting.network, load_vehicle("reference"))
-    mean_wh = model.posterior(setting.arms).mean_wh
+    mean_wh = load_belief(tmp_path / "out").edge_posterior.mean_wh
     driven = [setting.network.row_of[each] for each in columns["edge"]]
     prior, noise = setting.prior_variance_wh2[driven], setting.noise_std_wh[driven] ** 2
     share = prior / (prior + noise)
@@ -260,8 +258,8 @@ def test_on_turns_what_is_foretold_and_believed_is_bayes_of_each_edge_as_entered
         write(tmp_path / "t.csv", twice), tmp_path / "out", **QUICK, options={"arms": "turns"}
     )
     edges = np.array([setting.network.row_of[each] for each in columns["edge"]])
-    turns = setting.turns
-    rows = turns.energy.table.rows_along(edges)
+    turns = setting.on_turns()
+    rows = turns.space.table.rows_along(edges)
     prior_wh, variance = turns.arms.prior_mean_wh[rows], turns.prior_variance_wh2[rows]
     off_wh = np.array(columns["energy_wh"]) - prior_wh
     once_wh, twice_wh = (
@@ -271,8 +269,8 @@ def test_on_turns_what_is_foretold_and_believed_is_bayes_of_each_edge_as_entered
     np.testing.assert_allclose(
         told.trips["predicted_wh"].to_numpy(), [prior_wh.sum(), once_wh.sum()]
     )
-    model = load_belief(tmp_path / "out", None, setting.network, load_vehicle("reference"))
-    np.testing.assert_allclose(model.model.posterior(turns.arms).mean_wh[rows], twice_wh)
+    belief = load_belief(tmp_path / "out")
+    np.testing.assert_allclose(belief.model.posterior(turns.arms).mean_wh[rows], twice_wh)
 
 
 def test_a_table_learned_on_turns_in_two_halves_is_learned_as_at_once(setting, tmp_path) -> None:

@@ -5,11 +5,12 @@ import pytest
 
 from evroute.arms import Feedback, Route
 from evroute.energy.vehicle import load_vehicle
+from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.saving import savings
+from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.model.independent import IndependentNormal
-from evroute.planning.turn_belief import TurnBelief
 
 OVER, ROUND = Route((0, 1, 2, 5)), Route((0, 3, 4, 5))
 
@@ -17,6 +18,10 @@ OVER, ROUND = Route((0, 1, 2, 5)), Route((0, 3, 4, 5))
 @pytest.fixture
 def setting(hill) -> Setting:
     return Setting(hill, load_vehicle("reference"))
+
+
+def belief_of(model, setting) -> LearnedBelief:
+    return LearnedBelief(model, setting.space, Method(model="exact", index="greedy"), setting)
 
 
 def learned(setting, route, energy_wh, times=200):
@@ -31,7 +36,7 @@ def test_a_detour_that_is_known_to_be_cheaper_saves_the_difference(setting) -> N
     cheap, dear = (OVER, ROUND) if plain[[1, 2]].sum() < plain[[3, 4]].sum() else (ROUND, OVER)
     measured = plain[list(cheap.edges)] + [0, 200, 200, 0]
     model = learned(setting, cheap, measured)
-    told = savings(model, [cheap, cheap, Route((0,))], setting)
+    told = savings(belief_of(model, setting), [cheap, cheap, Route((0,))])
     mean_wh = model.posterior(setting.arms).mean_wh
     by_hand = 2 * (mean_wh[list(cheap.edges)].sum() - mean_wh[list(dear.edges)].sum())
     assert told["driven"].mean_wh == pytest.approx(by_hand)
@@ -46,32 +51,30 @@ def test_correlations_between_edges_count(setting) -> None:
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
     plain = setting.prior.mean_wh
     dear = ROUND if plain[[1, 2]].sum() < plain[[3, 4]].sum() else OVER
-    told = savings(model, [dear], setting)["driven"]
+    told = savings(belief_of(model, setting), [dear])["driven"]
     covariance = model.covariance(setting.arms)
     sign = np.zeros(7)
     sign[[3, 4]], sign[[1, 2]] = 1, -1
     assert told.std_wh == pytest.approx(np.sqrt(sign @ covariance @ sign))
-    assert savings(model, [Route((0,))], setting) == {}
+    assert savings(belief_of(model, setting), [Route((0,))]) == {}
 
 
 def test_a_belief_that_agrees_with_eq_8_saves_nothing_against_it(setting) -> None:
-    told = savings(
-        IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh), [OVER], setting
-    )
+    model = IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh)
+    told = savings(belief_of(model, setting), [OVER])
     assert (told["eq8"].mean_wh, told["eq8"].std_wh) == (0.0, 0.0)
     assert "0.00 kWh, 0.0%" in str(told["eq8"])
 
 
 def test_savings_on_turns_are_sums_over_turns(setting) -> None:
-    turns = setting.turns
+    turns = setting.on_turns()
     inside = ExactGP(turns.kernel, turns.arms, turns.noise_std_wh)
-    belief = TurnBelief(inside, turns.space, setting.arms)
     mean_wh = inside.posterior(turns.arms).mean_wh
     rows = {
-        route: turns.energy.table.rows_along(np.array(route)) for route in (OVER.edges, ROUND.edges)
+        route: turns.space.table.rows_along(np.array(route)) for route in (OVER.edges, ROUND.edges)
     }
     cheap, dear = sorted(rows, key=lambda route: mean_wh[rows[route]].sum())
-    told = savings(belief, [Route(dear)], setting)["driven"]
+    told = savings(belief_of(inside, turns), [Route(dear)])["driven"]
     assert told.mean_wh == pytest.approx(mean_wh[rows[dear]].sum() - mean_wh[rows[cheap]].sum())
     sign = np.zeros(len(turns.arms))
     sign[rows[dear]] += 1

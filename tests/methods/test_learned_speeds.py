@@ -10,7 +10,7 @@ from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_space
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
-from evroute.planning.arm_space import TurnArms
+from evroute.planning.turn_space import TurnSpace
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.world import load_world
 
@@ -39,7 +39,7 @@ def test_after_a_trip_its_turns_are_expected_to_take_what_they_took(setting: Set
     space = make_space(Method(model="exact", index="ts", arms="turns", learn_speeds=True), setting)
     plain = make_space(Method(model="exact", index="ts", arms="turns"), setting)
     told = space.feedback(feedback)
-    passed = space.arms_of_route(request, route)
+    passed = space.arms_of_route(route)
     assert told.prior_mean_wh == pytest.approx(feedback.energy_wh, abs=1e-9)
     assert space.arms(request).prior_mean_wh[passed] == pytest.approx(feedback.energy_wh, abs=1e-9)
     assert np.abs(plain.arms(request).prior_mean_wh[passed] - feedback.energy_wh).max() > 5
@@ -50,7 +50,7 @@ def test_the_potential_goes_by_the_speeds_driven_and_shifted_priors_stay_positiv
 ) -> None:
     world = congested(setting)
     request = world.observe(1)
-    space = TurnArms(setting.search, setting.turns.energy, learn_speeds=True)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
     space.feedback(world.drive(request, world.best_route(request)))
     assert (space.arms(request).prior_mean_wh - space.potential_wh(request)).min() > -1e-9
 
@@ -59,9 +59,9 @@ def test_speeds_are_averages_and_outlive_a_save(setting: Setting) -> None:
     world = congested(setting)
     request = world.observe(1)
     route = world.best_route(request)
-    space = TurnArms(setting.search, setting.turns.energy, learn_speeds=True)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
     space.feedback(world.drive(request, route))
-    again = TurnArms(setting.search, setting.turns.energy, learn_speeds=True)
+    again = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
     again.restore(space.state())
     assert np.array_equal(again.arms(request).prior_mean_wh, space.arms(request).prior_mean_wh)
     two = Route(route.edges)

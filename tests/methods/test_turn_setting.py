@@ -12,7 +12,6 @@ from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_index, make_model, make_space
 from evroute.methods.setting import Setting
 from evroute.network.controls import LIGHT, RIGHT_OF_WAY
-from evroute.planning.arm_space import TurnArms
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.worlds.conditions import Conditions
@@ -26,10 +25,8 @@ def agent_of(method: Method, setting: Setting) -> Agent:
         model=make_model(method, setting, {"rng": default_rng(0)}),
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES["potential-rectified"],
-        search=setting.search,
-        potential_wh=setting.potential_wh,
+        space=make_space(method, setting),
         rng=default_rng(1),
-        space=TurnArms(setting.search, setting.turns.energy) if method.arms else None,
     )
 
 
@@ -71,8 +68,9 @@ def test_in_a_world_of_eq_8_with_kinetic_energy_turns_but_for_bends_have_nothing
         drive(agent_of(Method(model="exact", index="greedy", arms=arms), rough), rough)[0]
         for arms in ("turns", "edges")
     )
-    setting = rough.turns
-    most_wasted_wh = setting.energy.wasted_wh(setting.arms.edge, rough.network.speed_mps).max() * 4
+    space = rough.on_turns().space
+    wasted_wh = space.energy.wasted_wh(space.reference.id, rough.network.speed_mps)
+    most_wasted_wh = wasted_wh.max() * 4
     assert abs(np.subtract(*on_turns)) <= most_wasted_wh
     assert abs(np.subtract(*on_edges)) > 2 * most_wasted_wh
 
@@ -83,7 +81,7 @@ def test_a_state_goes_on_where_it_was(rough, model) -> None:
     agent, again = (agent_of(method, rough) for _ in range(2))
     drive(agent, rough, auxiliary_w=3000.0)
     again.model.restore(agent.model.state())
-    here, there = (each.model.posterior(rough.turns.arms) for each in (agent, again))
+    here, there = (each.model.posterior(rough.on_turns().arms) for each in (agent, again))
     np.testing.assert_array_equal(here.mean_wh, there.mean_wh)
 
 
@@ -104,10 +102,10 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
     for controls in (None, True):
         method = Method(model=model, index="greedy", arms="turns", controls=controls)
         learner = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
-        arms = make_space(method, setting).all_arms(setting.arms)
+        arms = make_space(method, setting).reference
         known = arms.take(np.arange(20))
         measured = Feedback(
-            known.edge, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20]
+            known.id, known.features, known.prior_mean_wh, known.prior_mean_wh + 2.0 * lit[:20]
         )
         learner.update(measured)
         foretold[controls] = (learner.posterior(arms).mean_wh - arms.prior_mean_wh)[30 : n - 1]

@@ -43,10 +43,10 @@ class World:
     def textbook(self, arms: Arms) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and covariance of eqs. 2-3 on all single measurements, repeats as they came."""
         edge, features = np.array(self.edge, dtype=int), np.array(self.features).reshape(-1, 3)
-        cross = self.kernel(arms.edge, arms.features, edge, features)
+        cross = self.kernel(arms.id, arms.features, edge, features)
         gram = self.kernel(edge, features, edge, features) + np.diag(self.noise_std_wh[edge] ** 2)
         mean = arms.prior_mean_wh + cross @ np.linalg.solve(gram, np.array(self.residual_wh))
-        prior = self.kernel(arms.edge, arms.features, arms.edge, arms.features)
+        prior = self.kernel(arms.id, arms.features, arms.id, arms.features)
         return mean, prior - cross @ np.linalg.solve(gram, cross.T)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from evroute.arms import Arms, Feedback
 from evroute.energy.longitudinal import energy_parts
-from evroute.energy.prior import all_arms, fit
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.edge_speeds import EdgeSpeeds
+from evroute.planning.edge_space import EdgeSpace
 
 VEHICLE = replace(load_vehicle(), auxiliary_w=1500.0)
 NOISE_WH = np.full(7, 5.0)
@@ -18,7 +18,7 @@ NOISE_WH = np.full(7, 5.0)
 
 @pytest.fixture
 def arms(hill) -> Arms:
-    return all_arms(hill, fit(hill, VEHICLE))
+    return EdgeSpace(hill, VEHICLE).reference
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_times_that_were_not_measured_and_energies_teach_nothing(arms, model) ->
 def test_slowness_is_relative_to_the_speed_of_the_round(hill, arms, model) -> None:
     features = arms.features.copy()
     features[:, 1] /= 2
-    jammed = Arms(arms.edge, features, energy_at(hill, hill.speed_mps / 2))
+    jammed = Arms(arms.id, features, energy_at(hill, hill.speed_mps / 2))
     model.update(
         timed(jammed, [0], [2 * hill.length_m[0] / hill.speed_mps[0]])
     )  # as slow as was known

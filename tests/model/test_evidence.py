@@ -28,7 +28,7 @@ def value_at(world, nu, theta, driven, inducing=None, context=DEFAULT_KERNEL):
         world.kernel.graph.laplacian,
         nu,
         np.exp(theta[:-1]),
-        world.arms.edge,
+        world.arms.id,
         context_kernel(context),
     )
     noise_std_wh = np.exp(theta[-1]) * world.noise_std_wh[driven.edge]
@@ -56,8 +56,8 @@ def test_it_is_the_density_of_all_single_measurements(make_world, nu, context):
     world = make_world()
     driven, trip = driven_in(world)
     kernel = kernel_of(world, nu, context=context)
-    gram = kernel(trip.edge, trip.features, trip.edge, trip.features) + np.diag(
-        1.44 * world.noise_std_wh[trip.edge] ** 2
+    gram = kernel(trip.id, trip.features, trip.id, trip.features) + np.diag(
+        1.44 * world.noise_std_wh[trip.id] ** 2
     )
     expected = multivariate_normal(cov=gram).logpdf(trip.energy_wh - trip.prior_mean_wh)
     theta = np.append(np.log(NUMBERS), np.log(1.2))
@@ -79,17 +79,17 @@ def test_the_bound_of_some_points_is_below_the_likelihood_and_as_its_formula(mak
     world = make_world()
     driven, trip = driven_in(world)
     theta = np.append(np.log(NUMBERS), 0.0)
-    some = Points(world.arms.edge[:6], world.arms.features[:6])
+    some = Points(world.arms.id[:6], world.arms.features[:6])
     bound, _ = value_at(world, nu, theta, driven, some)
     kernel = kernel_of(world, nu)
     among = kernel(some.edge, some.features, some.edge, some.features)
-    cross = kernel(some.edge, some.features, trip.edge, trip.features)
+    cross = kernel(some.edge, some.features, trip.id, trip.features)
     explained = cross.T @ np.linalg.solve(among, cross)
-    noise = world.noise_std_wh[trip.edge] ** 2
+    noise = world.noise_std_wh[trip.id] ** 2
     density = multivariate_normal(cov=explained + np.diag(noise)).logpdf(
         trip.energy_wh - trip.prior_mean_wh
     )
-    missing = kernel.diagonal(trip.edge, trip.features) - explained.diagonal()
+    missing = kernel.diagonal(trip.id, trip.features) - explained.diagonal()
     assert bound == pytest.approx(density - 0.5 * (missing / noise).sum(), rel=1e-5)
     assert bound < value_at(world, nu, theta, driven)[0]
 
@@ -98,7 +98,7 @@ def test_the_bound_of_some_points_is_below_the_likelihood_and_as_its_formula(mak
 def test_the_gradient_is_that_of_finite_differences(make_world, nu, sparse):
     world = make_world()
     driven, _ = driven_in(world)
-    inducing = Points(world.arms.edge[:6], world.arms.features[:6] + 0.1) if sparse else None
+    inducing = Points(world.arms.id[:6], world.arms.features[:6] + 0.1) if sparse else None
     theta = np.append(np.log(NUMBERS), 0.2)
     _, gradient = value_at(world, nu, theta, driven, inducing)
     step = 1e-5

@@ -22,7 +22,7 @@ def moved(arms: Arms, by: float) -> Arms:
     features, prior_mean_wh = arms.features.copy(), arms.prior_mean_wh.copy()
     features[::3] += by
     prior_mean_wh[::3] -= 7.0
-    return Arms(arms.edge, features, prior_mean_wh)
+    return Arms(arms.id, features, prior_mean_wh)
 
 
 def test_before_any_trip_it_is_the_prior(make_world):
@@ -49,7 +49,7 @@ def test_a_fleet_at_once_is_the_same_as_its_trips_one_by_one(make_world):
     trips = [world.trip(9, moved=True) for _ in range(5)]
     for trip in trips:
         one_by_one.update(trip)
-    columns = ("edge", "features", "prior_mean_wh", "energy_wh")
+    columns = ("id", "features", "prior_mean_wh", "energy_wh")
     at_once.update(
         Feedback(*(np.concatenate([getattr(trip, c) for trip in trips]) for c in columns))
     )

@@ -63,7 +63,7 @@ def test_the_whole_matrix_is_symmetric_and_equals_its_parts(make_world):
     world = make_world(n=300)
     full = world.kernel.matrix(world.arms.features)
     np.testing.assert_array_equal(full, full.T)
-    edge, features = world.arms.edge, world.arms.features
+    edge, features = world.arms.id, world.arms.features
     np.testing.assert_allclose(full, world.kernel(edge, features, edge, features), atol=1e-13)
     assert np.linalg.eigvalsh(full)[0] > 0.0
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evroute.arms import Feedback
-from evroute.energy.prior import all_arms, fit
 from evroute.energy.regressors import NAMES, PRIOR_STD, Regressors
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.physics import PhysicsRegression
 from evroute.network import context
+from evroute.planning.edge_space import EdgeSpace
 
 VEHICLE = load_vehicle()
 TRUE = np.array([0.12, -0.15, 0.1, 1.4, -4.0, 6.0])
@@ -22,7 +22,7 @@ def test_two_edges_are_the_normal_equations(make_network) -> None:
     roads = make_network(
         [("up", 0, 1), ("down", 1, 2)], [(0, 0, 0), (900, 0, 40), (900, 700, 0)], speed_mps=[14, 20]
     )
-    arms = all_arms(roads, fit(roads, VEHICLE))
+    arms = EdgeSpace(roads, VEHICLE).reference
     noise_wh = np.array([3.0, 4.0])
     regressors = Regressors(roads, VEHICLE)
     model = PhysicsRegression(regressors, noise_wh)
@@ -46,9 +46,9 @@ def test_two_edges_are_the_normal_equations(make_network) -> None:
 
 
 def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
-    arms = all_arms(denver, fit(denver, VEHICLE))
+    arms = EdgeSpace(denver, VEHICLE).reference
     regressors = Regressors(denver, VEHICLE)
-    truth_wh = arms.prior_mean_wh + regressors.of(arms.edge, arms.features) @ TRUE
+    truth_wh = arms.prior_mean_wh + regressors.of(arms.id, arms.features) @ TRUE
     model = PhysicsRegression(regressors, np.full(len(arms), 3.0))
     rng = np.random.default_rng(1)
     for _ in range(10):
@@ -70,20 +70,20 @@ def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
 
 
 def test_roads_never_driven_are_learned_too(denver) -> None:
-    arms = all_arms(denver, fit(denver, VEHICLE))
+    arms = EdgeSpace(denver, VEHICLE).reference
     regressors = Regressors(denver, VEHICLE)
-    truth_wh = arms.prior_mean_wh + regressors.of(arms.edge, arms.features) @ TRUE
+    truth_wh = arms.prior_mean_wh + regressors.of(arms.id, arms.features) @ TRUE
     model = PhysicsRegression(regressors, np.full(len(arms), 1.0))
     driven = np.arange(0, len(arms), 20)
     model.update(drive(arms, driven, truth_wh[driven]))
-    others = np.setdiff1d(arms.edge, driven)
+    others = np.setdiff1d(arms.id, driven)
     before_wh = np.abs(truth_wh - arms.prior_mean_wh)[others].mean()
     after_wh = np.abs(truth_wh - model.posterior(arms).mean_wh)[others].mean()
     assert after_wh < 0.1 * before_wh
 
 
 def test_draws_have_the_mean_and_the_covariance(hill) -> None:
-    arms = all_arms(hill, fit(hill, VEHICLE))
+    arms = EdgeSpace(hill, VEHICLE).reference
     model = PhysicsRegression(Regressors(hill, VEHICLE), np.full(7, 5.0))
     model.update(drive(arms, np.array([1, 3]), np.array([200.0, 150.0])))
     drawn_wh = model.sample_many(arms, np.random.default_rng(3), 20_000)

@@ -28,7 +28,7 @@ def textbook(setting: Setting, arms: Arms, trips: list[Feedback]):
     """Return mean and covariance of arms, and of the coefficients, by one solve with all measurements."""
     edge, features, prior_wh, energy_wh = (
         np.concatenate([getattr(trip, name) for trip in trips])
-        for name in ("edge", "features", "prior_mean_wh", "energy_wh")
+        for name in ("id", "features", "prior_mean_wh", "energy_wh")
     )
 
     def kernel(edge_a, features_a, edge_b, features_b):
@@ -42,14 +42,14 @@ def textbook(setting: Setting, arms: Arms, trips: list[Feedback]):
         )
 
     noisy = kernel(edge, features, edge, features) + np.diag(setting.noise_std_wh[edge] ** 2)
-    cross = kernel(arms.edge, arms.features, edge, features)
+    cross = kernel(arms.id, arms.features, edge, features)
     of_coefficients = S @ setting.regressors.of(edge, features).T
     gain, gain_of_coefficients = (
         np.linalg.solve(noisy, each.T).T for each in (cross, of_coefficients)
     )
     return (
         arms.prior_mean_wh + gain @ (energy_wh - prior_wh),
-        kernel(arms.edge, arms.features, arms.edge, arms.features) - gain @ cross.T,
+        kernel(arms.id, arms.features, arms.id, arms.features) - gain @ cross.T,
         gain_of_coefficients @ (energy_wh - prior_wh),
         S - gain_of_coefficients @ of_coefficients.T,
     )
@@ -59,7 +59,7 @@ def jammed(arms: Arms) -> Arms:
     """Drive every third edge at half its speed."""
     features = arms.features.copy()
     features[::3, 1] /= 2
-    return Arms(arms.edge, features, arms.prior_mean_wh - 1.0)
+    return Arms(arms.id, features, arms.prior_mean_wh - 1.0)
 
 
 def trips_on(arms: Arms, n: int) -> list[Feedback]:
@@ -106,10 +106,10 @@ def test_the_prior_covariance_of_all_edges_is_symmetric_and_that_of_single_ones(
     whole = kernel.matrix(arms.features)
     np.testing.assert_array_equal(whole, whole.T)
     some = np.arange(0, len(arms), max(1, len(arms) // 20))
-    block = kernel(some, arms.features[some], arms.edge, arms.features)
+    block = kernel(some, arms.features[some], arms.id, arms.features)
     np.testing.assert_allclose(whole[some], block, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
-        whole.diagonal(), kernel.diagonal(arms.edge, arms.features), rtol=1e-12
+        whole.diagonal(), kernel.diagonal(arms.id, arms.features), rtol=1e-12
     )
 
 

@@ -26,7 +26,7 @@ def largest_difference(model, other, arms: Arms) -> float:
 
 
 def elsewhere(world) -> Arms:
-    return Arms(world.arms.edge, world.arms.features + 0.3, world.arms.prior_mean_wh)
+    return Arms(world.arms.id, world.arms.features + 0.3, world.arms.prior_mean_wh)
 
 
 def test_one_natural_step_of_size_one_is_the_exact_posterior(make_world):
@@ -70,7 +70,7 @@ def test_points_never_driven_change_nothing(make_world):
 def test_arms_that_keep_their_slots_lag_less_than_arms_sorted_anew(make_world):
     world = make_world()
     arms = world.arms
-    prior = world.kernel(arms.edge, arms.features, arms.edge, arms.features)
+    prior = world.kernel(arms.id, arms.features, arms.id, arms.features)
     truth_wh = arms.prior_mean_wh + world.rng.multivariate_normal(np.zeros(len(arms)), prior)
     exact, follow, literal = world.model(), variational(world), variational(world, slots="literal")
     lag = np.zeros(2)
@@ -115,7 +115,7 @@ def test_fewer_points_than_arms_still_learn(make_world):
         model.update(feedback)
     held = model.state()["points"][:, 0].astype(int)
     assert len(held) == 12
-    prior = np.sqrt(world.kernel.diagonal(world.arms.edge, world.arms.features))[held]
+    prior = np.sqrt(world.kernel.diagonal(world.arms.id, world.arms.features))[held]
     learned, best = (m.posterior(world.arms).std_wh[held] for m in (model, exact))
     assert np.all(learned < 0.5 * prior)
     np.testing.assert_allclose(learned, best, rtol=0.3)
@@ -124,7 +124,7 @@ def test_fewer_points_than_arms_still_learn(make_world):
 def test_points_that_stay_keep_what_was_known_of_them(make_world):
     world = make_world()
     compute = Variational(world.kernel, natural_rate=1.0, adam_rate=0.0, device="cpu")
-    rows = np.column_stack([world.arms.edge, world.arms.features])
+    rows = np.column_stack([world.arms.id, world.arms.features])
     belief = compute.step(
         Inducing.at(rows[:10]), rows[:10], world.rng.normal(size=10), world.rng.uniform(1, 9, 10)
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.arms import Arms, Feedback, Route
+from evroute.arms import Arms, Feedback
 from evroute.model.exact import ExactGP
 from evroute.model.trip_noise import START_TRIP_STD, TripNoise
 from evroute.planning.forecast import forecast
@@ -11,7 +11,7 @@ from evroute.planning.forecast import forecast
 
 def dense(world, trips, covariances, arms):
     """Return mean and covariance of eqs. 2-3 on all single measurements under block-diagonal noise."""
-    edge = np.concatenate([trip.edge for trip in trips])
+    edge = np.concatenate([trip.id for trip in trips])
     features = np.concatenate([trip.features for trip in trips])
     residual = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
     gram = world.kernel(edge, features, edge, features)
@@ -20,22 +20,22 @@ def dense(world, trips, covariances, arms):
         block = slice(start, start + len(covariance))
         gram[block, block] += covariance
         start += len(covariance)
-    cross = world.kernel(arms.edge, arms.features, edge, features)
-    prior = world.kernel(arms.edge, arms.features, arms.edge, arms.features)
+    cross = world.kernel(arms.id, arms.features, edge, features)
+    prior = world.kernel(arms.id, arms.features, arms.id, arms.features)
     mean = arms.prior_mean_wh + cross @ np.linalg.solve(gram, residual)
     return mean, prior - cross @ np.linalg.solve(gram, cross.T)
 
 
 def noise_of(model, trip, potential_wh):
     """Return R of one trip with the deviations in force, repeats as they came."""
-    dissipated = np.maximum(trip.prior_mean_wh - potential_wh[trip.edge], 0.0)
+    dissipated = np.maximum(trip.prior_mean_wh - potential_wh[trip.id], 0.0)
     shared = model._noise.trip_std * dissipated
-    return np.diag(model._noise.std_wh[trip.edge] ** 2) + np.outer(shared, shared)
+    return np.diag(model._noise.std_wh[trip.id] ** 2) + np.outer(shared, shared)
 
 
 def steady(trip, world):
     """Let an arm have one prior mean, as networks do."""
-    return Feedback(trip.edge, trip.features, world.arms.prior_mean_wh[trip.edge], trip.energy_wh)
+    return Feedback(trip.id, trip.features, world.arms.prior_mean_wh[trip.id], trip.energy_wh)
 
 
 OPTIONS = [
@@ -138,8 +138,8 @@ def test_a_state_without_what_is_learned_is_refused(make_world):
 def test_a_forecast_of_a_route_holds_what_its_edges_share(make_world):
     world = make_world(20, seed=7)
     options = {"potential_wh": world.arms.prior_mean_wh - 10.0}
-    plain = forecast(world.model(), world.arms, Route((3, 4, 5)))
-    shared = forecast(world.model(trip_effect=0.2, **options), world.arms, Route((3, 4, 5)))
+    plain = forecast(world.model(), world.arms, np.array([3, 4, 5]))
+    shared = forecast(world.model(trip_effect=0.2, **options), world.arms, np.array([3, 4, 5]))
     assert shared.std_wh**2 - plain.std_wh**2 == pytest.approx((0.2 * 30.0) ** 2)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.arms import Arms, Belief, Feedback, Route
+from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.planning.forecast import RouteForecast, forecast, forecast_charge
 
@@ -17,10 +17,10 @@ class Known:
     """A belief whose joint is written down."""
 
     def posterior(self, arms: Arms) -> Belief:
-        return Belief(MEAN[arms.edge], np.sqrt(np.diag(COVARIANCE))[arms.edge])
+        return Belief(MEAN[arms.id], np.sqrt(np.diag(COVARIANCE))[arms.id])
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        return NOISE_STD[arms.edge]
+        return NOISE_STD[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         raise AssertionError("a forecast never learns")
@@ -32,7 +32,7 @@ class Known:
         raise AssertionError
 
     def covariance(self, arms: Arms) -> FloatArray:
-        return COVARIANCE[np.ix_(arms.edge, arms.edge)]
+        return COVARIANCE[np.ix_(arms.id, arms.id)]
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         raise AssertionError
@@ -42,7 +42,7 @@ class Known:
 
 
 def test_a_route_adds_covariances_and_one_noise_per_edge() -> None:
-    energy = forecast(Known(), ARMS, Route((0, 1)))
+    energy = forecast(Known(), ARMS, np.array([0, 1]))
     assert energy.mean_wh == -10
     # 4 + 9 + 2 * 3, and noise 0.25 + 1
     assert energy.std_wh == pytest.approx(np.sqrt(20.25))
@@ -51,7 +51,7 @@ def test_a_route_adds_covariances_and_one_noise_per_edge() -> None:
 
 
 def test_an_edge_driven_twice_has_one_expectation_and_two_noises() -> None:
-    energy = forecast(Known(), ARMS, Route((2, 1, 2)))
+    energy = forecast(Known(), ARMS, np.array([2, 1, 2]))
     assert energy.edge_mean_wh == pytest.approx([30, -20, 30])
     # (2 f2 + f1): 4 * 1 + 9 + 2 * 2 * 1; noises 4 + 1 + 4
     assert energy.std_wh == pytest.approx(np.sqrt(17 + 9))

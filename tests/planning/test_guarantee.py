@@ -6,6 +6,8 @@ import pytest
 from evroute.arms import Feedback, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import EmptySetError
 from evroute.model.exact import ExactGP
@@ -65,7 +67,8 @@ def test_an_automatic_norm_is_told_to_guarantee_nothing(setting):
 
 def test_plans_and_their_documents_tell_it(setting):
     model = learned(setting)
-    planner = Planner(setting.network, setting.vehicle, model, guarantee=Guarantee(B=8.0))
+    belief = LearnedBelief(model, setting.space, Method(model="exact", index="ts"), setting)
+    planner = Planner(setting.network, setting.vehicle, belief, guarantee=Guarantee(B=8.0))
     plan = planner.plan(setting.network.row_of["in"], setting.network.row_of["out"])
     route = plan.routes["energy"]
     expected = guarantee_arms(model, planner.arms, Route(route.route.edges).rows, Guarantee(B=8.0))
@@ -73,8 +76,8 @@ def test_plans_and_their_documents_tell_it(setting):
     told = document(plan)["routes"]["energy"]["forecast"]["guarantee"]
     assert told["expected_wh"] == [expected.low_wh, expected.high_wh]
     assert (told["interval"], told["B"], told["delta"]) == ("cmm", 8.0, 0.05)
-    plain = Planner(setting.network, setting.vehicle, model).plan(
-        planner.arms.edge[0], planner.arms.edge[3]
+    plain = Planner(setting.network, setting.vehicle, belief).plan(
+        planner.arms.id[0], planner.arms.id[3]
     )
     assert "guarantee" not in document(plain)["routes"]["energy"]["forecast"]
 

@@ -14,12 +14,16 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
+from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import endpoints
-from evroute.planning.planner import Planner, energy_by_change, energy_by_condition, plan
+from evroute.planning.planner import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -33,7 +37,7 @@ class Learned:
         self.mean_wh = mean_wh
 
     def posterior(self, arms: Arms) -> Belief:
-        return Belief(self.mean_wh[arms.edge], np.ones(len(arms)))
+        return Belief(self.mean_wh[arms.id], np.ones(len(arms)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
         return np.full(len(arms), 2.0)
@@ -55,6 +59,12 @@ class Learned:
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         raise AssertionError
+
+
+def belief_of(network: RoadNetwork, mean_wh: FloatArray) -> LearnedBelief:
+    setting = Setting(network, load_vehicle())
+    method = Method(model="exact", index="greedy")
+    return LearnedBelief(Learned(mean_wh), setting.space, method, setting)
 
 
 def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork) -> None:
@@ -311,7 +321,7 @@ def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -
     assert "up" in by_physics.edges
     learned_wh = prior.mean_wh.copy()
     learned_wh[hill.row_of["up"]] += 300
-    planned = Planner(hill, vehicle, Learned(learned_wh)).plan(0, hill.row_of["out"])
+    planned = Planner(hill, vehicle, belief_of(hill, learned_wh)).plan(0, hill.row_of["out"])
     least, shortest = planned.routes["energy"], planned.routes["distance"]
     assert "east" in least.edges
     assert least.parts_wh["learned"] == pytest.approx(0)
@@ -324,7 +334,7 @@ def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -
 def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> None:
     vehicle = load_vehicle()
     learned_wh = fit(hill, vehicle).potential_wh - 50
-    planner = Planner(hill, vehicle, Learned(learned_wh))
+    planner = Planner(hill, vehicle, belief_of(hill, learned_wh))
     battery = Battery(1000, 1000, 0)
     for options in ({}, {"battery": battery}, {"max_extra_time": 0.5}):
         route = planner.plan(0, hill.row_of["out"], **options).routes["energy"]

@@ -5,12 +5,10 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Feedback, Round
-from evroute.energy.prior import all_arms, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.model.independent import IndependentNormal
-from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
@@ -19,16 +17,16 @@ from evroute.policy.thompson import JointThompson
 
 @pytest.fixture
 def parts(hill):
-    prior = fit(hill, load_vehicle())
+    space = EdgeSpace(hill, load_vehicle())
+    prior = space.prior()
     model = IndependentNormal(prior.std_wh**2, prior.noise_std_wh)
     return {
         "model": model,
         "index": Greedy(),
         "weight_rule": WEIGHT_RULES["potential"],
-        "search": Search(LineGraph.from_network(hill)),
-        "potential_wh": prior.potential_wh,
+        "space": space,
         "rng": default_rng(0),
-    }, all_arms(hill, prior)
+    }, space.reference
 
 
 def names(hill, route) -> list[str]:
@@ -50,14 +48,14 @@ def test_an_untaught_greedy_agent_drives_the_eq_8_route(hill, parts) -> None:
 def test_a_closed_edge_is_driven_round(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
     for closed, way in (("up", ["east", "west"]), ("west", ["up", "down"])):
-        open_arms = arms.take(np.delete(arms.edge, hill.row_of[closed]))
+        open_arms = arms.take(np.delete(arms.id, hill.row_of[closed]))
         route = agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
         assert names(hill, route) == ["in", *way, "out"]
 
 
 def test_a_trip_that_is_cut_off_is_said_to_be(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
-    open_arms = arms.take(np.delete(arms.edge, [hill.row_of["up"], hill.row_of["west"]]))
+    open_arms = arms.take(np.delete(arms.id, [hill.row_of["up"], hill.row_of["west"]]))
     with pytest.raises(NoRouteError):
         agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
 

@@ -43,9 +43,9 @@ def model(setting):
 def test_the_exact_model_gives_what_single_measurements_give(setting, model):
     """All 40 rows, whitened by hand, against the merged arms of the model."""
     trip = driven(setting)
-    noise = setting.noise_std_wh[trip.edge]
+    noise = setting.noise_std_wh[trip.id]
     gram = (
-        setting.kernel(trip.edge, trip.features, trip.edge, trip.features)
+        setting.kernel(trip.id, trip.features, trip.id, trip.features)
         / noise
         / noise[:, np.newaxis]
     )
@@ -54,11 +54,9 @@ def test_the_exact_model_gives_what_single_measurements_give(setting, model):
         Spectrum.of_gram(gram, residual, np.ones(40)), assume(6.0, 1.0, 0.05, "mixture")
     )
     arms = setting.arms
-    cross = (
-        setting.kernel(trip.edge, trip.features, arms.edge, arms.features) / noise[:, np.newaxis]
-    )
+    cross = setting.kernel(trip.id, trip.features, arms.id, arms.features) / noise[:, np.newaxis]
     expected = whole.exact(
-        whole.spectrum.points(cross, setting.kernel.diagonal(arms.edge, arms.features))
+        whole.spectrum.points(cross, setting.kernel.diagonal(arms.id, arms.features))
     )
     index = cmm_ucb(B=6.0)
     interval = index.interval(1, arms, model)
@@ -96,17 +94,17 @@ def test_earlier_bounds_stay_when_running(setting):
     for t in range(1, 8):
         some = setting.arms if t % 2 else setting.arms.take(np.array([0, 2, 6]))
         each, held = plain.interval(t, some, model), running.interval(t, some, model)
-        low[some.edge] = np.maximum(low[some.edge], each.low)
-        high[some.edge] = np.minimum(high[some.edge], each.high)
-        np.testing.assert_array_equal(held.low, low[some.edge])
-        np.testing.assert_array_equal(held.high, high[some.edge])
+        low[some.id] = np.maximum(low[some.id], each.low)
+        high[some.id] = np.minimum(high[some.id], each.high)
+        np.testing.assert_array_equal(held.low, low[some.id])
+        np.testing.assert_array_equal(held.high, high[some.id])
         model.update(driven(setting, 4, seed=t))
 
 
 def test_running_bounds_refuse_contexts_that_change(setting, model):
     index = amm_ucb(B=8.0, running=True)
     index.interval(1, setting.arms, model)
-    other = Arms(setting.arms.edge, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
+    other = Arms(setting.arms.id, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
     with pytest.raises(EvrouteError, match="leave 'running' out"):
         index.interval(2, other, model)
 
@@ -129,7 +127,7 @@ def test_older_bounds_serve_until_refreshed(setting, model):
     model.update(driven(setting, 3, seed=9))
     model.update(
         Feedback(
-            *(column[[6]] for column in (setting.arms.edge, setting.arms.features)),
+            *(column[[6]] for column in (setting.arms.id, setting.arms.features)),
             *[np.ones(1)] * 2,
         )
     )

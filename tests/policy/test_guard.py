@@ -1,11 +1,13 @@
 """The guard: what it may lose, what it lets through, on trips whose energies are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
-from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.energy.vehicle import load_vehicle
+from evroute.planning.edge_space import EdgeSpace
 from evroute.policy.guard import Guarded
 
 OVER, ROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`
@@ -29,6 +31,11 @@ class Stubborn:
     def tell(self, feedback: Feedback) -> None: ...
 
 
+def level(hill) -> EdgeSpace:
+    """The edges of the hill without its heights, so that no energy is below the potential."""
+    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())
+
+
 @pytest.fixture
 def request_of(hill):
     arms = Arms(np.arange(7), np.zeros((7, 1)), PRIOR_WH)
@@ -39,9 +46,7 @@ def driven(
     hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0
 ):
     """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and the guard."""
-    guard = Guarded(
-        Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7)
-    )
+    guard = Guarded(Stubborn(), level(hill))
     rng = np.random.default_rng(seed)
     ways = []
     for t in range(1, trips + 1):
@@ -96,7 +101,12 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
     )  # the last two of the shared edges stay in the section
 
     class Eq8:
-        def route(self, weights, origin, destination) -> Route:
+        size = 10
+
+        def potential_wh(self, request) -> np.ndarray:
+            return np.zeros(10)
+
+        def route(self, weights, request) -> Route:
             return Route((*shared, *over, 9))
 
     class Saving(Stubborn):
@@ -105,7 +115,7 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
 
     arms = Arms(np.arange(10), np.zeros((10, 1)), np.full(10, 100.0))
     rng = np.random.default_rng(3)
-    guard = Guarded(Saving(), search=Eq8(), potential_wh=np.zeros(10))
+    guard = Guarded(Saving(), Eq8())
     free = []
     for t in range(1, 201):
         route = guard.ask(Round(t, arms, 0, 9))
@@ -119,9 +129,4 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
 def test_a_share_that_is_none_is_refused(hill, share) -> None:
     with pytest.raises(ValueError, match="guard is"):
-        Guarded(
-            Stubborn(),
-            search=Search(LineGraph.from_network(hill)),
-            potential_wh=np.zeros(7),
-            share=share,
-        )
+        Guarded(Stubborn(), level(hill), share=share)

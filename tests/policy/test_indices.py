@@ -106,9 +106,9 @@ def test_random_scales_what_an_edge_dissipates_around_eq_8() -> None:
     index = Random(potential)
     rng = default_rng(0)
     draws = np.array([index(t, ARMS, Known(), rng) for t in range(1, 20_001)])
-    dissipated = ARMS.prior_mean_wh - potential[ARMS.edge]
-    assert np.all(draws >= potential[ARMS.edge])
-    assert np.all(draws <= potential[ARMS.edge] + 2 * dissipated)
+    dissipated = ARMS.prior_mean_wh - potential[ARMS.id]
+    assert np.all(draws >= potential[ARMS.id])
+    assert np.all(draws <= potential[ARMS.id] + 2 * dissipated)
     standard_error = dissipated / math.sqrt(3 * len(draws))
     assert np.all(np.abs(draws.mean(axis=0) - ARMS.prior_mean_wh) < 5 * standard_error)
 

@@ -295,7 +295,7 @@ def test_the_best_route_is_that_of_bellman_and_ford(denver, build) -> None:
             **options,
         )
         request = world.observe(1)
-        is_open = set(request.arms.edge.tolist())
+        is_open = set(request.arms.id.tolist())
         pairs = [(a, b) for a, b in denver.turns.tolist() if {a, b} <= is_open]
         wh = np.array(
             [
@@ -377,8 +377,8 @@ def test_closures_are_those_of_the_round_and_leave_the_truth_alone(build) -> Non
     sizes = set()
     for t in range(1, 20):
         request = world.observe(t)
-        sizes.add(tuple(request.arms.edge))
-        truth = whole.expected_wh(whole.observe(t))[request.arms.edge]
+        sizes.add(tuple(request.arms.id))
+        truth = whole.expected_wh(whole.observe(t))[request.arms.id]
         np.testing.assert_array_equal(world.expected_wh(request), truth)
         assert len(world.travel_s(request)) == len(request.arms)
     assert len(sizes) > 1
@@ -428,8 +428,8 @@ def test_models_of_a_setting_that_tells_temperature_are_kernels_of_it(hill) -> N
     setting = Setting(hill, load_vehicle(), temperature=True)
     arms = setting.arms
     warmer = arms.features + np.array([0, 0, 0, 1.0])  # by 10 K
-    same = setting.kernel(arms.edge[:1], arms.features[:1], arms.edge[:1], arms.features[:1])
-    other = setting.kernel(arms.edge[:1], arms.features[:1], arms.edge[:1], warmer[:1])
+    same = setting.kernel(arms.id[:1], arms.features[:1], arms.id[:1], arms.features[:1])
+    other = setting.kernel(arms.id[:1], arms.features[:1], arms.id[:1], warmer[:1])
     root5 = np.sqrt(5)
     assert other / same == pytest.approx((1 + root5 + 5 / 3) * np.exp(-root5))
 

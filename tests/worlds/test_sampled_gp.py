@@ -72,7 +72,7 @@ def test_noise_is_new_in_each_round_and_has_the_deviation_of_its_edge(world) -> 
 def test_an_edge_driven_twice_in_a_trip_is_measured_twice(world) -> None:
     here = world(1)
     feedback = here.drive(here.observe(1), Route((5, 6, 0, 1, 2, 5, 6)))
-    noise = feedback.energy_wh - here.truth_wh[feedback.edge]
+    noise = feedback.energy_wh - here.truth_wh[feedback.id]
     assert len(set(noise)) == 7
 
 
@@ -87,15 +87,15 @@ def test_closures_are_new_each_round_the_same_for_each_method_and_leave_a_way(wo
     closed_sets = set()
     for t in range(1, 60):
         arms = one.observe(t).arms
-        assert np.array_equal(arms.edge, other.observe(t).arms.edge)
-        closed = frozenset(range(7)) - set(arms.edge.tolist())
+        assert np.array_equal(arms.id, other.observe(t).arms.id)
+        closed = frozenset(range(7)) - set(arms.id.tolist())
         closed_sets.add(closed)
         assert len(closed) <= 2
         assert not closed & {hill.row_of["in"], hill.row_of["out"]}
         over = not closed & {hill.row_of["up"], hill.row_of["down"]}
         round_it = not closed & {hill.row_of["east"], hill.row_of["west"]}
         assert over or round_it
-        assert np.array_equal(one.expected_wh(one.observe(t)), one.truth_wh[arms.edge])
+        assert np.array_equal(one.expected_wh(one.observe(t)), one.truth_wh[arms.id])
     assert len(closed_sets) > 5
 
 

@@ -77,7 +77,7 @@ def test_the_best_route_is_no_worse_than_eq_8_and_the_truth_is_repeatable(build,
 
 def test_a_survey_passes_every_edge_of_a_small_network_and_keeps_sums(hill) -> None:
     setting = Setting(hill, load_vehicle())
-    table, eight = TurnTable.from_network(hill), setting.turns.energy
+    table, eight = TurnTable.from_network(hill), setting.on_turns().space.energy
     rows = np.arange(len(table))
     truth_wh = eight.mean_wh(rows, hill.speed_mps) + 7.0
 

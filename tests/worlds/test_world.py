@@ -156,7 +156,7 @@ def test_nobody_beats_the_best_route_of_a_shipped_world(city, name, request) -> 
     for t in (1, 8, 9):
         asked = world.observe(t)
         weights = np.full(network.n_edges, np.inf)
-        weights[asked.arms.edge] = setting.prior.dissipated_wh[asked.arms.edge]
+        weights[asked.arms.id] = setting.prior.dissipated_wh[asked.arms.id]
         for _ in range(10):
             route = setting.search.route(
                 weights * rng.lognormal(0, 0.3, network.n_edges), origin, destination

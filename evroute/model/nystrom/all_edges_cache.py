@@ -18,7 +18,7 @@ class AllEdgesCache:
         self._posterior = posterior
         self._arms = arms
         self._most = max(2 * len(arms), 2000)
-        self.prior = posterior.kernel.diagonal(arms.edge, arms.features)
+        self.prior = posterior.kernel.diagonal(arms.id, arms.features)
         self._rows: dict[int, FloatArray] = {}
         self._basis = np.empty(0, dtype=np.int64)
         self._z = np.empty((0, len(arms)))
@@ -33,7 +33,7 @@ class AllEdgesCache:
             dtype=np.int64,
         )
         if len(missing):
-            rows = self._posterior.prior_with(missing, self._arms.edge, self._arms.features)
+            rows = self._posterior.prior_with(missing, self._arms.id, self._arms.features)
             self._rows |= dict(zip(missing.tolist(), rows, strict=True))
         return np.array([self._rows[slot] for slot in slots.tolist()]).reshape(
             len(slots), len(self._arms)

@@ -144,7 +144,7 @@ class Batches:
                 self._settle(posterior, rng)
             else:
                 self.exceeded += 1
-        slots = posterior.slots(arms.edge, arms.features)
+        slots = posterior.slots(arms.id, arms.features)
         self._trips.append(_Trip(slots))
         self._pull(posterior, slots, everywhere)
         return True

@@ -120,7 +120,7 @@ class NystromGP:
         name: str,
     ) -> None:
         n = len(arms)
-        if not np.array_equal(arms.edge, np.arange(n)):
+        if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError("the reference arms must be all edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(
@@ -145,25 +145,25 @@ class NystromGP:
     def posterior(self, arms: Arms) -> Belief:
         """Return mean and standard deviation of each arm under the projected process."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
-        elsewhere = np.any(arms.features != self._reference.features[arms.edge], axis=1)
+        elsewhere = np.any(arms.features != self._reference.features[arms.id], axis=1)
         here = np.flatnonzero(~elsewhere)
         if len(here):
             if self._known is None:
                 self._known = self._believe(self._everywhere.embed(), self._everywhere.prior)
-            mean[here], variance[here] = (numbers[arms.edge[here]] for numbers in self._known)
+            mean[here], variance[here] = (numbers[arms.id[here]] for numbers in self._known)
         away = np.flatnonzero(elsewhere)
         if len(away):
-            edge, features = arms.edge[away], arms.features[away]
+            edge, features = arms.id[away], arms.features[away]
             prior = self.sparse.kernel.diagonal(edge, features)
             mean[away], variance[away] = self._believe(self.sparse.embed(edge, features), prior)
-        noise = self._noise_std[arms.edge]
+        noise = self._noise_std[arms.id]
         return Belief(
             arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance)
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def anticipate(self, arms: Arms) -> None:
@@ -178,18 +178,18 @@ class NystromGP:
 
     def update(self, feedback: Feedback) -> None:
         """Update with the measurements of one trip or several; repeated arms count each time."""
-        if not len(feedback.edge):
+        if not len(feedback.id):
             return
-        slots = self.sparse.slots(feedback.edge, feedback.features)
-        whitened = (feedback.energy_wh - feedback.prior_mean_wh) / self._noise_std[feedback.edge]
+        slots = self.sparse.slots(feedback.id, feedback.features)
+        whitened = (feedback.energy_wh - feedback.prior_mean_wh) / self._noise_std[feedback.id]
         self.rule.learn(self.sparse, slots, whitened, self._rng)
         self._known = None
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
-        noise = self._noise_std[arms.edge]
-        prior = self.sparse.kernel(arms.edge, arms.features, arms.edge, arms.features)
-        z = self.sparse.embed(arms.edge, arms.features)
+        noise = self._noise_std[arms.id]
+        prior = self.sparse.kernel(arms.id, arms.features, arms.id, arms.features)
+        z = self.sparse.embed(arms.id, arms.features)
         covariance = (
             self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
         )
@@ -216,9 +216,9 @@ class NystromGP:
         size
             Number of draws.
         """
-        sparse, noise = self.sparse, self._noise_std[arms.edge]
-        z = sparse.embed(arms.edge, arms.features)
-        rest = np.sqrt(sparse.unexplained(z, sparse.kernel.diagonal(arms.edge, arms.features)))
+        sparse, noise = self.sparse, self._noise_std[arms.id]
+        z = sparse.embed(arms.id, arms.features)
+        rest = np.sqrt(sparse.unexplained(z, sparse.kernel.diagonal(arms.id, arms.features)))
         weights = np.sqrt(sparse.ridge) * sparse.weight_draws(rng.standard_normal((size, len(z))))
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)

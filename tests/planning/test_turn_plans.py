@@ -8,39 +8,34 @@ from numpy.random import default_rng
 
 from evroute.arms import Feedback
 from evroute.energy.driving import conditions
-from evroute.energy.prior import all_arms, fit
+from evroute.energy.prior import fit
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.model.independent import IndependentNormal
-from evroute.network.line_graph import LineGraph
-from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import TurnArms
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
-from evroute.planning.search import Search
-from evroute.planning.turn_belief import TurnBelief
 
 CAR = load_vehicle()
 
 
-def belief_of(network, seed: int) -> TurnBelief:
+def belief_of(network, seed: int) -> LearnedBelief:
     """A belief in which every turn takes a little more than physics says, some by far."""
-    rng, table = default_rng(seed), TurnTable.from_network(network)
-    space = TurnArms(Search(LineGraph.from_network(network)), TurnEnergy(network, CAR, table))
-    model = IndependentNormal(np.full(len(table), 100.0), np.ones(len(table)))
-    belief = TurnBelief(model, space, all_arms(network, fit(network, CAR)))
-    arms = belief.turns
+    setting, rng = Setting(network, CAR).on_turns(), default_rng(seed)
+    arms = setting.arms
+    model = IndependentNormal(np.full(len(arms), 100.0), np.ones(len(arms)))
     more_wh = rng.exponential(20.0, len(arms))
-    model.update(
-        Feedback(arms.edge, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + more_wh)
-    )
-    return belief
+    model.update(Feedback(arms.id, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + more_wh))
+    method = Method(model="independent", index="greedy", arms="turns")
+    return LearnedBelief(model, setting.space, method, setting)
 
 
-def costs_wh(belief: TurnBelief, route: list[int]) -> np.ndarray:
+def costs_wh(belief: LearnedBelief, route: list[int]) -> np.ndarray:
     rows = belief.space.table.rows_along(np.array(route))
-    return belief.model.posterior(belief.turns).mean_wh[rows]
+    return belief.model.posterior(belief.space.reference).mean_wh[rows]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -109,7 +104,9 @@ def test_parts_tell_the_turning_and_what_was_learned_under_the_conditions_of_the
     rows = belief.space.table.rows_along(planned.route.rows)
     table, speed_mps = belief.space.table, 0.8 * network.speed_mps
     prior_wh = TurnEnergy(network, CAR, table, day).mean_wh(rows, speed_mps)
-    learned_wh = costs_wh(belief, list(planned.route.edges)) - belief.turns.prior_mean_wh[rows]
+    learned_wh = (
+        costs_wh(belief, list(planned.route.edges)) - belief.space.reference.prior_mean_wh[rows]
+    )
     assert planned.energy_wh == pytest.approx(prior_wh.sum() + learned_wh.sum())
     assert planned.parts_wh["learned"] == pytest.approx(learned_wh.sum())
     eq8_wh = fit(network, CAR, conditions=day).mean_wh[planned.route.rows]
@@ -118,12 +115,32 @@ def test_parts_tell_the_turning_and_what_was_learned_under_the_conditions_of_the
 
 def test_seen_from_edges_a_belief_is_the_average_over_the_turns_into_them(hill) -> None:
     belief = belief_of(hill, 0)
-    arms = all_arms(hill, fit(hill, CAR))
-    row, table = hill.row_of, belief.space.table
-    into = np.flatnonzero((table.entered == row["out"]) & (np.arange(len(table)) < table.n_turns))
+    row, table, turns = hill.row_of["out"], belief.space.table, belief.space.reference
+    into = np.flatnonzero((table.entered == row) & (np.arange(len(table)) < table.n_turns))
     assert len(into) == 2
-    learned_wh = belief.model.posterior(belief.turns).mean_wh - belief.turns.prior_mean_wh
-    seen = belief.posterior(arms.take(np.array([row["out"]])))
-    assert seen.mean_wh[0] - arms.prior_mean_wh[row["out"]] == pytest.approx(
-        learned_wh[into].mean()
-    )
+    learned_wh = belief.model.posterior(turns).mean_wh - turns.prior_mean_wh
+    seen_wh = belief.edge_posterior.mean_wh - fit(hill, CAR).mean_wh
+    assert seen_wh[row] == pytest.approx(learned_wh[into].mean())
+
+
+def test_many_requests_at_once_are_planned_as_one_by_one(hilly) -> None:
+    network = hilly(2)
+    planner = Planner(network, CAR, belief_of(network, 2))
+    pairs = [
+        (a, b) for a, b in product(range(0, network.n_edges, 2), range(network.n_edges)) if a != b
+    ]
+    origins, destinations = np.array(pairs).T
+    found, planned = planner.energies(origins, destinations), 0
+    for request, (origin, destination) in enumerate(pairs):
+        try:
+            route = planner.plan(origin, destination).routes["energy"]
+        except NoRouteError:
+            assert np.isnan(found.energy_wh[request])
+            continue
+        planned += 1
+        assert found.energy_wh[request] == pytest.approx(route.energy_wh)
+        edges = found.edges(request)
+        assert (edges[0], edges[-1]) == (origin, destination)
+        assert found.length_m[request] == pytest.approx(network.length_m[edges].sum())
+        assert found.time_s[request] == pytest.approx(network.time_s[edges].sum())
+    assert planned > 20
