@@ -1,4 +1,4 @@
-"""Slots: the arms that a model has met, an edge and a context each, numbered in the order in which it met them."""
+"""Slots: consecutive numbers of the distinct arms (edge and context), in order of first use."""
 
 import numpy as np
 
@@ -6,7 +6,20 @@ from evroute.arrays import FloatArray, IntArray
 
 
 class ArmSlots:
-    """Arms by slot: ``edge`` (U,) and ``features`` (U, d). -0.0 and 0.0 are the same context."""
+    """Arms by slot; -0.0 and 0.0 are the same context.
+
+    Parameters
+    ----------
+    n_features
+        Number d of context features.
+
+    Attributes
+    ----------
+    edge
+        (U,) edge of each slot.
+    features
+        (U, d) context of each slot.
+    """
 
     def __init__(self, n_features: int) -> None:
         self.edge = np.empty(0, dtype=np.int64)
@@ -14,11 +27,11 @@ class ArmSlots:
         self._slot_of: dict[tuple[int, bytes], int] = {}
 
     def __len__(self) -> int:
-        """Return how many arms have a slot, U."""
+        """Return the number of slots, U."""
         return len(self.edge)
 
     def unmet(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the positions of arms that have no slot, (k,): the first of each."""
+        """Return the positions of arms without a slot, (k,), once per distinct arm."""
         first: dict[tuple[int, bytes], int] = {}
         for i, key in enumerate(_keys(edge, features)):
             if key not in self._slot_of:
@@ -26,13 +39,13 @@ class ArmSlots:
         return np.array(list(first.values()), dtype=np.int64)
 
     def append(self, edge: IntArray, features: FloatArray) -> None:
-        """Give a slot to each of some arms, all unmet and no two of them the same."""
+        """Add one slot for each of some distinct arms that have none."""
         self._slot_of |= {key: len(self) + i for i, key in enumerate(_keys(edge, features))}
         self.edge = np.concatenate([self.edge, edge])
         self.features = np.concatenate([self.features, features + 0.0])
 
     def of(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, all of which were met, (k,)."""
+        """Return the slot of each arm, (k,); every arm must have one."""
         return np.array([self._slot_of[key] for key in _keys(edge, features)], dtype=np.int64)
 
 

@@ -1,7 +1,7 @@
-"""The standard kernel of a network, and the factor of its prior over all edges, kept on disk for other processes.
+"""The standard kernel of a network and the cached factor of its prior over all edges.
 
-Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. What is kept is named
-by a digest of all that it depends on, so a changed network or vehicle never meets an old file.
+Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. A cache file is named
+by a digest of everything it depends on, so a changed network or vehicle never reads an old file.
 """
 
 import logging
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
-    """Build the paper's graph kernel; its diagonal, seconds on a city, is kept in ``cache_dir`` if given."""
+    """Build the paper's graph kernel; its diagonal (seconds on a city) is cached."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
     raw_diagonal = _load(path)
@@ -45,12 +45,24 @@ def standard_kernel(
     lengthscale: float = DEFAULT_LENGTHSCALE,
     n_features: int = len(context.NAMES),
 ) -> EdgeContextKernel:
-    """Build the paper's kernel: one lengthscale for every context, in standard deviations of it."""
+    """Build the paper's kernel with one lengthscale for all context features.
+
+    Parameters
+    ----------
+    graph
+        Graph kernel on edges.
+    prior
+        Prior of the edges; its deviations scale the kernel.
+    lengthscale
+        Of every feature, in standard deviations of the feature.
+    n_features
+        Number of context features.
+    """
     return EdgeContextKernel(graph, prior.std_wh, np.full(n_features, lengthscale))
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
-    """Return the prior covariance of all edges of a network in the contexts of ``arms``, (n, n) Wh².
+    """Return the prior covariance of all edges in the contexts of ``arms``, (n, n) Wh².
 
     Raises
     ------
@@ -65,10 +77,20 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
 
 
 def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) -> FloatArray:
-    """Return the lower Cholesky factor of ``prior_covariance``, (n, n): ``factor @ normal`` is a draw of the prior.
+    """Return the lower Cholesky factor of ``prior_covariance``, (n, n) Wh.
 
-    Seconds on a city. With ``cache_dir`` it is made once, kept there, and mapped read-only into
-    memory, which all processes of a machine share; call this once before starting several.
+    ``factor @ normal`` is a draw of the prior. The factorisation takes seconds on a city. With a
+    cache it is computed once and memory-mapped read-only, shared by all processes; call this
+    before starting them.
+
+    Parameters
+    ----------
+    kernel
+        Kernel between arms.
+    arms
+        All edges in their contexts.
+    cache_dir
+        Folder of the cache; None computes the factor without one.
     """
     path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
     factor = _load(path)

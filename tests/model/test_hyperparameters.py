@@ -93,7 +93,7 @@ def test_a_fit_that_fails_leaves_the_old_values_and_says_so(make_world, monkeypa
         result = fit(world.kernel, world.noise_std_wh, Driven.of([world.trip(10)]))
     assert result.failed == "it is not positive definite"
     assert result.found.to_json() == Hyperparameters.of(world.kernel).to_json()
-    assert "the hyper-parameters stay what they were: it is not positive definite" in caplog.text
+    assert "the hyper-parameters stay unchanged: it is not positive definite" in caplog.text
 
 
 def test_applied_hyper_parameters_are_those_of_the_kernel(make_world):

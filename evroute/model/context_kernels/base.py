@@ -115,7 +115,7 @@ def matern_torch(nu: float, lengthscales: FloatArray) -> "Kernel":
 
 
 def fixed(kernel: "Kernel", lengthscales: FloatArray) -> "Kernel":
-    """Return a gpytorch kernel in float64 with these lengthscales (d,), its gradient switched off."""
+    """Return a gpytorch kernel in float64 with fixed lengthscales (d,), without gradient."""
     import torch
 
     kernel = kernel.double()
