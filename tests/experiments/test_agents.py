@@ -131,7 +131,7 @@ def test_turns_a_guard_and_joint_beliefs_work_in_fleets(table, tmp_path, method)
     [
         (
             {"world": ["sampled-gp"]},
-            f"name vehicles \\({VAN}\\), and world 'sampled-gp' knows one alone",
+            f"name vehicles \\({VAN}\\), and world 'sampled-gp' has one only",
         ),
         (
             {"models": ["bkb"], "indices": ["radius"], "share_belief": True},
