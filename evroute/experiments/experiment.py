@@ -87,7 +87,7 @@ class Experiment(BaseModel):
         Charge at the start of every trip, and charge to keep, percent of the usable battery.
         Measured and predicted charge are logged (`BatteryLog`); plans do not depend on it.
     world
-        One or several worlds, by name, file or table (`load_world`). ``closed_share`` beside it
+        One or several worlds, by name, file or table (`load_world`). A top-level ``closed_share``
         applies to each of them.
     prior, lengthscale
         Of sampled worlds, and of the models in any world.
