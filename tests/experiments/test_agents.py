@@ -1,4 +1,4 @@
-"""Several vehicles in one run: each learns for itself, or all learn together; both worked out again by hand."""
+"""Several vehicles in one run, with separate beliefs or a common one, both checked by hand."""
 
 import numpy as np
 import pyarrow.parquet as pq

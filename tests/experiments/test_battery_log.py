@@ -1,4 +1,4 @@
-"""What trips do to the charge, by hand; and what is announced of the reserve, in closed form on one edge."""
+"""Charge after trips, by hand; predicted reserve, in closed form on one edge."""
 
 import numpy as np
 import pyarrow.parquet as pq
