@@ -137,7 +137,7 @@ class EdgeContextKernel:
             If the arms are not edges.
         """
         if not isinstance(self.graph, GraphMatern):
-            raise TypeError(f"{type(self.graph).__name__} is no graph Matérn kernel between edges")
+            raise TypeError(f"{type(self.graph).__name__} is not a graph Matérn kernel on edges")
         return self.graph
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:

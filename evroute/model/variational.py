@@ -322,9 +322,9 @@ def _find_device(name: str) -> torch.device:
     except RuntimeError:
         device = torch.device("meta")
     if device.type not in ("cpu", "cuda"):
-        raise EvrouteError(f"'{name}' is no device for this model; use cpu or cuda")
+        raise EvrouteError(f"unknown device '{name}'; use cpu or cuda")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise EvrouteError(f"device '{name}': torch finds no such GPU here; use cpu")
+        raise EvrouteError(f"device '{name}' is missing; use cpu")
     return device
 
 
