@@ -1,4 +1,4 @@
-"""Networks that tests share: tiny ones made by hand, the embedded one, and the cities where their data is."""
+"""Shared networks: small ones built by hand, the embedded one, and cities if their data exist."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Never touch the user's cache; workers of one run share theirs, so that a city is built once."""
+    """Keep the user's cache untouched; workers of one run share a cache for city networks."""
     root = tmp_path_factory.getbasetemp()
     shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     os.environ["EVROUTE_CACHE_DIR"] = str(shared / "evroute-cache")
@@ -83,7 +83,7 @@ def _make_network() -> Callable[..., RoadNetwork]:
 
 @pytest.fixture
 def hill() -> RoadNetwork:
-    """A way over a hill and a longer level way round it, both from ``in`` to ``out``, and a road back.
+    """A way over a hill and a longer level way, both from ``in`` to ``out``, and a road back.
 
     in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m
     apart along x; the hilltop is 40 m high; the way round is 2,400 m long.
@@ -111,7 +111,7 @@ def hill() -> RoadNetwork:
 
 @pytest.fixture
 def hilly() -> Callable[[int], RoadNetwork]:
-    """Offer random networks by seed: junctions up to 120 m high within a kilometre, streets one-way or two-way."""
+    """Random networks by seed: junctions up to 120 m high within 1 km, one- or two-way streets."""
 
     n_junctions, n_streets = 7, 12
 

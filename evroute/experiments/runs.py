@@ -1,15 +1,25 @@
-"""The folder of an experiment: one run after the other lands in it whole, so that it can be continued at any time.
+"""The folder of an experiment; runs are added one by one, so that it can be continued at any time.
 
-``manifest.json``        configuration, versions, networks, vehicle, the definition of regret
-``parts/RUN.parquet``    one row per round; written last of a run's files: a run with a readable part is finished
-``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-``failures/RUN.txt``     why a run failed
-``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
-``beliefs/RUN.npz``      what the model had learned at the end (``belief``); RUN@VEHICLE.npz of other vehicles' own
-``timings/RUN.parquet``  seconds per round, which no two machines share
-``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models
-that do ``estimate.json``        seconds and bytes foretold by ``--dry-run`` and taken, where there
-was one ``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
+``manifest.json``
+    configuration, versions, networks, vehicle, the definition of regret
+``parts/RUN.parquet``
+    one row per round; written last, so a run with a readable part is finished
+``routes/RUN.parquet``
+    one row per edge driven: run, t, edge (network row), observed_wh, travel_s
+``failures/RUN.txt``
+    the error of a failed run
+``fits/RUN.json``
+    fitted hyper-parameters, their starts and likelihoods, of methods that fit them
+``beliefs/RUN.npz``
+    the model's learned state at the end (``belief``); RUN@VEHICLE.npz for other vehicles
+``timings/RUN.parquet``
+    seconds per round, which differ between machines
+``diagnostics/RUN.parquet``
+    run, t and the model's diagnostics after each round, if it has some
+``estimate.json``
+    seconds and bytes estimated by ``--dry-run``, and the actual ones
+``rounds.parquet``, ``timings.parquet``
+    the unions, written when every run is finished
 """
 
 import json
@@ -43,7 +53,7 @@ MERGED_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One method on one trip in one world."""
+    """One method on one trip in one world; see `Experiment` for the fields."""
 
     network: str
     trip: str
@@ -66,7 +76,9 @@ class Run:
         """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
         network = Path(self.network).stem if self.network.endswith(".npz") else self.network
         trip = re.sub(r"[^\w.-]+", "_", self.trip)
-        if trip != self.trip:  # written out, not named: keep trips apart that differ in signs alone
+        if (
+            trip != self.trip
+        ):  # not a name: distinguish trips that differ in special characters only
             trip += f"-{crc32(self.trip.encode()):08x}"
         parts = [network, trip]
         parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
@@ -83,12 +95,12 @@ class RunFolder(Folder):
     """Reads and writes the folder of an experiment."""
 
     def write_failure(self, run_name: str, error: str) -> None:
-        """Record why a run failed."""
+        """Record the error of a failed run."""
         with replacing(self.path / "failures" / f"{run_name}.txt") as temporary:
             temporary.write_text(error.rstrip() + "\n", encoding="utf-8")
 
     def failures(self) -> dict[str, str]:
-        """Return why runs failed that did not finish since, by name."""
+        """Return the errors of runs that failed and did not finish since, by name."""
         finished = set(self.finished_runs())
         files = sorted((self.path / "failures").glob("[!.]*.txt"))
         return {
@@ -98,13 +110,13 @@ class RunFolder(Folder):
         }
 
     def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
-        """Write how the fits of a run's hyper-parameters went, by the number of trips after which they came."""
-        told = {trips: fit.to_json() for trips, fit in fits.items()}
+        """Write the hyper-parameter fits of a run, by the number of trips before each."""
+        rows = {trips: fit.to_json() for trips, fit in fits.items()}
         with replacing(self.path / "fits" / f"{run_name}.json") as temporary:
-            temporary.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
     def is_finished(self, run: Run) -> bool:
-        """Tell whether every file of a run is there and its tables are readable from end to end."""
+        """Return whether every file of a run exists and its tables are readable to the end."""
         if not self.belief_path(run.name).is_file():
             return False
         try:
@@ -116,7 +128,7 @@ class RunFolder(Folder):
         return int(tables[0].num_rows) == run.horizon
 
     def write(self, run: Run, log: Log) -> None:
-        """Write the tables of a run, the part last; its belief has to be there already."""
+        """Write the tables of a run, the part last; its belief must be there already."""
         n = run.horizon
         labels: dict[str, Any] = {
             "run": [run.name] * n,
@@ -144,7 +156,7 @@ class RunFolder(Folder):
         write_columns(self._table("parts", run.name), labels | log.rounds | vehicles)
 
     def merge(self, runs: Iterable[Run]) -> None:
-        """Write the unions over all runs that are finished, in the order of the experiment."""
+        """Write the unions over all finished runs, in the order of the experiment."""
         finished = set(self.finished_runs())
         names = [name for run in runs if (name := run.name) in finished]
         for kind, target in (("parts", "rounds"), ("timings", "timings")):

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
-    """Build the paper's graph kernel; its diagonal, seconds on a city, is kept in ``cache_dir`` if given."""
+    """Build the paper's graph kernel; its diagonal (seconds on a city) is cached."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
     raw_diagonal = _load(path)
@@ -38,7 +38,7 @@ def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
-    """Return the prior covariance of all edges of a network in the contexts of ``arms``, (n, n) Wh².
+    """Return the prior covariance of all edges in the contexts of ``arms``, (n, n) Wh².
 
     Raises
     ------
@@ -53,10 +53,20 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
 
 
 def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) -> FloatArray:
-    """Return the lower Cholesky factor of ``prior_covariance``, (n, n): ``factor @ normal`` is a draw of the prior.
+    """Return the lower Cholesky factor of ``prior_covariance``, (n, n) Wh.
 
-    Seconds on a city. With ``cache_dir`` it is made once, kept there, and mapped read-only into
-    memory, which all processes of a machine share; call this once before starting several.
+    ``factor @ normal`` is a draw of the prior. The factorisation takes seconds on a city. With a
+    cache it is computed once and memory-mapped read-only, shared by all processes; call this
+    before starting them.
+
+    Parameters
+    ----------
+    kernel
+        Kernel between arms.
+    arms
+        All edges in their contexts.
+    cache_dir
+        Folder of the cache; None computes the factor without one.
     """
     path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
     factor = _load(path)

@@ -1,9 +1,9 @@
-"""Exact learning on a region: the graph kernel sparse, nothing kept for edges that were not driven.
+"""Exact learning on a region: a sparse graph kernel, and no numbers kept for edges never driven.
 
-On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven edges
-with all others fits into memory. So `regional` predicts what it is asked for, from the driven edges
-alone: cheap for the edges that a plan needs (``planning.corridor``). Its root is made once for a
-network, minutes, and mapped from the cache.
+On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven
+edges with all others fits into memory. So `regional` predicts the requested arms from the driven
+edges alone: cheap for the edges that a plan needs (``planning.corridor``). The sparse root is
+computed once per network, in minutes, and memory-mapped from the cache.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ PARTS = ("row", "start", "column", "value", "diagonal")
 
 
 def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMatern:
-    """Build the paper's graph kernel from its sparse root, which is kept in ``cache_dir`` if given: 3 kB an edge."""
+    """Build the paper's graph kernel from its sparse root, cached at 3 kB an edge."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     name = root_digest(laplacian, KAPPA)
     x_m, y_m = (0.5 * (at[network.tail] + at[network.head]) for at in (network.x_m, network.y_m))
@@ -48,7 +48,21 @@ def regional(
     potential_wh: FloatArray,
     trip_effect: TripEffect = None,
 ) -> ExactGP:
-    """Exact Gaussian process that predicts only what it is asked for: networks of any size, with a corridor."""
+    """Build an exact Gaussian process for networks of any size, which predicts on request only.
+
+    Parameters
+    ----------
+    sparse_kernel
+        Kernel with a sparse graph (`sparse_graph`).
+    arms
+        All edges in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    potential_wh
+        (n,) ``m g dz``, Wh.
+    trip_effect
+        See `TripNoise`.
+    """
     return ExactGP(
         sparse_kernel,
         arms.take(np.empty(0, dtype=np.int64)),

@@ -1,4 +1,4 @@
-"""The sparse graph kernel against the kernel of all edges, and the exact model on it against that of a city."""
+"""The sparse graph kernel against the dense one, and the exact model on both."""
 
 import numpy as np
 import pytest
