@@ -132,8 +132,8 @@ def test_numbers_of_the_readme_stand_on_the_page_that_their_row_links():
     for row in rows:
         page = _LINK.search(row)["target"]
         known = set(_NUMBER.findall((ROOT / page).read_text(encoding="utf-8")))
-        told = " ".join(cell for cell in row.split(" | ")[1:] if page not in cell)
-        assert set(_NUMBER.findall(told)) <= known, f"{page} lacks a number of: {row}"
+        answer = " ".join(cell for cell in row.split(" | ")[1:] if page not in cell)
+        assert set(_NUMBER.findall(answer)) <= known, f"{page} lacks a number of: {row}"
 
 
 @pytest.mark.slow

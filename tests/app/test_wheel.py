@@ -108,5 +108,5 @@ def test_the_wheel_holds_the_files_of_the_checkout_and_its_dashboard_opens(
             for folder in folders
         )
         assert packed == tracked
-    told = run(sys.executable, "-c", OPEN, cwd=tmp_path, env=environment)
-    assert told.splitlines()[0] == str(site / "evroute")
+    printed = run(sys.executable, "-c", OPEN, cwd=tmp_path, env=environment)
+    assert printed.splitlines()[0] == str(site / "evroute")

@@ -51,7 +51,7 @@ def test_every_number_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("saved_by_seed", "told"),
+    ("saved_by_seed", "expected"),
     [
         ([[0.0] * 4], "nothing is saved: learned routes take 0.0 % less energy"),
         ([[4.9] * 4], "nothing is saved: learned routes take 0.5 % less energy"),
@@ -61,10 +61,10 @@ def test_every_number_by_hand() -> None:
     ],
 )
 def test_it_says_so_where_nothing_or_nothing_certain_is_saved(
-    saved_by_seed: list[list[float]], told: str
+    saved_by_seed: list[list[float]], expected: str
 ) -> None:
     (sentence,) = abstract(rounds(saved_by_seed))
-    assert told in sentence
+    assert expected in sentence
 
 
 def test_an_interval_of_a_loss_counts_the_loss_upwards() -> None:
