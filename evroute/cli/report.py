@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+SHOWN_SENTENCES = 6
+
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder, as evroute simulate writes it.")],
@@ -13,7 +15,7 @@ def report(
         Path | None, typer.Option(help="The page. [report.html in the run folder]")
     ] = None,
 ) -> None:
-    """Write a page about a run folder. It stands alone; each of its figures lies beside it as a PNG too."""
+    """Write a page about a run folder, with its figures as PNGs beside it; print its abstract."""
     from rich.console import Console
 
     from evroute.experiments.runs import RunFolder
@@ -35,4 +37,8 @@ def report(
         temporary.write_text(page.html, encoding="utf-8")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)
+    for sentence in page.abstract[:SHOWN_SENTENCES]:
+        typer.echo(sentence)
+    if len(page.abstract) > SHOWN_SENTENCES:
+        typer.echo(f"{len(page.abstract) - SHOWN_SENTENCES} more such sentences are in the page")
     typer.echo(f"{target} and {len(page.figures)} figures")

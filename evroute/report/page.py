@@ -14,6 +14,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
+from evroute.report.abstract import abstract
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.condense import few_maps, few_methods, few_panels
@@ -83,9 +84,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page, its figures, and what had to be left out of it, one sentence each."""
+    """The page, its abstract and figures, and the parts left out of it, one sentence each."""
 
     html: str
+    abstract: tuple[str, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
 
@@ -113,6 +115,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks {', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
+    sentences = tuple(abstract(rounds))
     figures = []
     curves, notes = few_panels(rounds)
     for name, (draw, caption) in _CURVES.items():
@@ -167,6 +170,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     html = _template().render(
         title=f"Learning to route: {folder.path.resolve().name}",
         lead=_lead(rounds),
+        abstract=sentences,
         figures=figures,
         notes=notes,
         table=_cells(final_table(rounds, timings), n_names),
@@ -178,7 +182,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         learned=learned,
         manifest=manifest,
     )
-    return Page(html, tuple(figures), tuple(notes))
+    return Page(html, sentences, tuple(figures), tuple(notes))
 
 
 def png(chart: "alt.TopLevelMixin") -> bytes:
