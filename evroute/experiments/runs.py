@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from glob import escape
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.log import Log
 from evroute.files import replacing
 from evroute.folder import Folder
+from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
@@ -104,13 +106,14 @@ class RunFolder(Folder):
             temporary.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
     def is_finished(self, run: Run) -> bool:
-        """Tell whether every file of a run is there and its tables are readable from end to end."""
-        if not self.belief_path(run.name).is_file():
+        """Tell whether every file of a run is there and as it was written."""
+        part = self._table("parts", run.name)
+        others = self.belief_path(run.name).parent.glob(f"{escape(run.name)}@*.npz")
+        if not part.is_file() or not all(map(is_whole, (self.belief_path(run.name), *others))):
             return False
         try:
-            tables = [
-                read_columns(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")
-            ]
+            tables = [read_columns(part)]
+            tables += [read_columns(self._table(kind, run.name)) for kind in ("routes", "timings")]
         except (OSError, pa.ArrowException):
             return False
         return int(tables[0].num_rows) == run.horizon
@@ -165,14 +168,17 @@ class RunFolder(Folder):
         Raises
         ------
         EvrouteError
-            If no run of the experiment is finished.
+            If the experiment is not finished, or the file is damaged.
         """
         target = self.path / "rounds.parquet"
         if not target.is_file():
             raise EvrouteError(
                 f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
             )
-        return pq.read_table(target)
+        try:
+            return pq.read_table(target)
+        except (OSError, pa.ArrowException):
+            raise EvrouteError(f"{target} is damaged; simulate again to mend it") from None
 
     def _table(self, kind: str, run_name: str) -> Path:
         return self.path / kind / f"{run_name}.parquet"

@@ -3,14 +3,13 @@
 import json
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.random import default_rng
 
+from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, UnknownNameError
-from evroute.files import replacing
+from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.setting import Setting
@@ -51,9 +50,16 @@ def save(
     widths = {
         _CONFORMAL + name: array for name, array in (conformal.state() if conformal else {}).items()
     }
-    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **learned.state(), **widths}
-    with replacing(path) as temporary:
-        np.savez(temporary, **arrays)
+    write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **learned.state(), **widths})
+
+
+def is_whole(path: Path) -> bool:
+    """Tell whether a belief is there and as it was written."""
+    try:
+        read_arrays(path)
+    except DamagedFileError:
+        return False
+    return True
 
 
 def load_belief(
@@ -124,17 +130,25 @@ def continued(path: Path, setting: Setting) -> tuple[EnergyModel, AdaptiveConfor
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            state = {name: stored[name] for name in stored.files}
-            widths = {name: state.pop(name) for name in stored.files if name.startswith(_CONFORMAL)}
-            conformal = AdaptiveConformal()
-            if widths:
-                conformal.restore(
-                    {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
-                )
-            return state, json.loads(str(state.pop(_ABOUT))), conformal
-    except (OSError, EOFError, BadZipFile, KeyError, ValueError):
-        raise EvrouteError(f"{path} is unreadable; run again what made it") from None
+        state = read_arrays(path)
+        widths = {name: state.pop(name) for name in list(state) if name.startswith(_CONFORMAL)}
+        about = json.loads(str(state.pop(_ABOUT)))
+        conformal = AdaptiveConformal()
+        if widths:
+            conformal.restore(
+                {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
+            )
+    except (DamagedFileError, KeyError, ValueError) as error:
+        raise DamagedFileError(f"{error}; make it again with {_maker(path)}") from None
+    return state, about, conformal
+
+
+def _maker(path: Path) -> str:
+    """Return the command that makes a belief again, in words."""
+    folder = path.parents[1]
+    if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
+        return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    return f"'evroute simulate' of the same experiment with --out {folder}"
 
 
 def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) -> EnergyModel:
