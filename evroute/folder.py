@@ -46,10 +46,7 @@ class Folder:
                 raise EvrouteError(
                     f"{self.path} exists and is no folder of runs; choose another --out"
                 )
-            with replacing(target) as temporary:
-                temporary.write_text(
-                    json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-                )
+            self.write_manifest(manifest)
             return
         there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
         different = [key for key in there.keys() | here.keys() if there.get(key) != here.get(key)]
@@ -66,6 +63,13 @@ class Folder:
             )
             raise EvrouteError(
                 f"{self.path} holds runs of another configuration ({shown}{more}); name another folder with --out"
+            )
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest, in the place of any other."""
+        with replacing(self.path / "manifest.json") as temporary:
+            temporary.write_text(
+                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
             )
 
     def _is_foreign(self) -> bool:
@@ -89,9 +93,7 @@ class Folder:
                 f"{self.path} is no folder of runs: it has no manifest.json"
             ) from None
         except ValueError:
-            raise EvrouteError(
-                f"{target} is unreadable; remove {self.path} or choose another --out"
-            ) from None
+            raise EvrouteError(f"{target} is unreadable; choose another --out") from None
         return manifest
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:

@@ -34,7 +34,7 @@ from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
-from evroute.tables import read_columns, write_columns
+from evroute.tables import is_readable, read_columns, write_columns
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
@@ -107,16 +107,16 @@ class RunFolder(Folder):
 
     def is_finished(self, run: Run) -> bool:
         """Tell whether every file of a run is there and as it was written."""
-        part = self._table("parts", run.name)
         others = self.belief_path(run.name).parent.glob(f"{escape(run.name)}@*.npz")
-        if not part.is_file() or not all(map(is_whole, (self.belief_path(run.name), *others))):
-            return False
         try:
-            tables = [read_columns(part)]
-            tables += [read_columns(self._table(kind, run.name)) for kind in ("routes", "timings")]
+            n_rounds = read_columns(self._table("parts", run.name)).num_rows
         except (OSError, pa.ArrowException):
             return False
-        return int(tables[0].num_rows) == run.horizon
+        return (
+            int(n_rounds) == run.horizon
+            and all(is_readable(self._table(kind, run.name)) for kind in ("routes", "timings"))
+            and all(map(is_whole, (self.belief_path(run.name), *others)))
+        )
 
     def write(self, run: Run, log: Log) -> None:
         """Write the tables of a run, the part last; its belief has to be there already."""
