@@ -8,6 +8,7 @@ happens to the cluster.
 """
 
 import asyncio
+import getpass
 import hashlib
 import os
 import tempfile
@@ -19,7 +20,7 @@ from evroute import __version__
 from evroute.errors import EvrouteError, MissingPackageError
 from evroute.experiments.execution import attempt
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import replacing
+from evroute.files import private_folder, replacing
 from evroute.methods.setting import load_setting
 
 if TYPE_CHECKING:
@@ -166,11 +167,18 @@ def _stored(names: set[str]) -> dict[str, bytes]:
 
 
 def receive(stored: Mapping[str, bytes]) -> None:
-    """Keep networks on a worker's host, in a cache that no user's is, and use it from then on."""
+    """Keep networks on a worker's host, in a cache of its user alone, and use it from then on.
+
+    Raises
+    ------
+    EvrouteError
+        If another user has made a folder of that name.
+    """
     digest = hashlib.sha256(
         b"".join(name.encode() + stored[name] for name in sorted(stored))
     ).hexdigest()[:16]
-    cache = Path(tempfile.gettempdir(), f"evroute-cluster-{digest}")
+    user = getattr(os, "getuid", getpass.getuser)()
+    cache = private_folder(Path(tempfile.gettempdir(), f"evroute-cluster-{user}-{digest}"))
     for name, content in stored.items():
         path = cache / "networks" / f"{name}.npz"
         if not path.is_file():
