@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -137,24 +138,31 @@ class Folder:
             )
         try:
             sweep(self.path.rglob(TEMPORARY))
-            mine.write_text(str(os.getpid()), encoding="utf-8")
+            mine.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
             yield
         finally:
             mine.unlink(missing_ok=True)
             lock.release()
 
-    def writer(self) -> int | None:
-        """Return the id of the process that holds the lock; None if no process does."""
+    def writer(self) -> tuple[int, str] | None:
+        """Return the process that holds the lock, its id and its machine; None if it is free.
+
+        The id is 0 where the process does not give it.
+        """
         lock = self.path / ".lock"
-        while lock.exists():
+        for _ in range(100):
+            if not lock.exists():
+                return None
             try:
                 with FileLock(lock, timeout=0):
                     return None
             except Timeout:
                 with suppress(OSError, ValueError):  # it has not written its id yet
-                    return int((self.path / ".writer").read_text(encoding="utf-8"))
+                    process, node = (self.path / ".writer").read_text(encoding="utf-8").split(" ")
+                    if int(process) > 0:
+                        return int(process), node
                 time.sleep(0.01)
-        return None
+        return 0, "unknown"
 
     def finished_runs(self) -> list[str]:
         """List the names of the runs that are finished, sorted."""

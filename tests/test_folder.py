@@ -1,6 +1,7 @@
 """Folders of results: one writer at a time, known by its process."""
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,11 +40,11 @@ def test_the_writer_of_a_folder_is_known_by_its_process(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     assert folder.writer() is None
     with held(tmp_path) as process:
-        assert folder.writer() == process.pid
+        assert folder.writer() == (process.pid, platform.node())
         process.kill()
     assert folder.writer() is None
     with folder.locked():
-        assert folder.writer() == os.getpid()
+        assert folder.writer() == (os.getpid(), platform.node())
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
