@@ -140,8 +140,9 @@ def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -
         left, right = st.columns(2)
         if left.button("Make the report", key=f"make:{name}"):
             with st.spinner("Drawing …"):
-                st.session_state[f"report:{name}"] = build_page(folder).html
-        if html := st.session_state.get(f"report:{name}"):
+                st.session_state[f"report:{name}"] = len(rounds), build_page(folder).html
+        made_of, html = st.session_state.get(f"report:{name}", (0, ""))
+        if made_of == len(rounds):  # else of fewer runs than there are now
             left.download_button(
                 "Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}"
             )

@@ -42,7 +42,10 @@ def learn(
         str, typer.Option(help="Size of prior deviations: paper, dissipation.")
     ] = "paper",
     reset: Annotated[
-        bool, typer.Option("--reset", help="Forget what the folder has learned.")
+        bool,
+        typer.Option(
+            "--reset", help="Start afresh; earlier trips are moved to reset-DATE in --out."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
@@ -110,6 +113,8 @@ def _print(learned: "Learned") -> None:
         console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
+    if learned.aside:
+        console.print(f"the trips learned before are in {learned.aside}", soft_wrap=True)
     for note in learned.notes:
         console.print(note, soft_wrap=True, markup=False)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
