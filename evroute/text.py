@@ -8,6 +8,7 @@ from evroute.errors import EvrouteError
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters but tabulator and line feed, halves of surrogate pairs, and noncharacters."""
+LONGEST_SLUG = 100
 
 
 def check_printable(what: str, texts: Iterable[str]) -> None:
@@ -26,6 +27,6 @@ def check_printable(what: str, texts: Iterable[str]) -> None:
 
 
 def slug(text: str) -> str:
-    """Return a text as part of a file name; texts that differ in replaced signs alone stay different."""
-    safe = re.sub(r"[^\w.-]+", "_", text)
+    """Return a text as part of a file name: cut, other signs replaced, and then with its checksum."""
+    safe = re.sub(r"[^\w.-]+", "_", text)[:LONGEST_SLUG]
     return safe if safe == text else f"{safe}-{crc32(text.encode()):08x}"

@@ -126,7 +126,9 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
     )
     go, halt, _ = st.columns([1, 1, 3])
     verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Run"
-    if go.button(verb, type="primary", disabled=running or not left, key="go", width="stretch"):
+    if go.button(
+        literal(verb), type="primary", disabled=running or not left, key="go", width="stretch"
+    ):
         start(experiment, folder)
         st.rerun()
     if halt.button("Stop", disabled=not running, key="stop", width="stretch"):

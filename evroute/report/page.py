@@ -205,8 +205,8 @@ def _exploration(
             for method in charts.method_styles(group)
         }
         title = charts.panel_labels(here)[group.index[0]]
-        parts = ["explored", *(slug(str(part)) for part in (Path(name).stem, *names))]
-        yield "-".join(parts), visits_chart(network, visits, f"{title}: roads driven")
+        parts = ["explored", Path(name).stem, *map(str, names)]
+        yield slug("-".join(parts)), visits_chart(network, visits, f"{title}: roads driven")
 
 
 def _figure(
