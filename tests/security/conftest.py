@@ -131,7 +131,8 @@ def run_folder() -> Callable[..., Path]:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         manifest["configuration"][text("configuration key")] = text("configuration")
         manifest["networks"][text("other network")] = text("digest")
-        manifest |= {"regret": text("regret"), "versions": {text("package"): text("version")}}
+        versions = {text("package"): text("version"), "half a sign": "\ud800"}
+        manifest |= {"regret": text("regret"), "versions": versions}
         (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         return folder
 

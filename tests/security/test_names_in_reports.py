@@ -29,6 +29,7 @@ RUN_FIELDS = (
 UNSEEN = {"run", "network", "model", "index", "vehicle", "vehicle.sources"}
 """Of a run folder: fields that its report does not show."""
 SHAPES = {"svg", "style", "defs", "clipPath", "rect", "g", "path", "text", "line"}
+WIDEST_PX = 1500
 TRIP_FIELDS = ("trip", "other trip", "edge", "vehicle", "column")
 BELIEF_FIELDS = ("network", "vehicle", "method", "prior")
 
@@ -94,6 +95,7 @@ def test_the_figures_of_a_report_hold_text_and_no_element_of_it(
         root = ElementTree.fromstring(drawing)
         assert {each.tag.rpartition("}")[2] for each in root.iter()} <= SHAPES
         shown = "".join(root.itertext())
+        assert float(root.attrib["width"]) < WIDEST_PX, "a long name widens no figure"
         assert payload.long("method")[:20] in shown
         assert payload.long("trip")[:20].casefold() in shown.casefold()
 
