@@ -17,7 +17,7 @@ def test_a_saved_network_loads_back_exactly_equal(hill: RoadNetwork, tmp_path: P
     odd = replace(
         hill,
         name="odd",
-        street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\ud800", "x" * 999, "#"),
+        street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\U0001f697", "x" * 999, "#"),
         elevation_m=hill.elevation_m + np.pi / 7,
         length_m=hill.length_m + 1e-9,
         control=np.arange(len(hill.turns)) % 5,
