@@ -144,6 +144,7 @@ def rewritten(path: Path, *, arrays: dict[str, object] | None = None, **changes:
         ({"street": [""] * 6}, "street and road_class need 7 entries"),
         ({"junction_id": ["j0"]}, "expected"),
         ({"source": {"kind": "osm", "attribution": "", "files": [], "notes": [3]}}, "is no text"),
+        ({"edge_id": ["up"] * 7}, "is damaged (duplicate edge id 'up'; ids must be unique); build"),
         ({"street": ["other"] * 7}, "its digest differs"),
         ({"arrays": {"length_m": np.full(7, 5000.0)}}, "its digest differs"),
     ],
