@@ -21,9 +21,14 @@ ENTERED_SHARE = 0.75
 
 
 class TurnGraph:
-    """The kernel k_T over a rows of a ``network.turn_table.TurnTable``; ``n_edges`` is a, the number of arms.
+    """The kernel k_T over the a rows of a `TurnTable`; ``n_edges`` is a, the number of arms.
 
-    left, entered: (a,) edge rows.
+    Parameters
+    ----------
+    graph
+        k_G, the kernel between edges.
+    left, entered
+        (a,) network rows of the edges that each turn leaves and enters.
     """
 
     def __init__(self, graph: ArmGraph, left: IntArray, entered: IntArray) -> None:

@@ -133,7 +133,7 @@ class Planner:
 
     @property
     def edge_posterior(self) -> Belief | None:
-        """Posterior of every edge, (n,) Wh, under the conditions of the day; None without a belief."""
+        """Posterior of every edge under the conditions of the day, (n,) Wh, if there is a belief."""
         if self.belief is None:
             return None
         return self.space.edge_belief(self.belief.model.posterior(self.arms))
@@ -187,7 +187,8 @@ class Planner:
         except NoRouteError:
             named = [f"'{self.network.edge_id[place]}'" for place in places]
             raise NoRouteError(
-                f"no legal way leads from edge {' to '.join(named)} on network '{self.network.name}'"
+                f"no legal way leads from edge {' to '.join(named)} "
+                f"on network '{self.network.name}'"
             ) from None
         shortest = ground.search.route(ground.length_m, *ends)
         if battery is not None:
@@ -198,7 +199,10 @@ class Planner:
                 ground, battery, ground.length_m, shortest, least
             )
             if not (found_fastest and found_shortest):
-                caveat += "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
+                caveat += (
+                    "; the fastest or shortest that keeps the reserve was not found, "
+                    "this route stands for it"
+                )
         else:
             weights = WEIGHT_RULES[search](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
             least = ground.search.route(weights, *ends)
@@ -246,7 +250,8 @@ class Planner:
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
         if (origin == destination).any():
             raise EvrouteError(
-                f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
+                f"request {np.argmax(origin == destination)}: "
+                "origin and destination are the same edge"
             )
         ground = self._plain
         weights = WEIGHT_RULES[DEFAULT_SEARCH](
@@ -315,7 +320,8 @@ class Planner:
         check_search(search)
         if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
             raise EvrouteError(
-                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'"
+                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', "
+                f"not with '{search}'"
             )
         if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):
             raise EvrouteError(f"the extra time is {max_extra_time:.0%}; it must be 0 % or more")

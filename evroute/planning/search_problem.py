@@ -1,4 +1,4 @@
-"""SearchProblem: the graph and the costs of a search, and routes within a battery or a time limit."""
+"""SearchProblem: graph and costs of a search; routes within a battery or a time limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class SearchProblem:
 
     @property
     def searchable_wh(self) -> FloatArray:
-        """Mean energies, Wh; those below the potential, where no search is exact, are raised to it."""
+        """Mean energies, Wh; those below the potential, where no search is exact, raised to it."""
         held: FloatArray = np.maximum(self.mean_wh, self.potential_wh)
         return held
 
@@ -84,10 +84,20 @@ class SearchProblem:
 def keeping_reserve(
     ground: SearchProblem, battery: Battery, cost: FloatArray, best: Route, drivable: Route
 ) -> tuple[Route, bool]:
-    """Return the route of least ``cost`` that keeps the reserve, and whether it is that one.
+    """Return a route of least cost that keeps the reserve, and whether that is certain.
 
-    best: the one without a battery.  drivable: one that keeps the reserve; it stands where the
-    effort runs out.
+    Parameters
+    ----------
+    ground
+        The search problem.
+    battery
+        Start charge and reserve.
+    cost
+        (N * legs,) cost of each node, such as its time.
+    best
+        The route of least cost without a battery.
+    drivable
+        Any route that keeps the reserve, returned if the search reaches its limit of effort.
     """
     if keeps(ground, battery, best):
         return best, True
@@ -99,7 +109,19 @@ def keeping_reserve(
 def within(
     ground: SearchProblem, limit_s: float, battery: Battery | None, fastest: Route
 ) -> tuple[Route, str]:
-    """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""
+    """Return the least-energy route within a time limit, and a sentence on how certain that is.
+
+    Parameters
+    ----------
+    ground
+        The search problem.
+    limit_s
+        Greatest travel time, s.
+    battery
+        Start charge and reserve, if they are bounded.
+    fastest
+        The fastest route, which keeps the limit.
+    """
     time_s, energy_wh, height_wh = ground.time_s, ground.searchable_wh, ground.potential_wh
     ends = fastest.edges[0], fastest.edges[-1]
     on_hull = hull(ground.search, energy_wh - height_wh, time_s, limit_s, *ends)
@@ -120,7 +142,8 @@ def within(
         )
     return (
         known,
-        f"on the convex hull of time and energy: another route could take up to {gap_wh:.0f} Wh less",
+        "on the convex hull of time and energy: "
+        f"another route could take up to {gap_wh:.0f} Wh less",
     )
 
 
@@ -156,6 +179,6 @@ def alternative_routes(
 
 
 def keeps(ground: SearchProblem, battery: Battery, route: Route) -> bool:
-    """Return whether the charge never falls below the reserve on a route."""
+    """Return whether the charge stays at the reserve or above on a route."""
     charge_wh = follow(battery, ground.searchable_wh[route.rows]).charge_wh
     return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
