@@ -1,4 +1,4 @@
-"""Pages that are written as the site is built: the command line, TOML keys, models and indices, from the code itself.
+"""Reference pages generated from the code: command line, TOML keys, models and indices.
 
 Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to
 where they go.
@@ -33,7 +33,8 @@ OUTSIDE = {
 """Pages from elsewhere in the repository, and where they lie in the site."""
 
 _FIELD = re.compile(r"(?:^|(?<=  |; ))(?P<names>[A-Za-z]\w*(?:, [A-Za-z]\w*)*): ", re.M)
-_SECTION = re.compile(r"\n\n?(?:Raises|Parameters|Returns|Examples)\n-+")
+_SECTION = re.compile(r"\n\n?(?:Raises|Parameters|Attributes|Returns|Examples)\n-+")
+_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*)\n(?P<text>(?: {4}.*(?:\n|\Z))+)", re.M)
 _LINK = re.compile(r"(?<=\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?=\))")
 
 
@@ -60,7 +61,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _moved(markdown: str, source: str, name: str) -> str:
-    """Rewrite relative links of a page at ``source`` in the repository for its place ``name`` in the site."""
+    """Rewrite relative links of the page ``source`` for its location ``name`` in the site."""
     here, there = (ROOT / source).parent, Path(name).parent
 
     def turned(link: re.Match[str]) -> str:
@@ -115,7 +116,7 @@ def command_line() -> str:
                     default,
                 )
             )
-        parts += [f"## `{words}`", "", _told(callback.__doc__, set())[0], ""]
+        parts += [f"## `{words}`", "", _documented(callback.__doc__, set())[0], ""]
         parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
         if rows:
             parts += [_table(("argument or option", "what it does", "default"), rows), ""]
@@ -134,7 +135,7 @@ def _commands(words: str, app: Any) -> Iterator[tuple[str, Callable[..., None]]]
 
 
 def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
-    """Return what a parameter is called on the command line, what it takes, and what typer was told of it."""
+    """Return the names, the value type and the typer settings of a command-line parameter."""
     annotation, info = get_args(parameter.annotation)[:2]
     named = [each for each in get_args(annotation) if each is not type(None)] or [annotation]
     if isinstance(info, ArgumentInfo):
@@ -264,7 +265,9 @@ def methods() -> str:
             target = named(table, what, name)
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
             parts += [
-                _told(target.__doc__, set(signature(target).parameters))[0].removeprefix("Return "),
+                _documented(target.__doc__, set(signature(target).parameters))[0].removeprefix(
+                    "Return "
+                ),
                 "",
             ]
             types, defaults = options_of(table, name), defaults_of(table, name)
@@ -285,12 +288,12 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def _keys(model: Any, without: Iterable[str] = ()) -> str:
-    """Tell the fields of a pydantic model or dataclass: a table, and what its docstring says of them."""
+    """Return the docstring of a pydantic model or dataclass and a table of its fields."""
     rows = []
-    names, told = {name for name, _ in _fields(model)}, dict[str, str]()
-    for each in reversed(model.__mro__):  # a class of options tells of its own, its bases of theirs
-        prose, of_class = _told(vars(each).get("__doc__"), names)
-        told |= of_class
+    names, texts = {name for name, _ in _fields(model)}, dict[str, str]()
+    for each in reversed(model.__mro__):  # each class documents the fields that it adds
+        prose, of_class = _documented(vars(each).get("__doc__"), names)
+        texts |= of_class
     for name, field in _fields(model):
         if name in without:
             continue
@@ -299,7 +302,7 @@ def _keys(model: Any, without: Iterable[str] = ()) -> str:
             "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
         )
         rows.append(
-            (f"`{name}`", _type(field.annotation, field.metadata), default, told.get(name, ""))
+            (f"`{name}`", _type(field.annotation, field.metadata), default, texts.get(name, ""))
         )
     return prose + "\n\n" + _table(("key", "type", "default", "what"), rows) + "\n"
 
@@ -388,19 +391,31 @@ def _comment(path: Path) -> str:
     return " ".join(line.lstrip("# ") for line in lines)
 
 
-def _told(docstring: str | None, known: set[str]) -> tuple[str, dict[str, str]]:
-    """Part a docstring into its prose and what it says of ``known`` names (``name: text``, two spaces between)."""
-    prose, told = [], {}
-    for block in _SECTION.split(cleandoc(docstring or ""))[0].replace("``", "`").split("\n\n"):
+def _documented(docstring: str | None, known: set[str]) -> tuple[str, dict[str, str]]:
+    """Split a docstring into its prose and the text on each of the ``known`` names.
+
+    The text stands in a ``Parameters`` section, or in the prose as ``name: text``, two spaces
+    between the names.
+    """
+    prose, texts = [], {}
+    first_section, *sections = _SECTION.split(cleandoc(docstring or "").replace("``", "`"))
+    for block in first_section.split("\n\n"):
         found = [each for each in _FIELD.finditer(block) if set(each["names"].split(", ")) <= known]
         if before := block[: found[0].start() if found else None].rstrip():
             prose.append(before)
         ends = [each.start() for each in found[1:]] + [len(block)]
         for field, end in zip(found, ends, strict=False):
-            first, *others = field["names"].split(", ")
-            told[first] = " ".join(block[field.end() : end].split())
-            told |= dict.fromkeys(others, f"see `{first}`")
-    return "\n\n".join(prose), told
+            texts |= _named_texts(field["names"], block[field.end() : end])
+    for section in sections:
+        for entry in _ENTRY.finditer(section):
+            if set(entry["names"].split(", ")) <= known:
+                texts |= _named_texts(entry["names"], entry["text"])
+    return "\n\n".join(prose), texts
+
+
+def _named_texts(names: str, text: str) -> dict[str, str]:
+    first, *others = names.split(", ")
+    return {first: " ".join(text.split())} | dict.fromkeys(others, f"see `{first}`")
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -1,4 +1,4 @@
-"""Agents of a run: one, or one for each vehicle that its trips name, with beliefs of their own or a common one."""
+"""Agents of a run: one per vehicle of its trips, with separate beliefs or a common one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,10 +47,19 @@ class Learner:
 def make_learners(
     run: Run, vehicles: Sequence[str], policy_seeds: SeedSequence, model_seeds: SeedSequence
 ) -> dict[str, Learner]:
-    """Return a learner for each vehicle, the first of which is the run's own, by the names that trips have for them.
+    """Return a learner for each vehicle, by the vehicle names of the trips; the run's own is first.
 
-    The run's own draws from the streams as if it were alone; the others from streams by their
-    names.
+    The random streams of the run's own vehicle are those of a run with one vehicle; the other
+    vehicles have streams by their names.
+
+    Parameters
+    ----------
+    run
+        Run with method, networks and options.
+    vehicles
+        Names of the vehicles; the run's own is "".
+    policy_seeds, model_seeds
+        Seeds of the agents' draws and of the models' draws.
     """
     learners: dict[str, Learner] = {}
     for vehicle in vehicles:
@@ -64,14 +73,14 @@ def make_learners(
 
 
 def joined(learners: dict[str, Learner]) -> Agent | Guarded | Fleet:
-    """Return what drives them all."""
+    """Return the agent of all vehicles: the single agent or a `Fleet`."""
     if len(learners) == 1:
         return learners[""].agent
     return Fleet({vehicle: learner.agent for vehicle, learner in learners.items()})
 
 
 def make_scorer(run: Run, vehicles: Sequence[str]) -> RegretScorer | FleetRegretScorer:
-    """Return what scores the run's routes."""
+    """Return the regret scorer of the run's routes."""
     judges = {}
     for vehicle in vehicles:
         setting = _setting(run, vehicle)
@@ -86,17 +95,17 @@ def make_scorer(run: Run, vehicles: Sequence[str]) -> RegretScorer | FleetRegret
 
 
 def check_shared(method: Method) -> None:
-    """Check that a method can learn for several vehicles at once.
+    """Check that a method can learn for several vehicles with one belief.
 
     Raises
     ------
     EvrouteError
-        If its model keeps books by trip, or its index asks for more than scales from one vehicle to
-        another.
+        If its model keeps records by trip, or its index needs a quantity that does not scale
+        between vehicles.
     """
     model, needs = made_by(named(MODELS, "model", method.model)), needs_of(method.index)
     if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
-        what = f"model '{method.model}' keeps books of its trips in watt-hours of one vehicle"
+        what = f"model '{method.model}' keeps records of trips in watt-hours of one vehicle"
     elif missing := lacking(FleetJointView, needs):
         what = (
             f"index '{method.index}' needs {', '.join(missing)}, which do not scale from one "
@@ -104,11 +113,20 @@ def check_shared(method: Method) -> None:
         )
     else:
         return
-    raise EvrouteError(f"share_belief: {what}; leave it out, then each vehicle learns for itself")
+    raise EvrouteError(f"share_belief: {what}; omit it: each vehicle then learns separately")
 
 
 def check_vehicles(trip: str, vehicles: Sequence[str], run_vehicle: str) -> None:
-    """Check that beliefs of vehicles can be told apart by name.
+    """Check that the names of the vehicles' beliefs are distinct.
+
+    Parameters
+    ----------
+    trip
+        Trips that name the vehicles, for messages.
+    vehicles
+        Names or files of the vehicles.
+    run_vehicle
+        Name or file of the run's own vehicle.
 
     Raises
     ------

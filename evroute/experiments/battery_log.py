@@ -1,7 +1,6 @@
-"""Charge: what each trip of a run does to a battery that starts it with a given charge and keeps a reserve.
+"""BatteryLog: charge of a battery on each trip of a run, from a given start and with a reserve.
 
-The learner plans without it; what is logged is how well it could have told, before a trip, what the
-charge will do.
+The learner plans without it. The log shows how well the charge could be predicted before a trip.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from evroute.planning.forecast import RouteForecast, forecast_charge
 from evroute.worlds.environment import child
 
 N_TRIPS = 1000
-"""Simulated for each announcement: its standard error is at most 1.6 %."""
+"""Simulated trips for each prediction; the standard error is at most 1.6 %."""
 COLUMNS = (
     "soc_lowest_percent",
     "soc_arrival_percent",
@@ -27,20 +26,26 @@ COLUMNS = (
     "p_reserve",
     "p_reserve_widened",
 )
+"""Columns of `BatteryLog.row`."""
 
 
 class Forecasts(Protocol):
-    """Who can forecast the energy of a route, if its model knows how the energies of edges go together."""
+    """An agent that forecasts the energy of a route if its model has a joint posterior."""
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Return the forecast."""
+        """Return the forecast; None without a joint posterior."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatteryLog:
-    """The batteries of a run's vehicles, by the names that trips have for them; every trip starts alike.
+    """Charge of the batteries of a run's vehicles; every trip starts with the same charge.
 
-    seeds: of the simulated trips of announcements.
+    Parameters
+    ----------
+    batteries
+        Battery of each vehicle, by the vehicle names of the trips.
+    seeds
+        Seeds of the simulated trips of predictions.
     """
 
     batteries: Mapping[str, Battery]
@@ -56,25 +61,40 @@ class BatteryLog:
         expected_wh: float,
         widened: float,
     ) -> dict[str, float]:
-        """Return the columns of a trip that was driven, from what the agent believed before.
+        """Return the battery columns of a driven trip, with predictions made before the trip.
 
-        soc_lowest_percent, soc_arrival_percent: as measured, after every edge and the last.
-        soc_arrival_expected_percent: less what was expected, ``expected_wh``.
-        below_reserve_midway, _on_arrival: 1 where the charge was, after an edge but the last, and
-        after the last.  p_reserve: announced probability never to fall below it, by the belief;
-        p_reserve_widened: by the belief with its deviations times ``widened``, as ``evroute route``
-        tells it. NaN where the model has no joint posterior.
+        Parameters
+        ----------
+        agent
+            Agent that chose the route.
+        request, route, feedback
+            Request, route and measurements of the trip.
+        expected_wh
+            Predicted energy of the trip, Wh.
+        widened
+            Factor of the predicted deviations for ``p_reserve_widened``, as ``evroute route``
+            applies it.
+
+        Returns
+        -------
+        dict[str, float]
+            soc_lowest_percent and soc_arrival_percent are measured: lowest after any edge, and
+            after the last. soc_arrival_expected_percent is predicted by ``expected_wh``.
+            below_reserve_midway and below_reserve_on_arrival are 1 if the charge was below the
+            reserve after an edge before the last, and after the last. p_reserve and
+            p_reserve_widened are predicted probabilities that the charge never falls below the
+            reserve; NaN without a joint posterior.
         """
         battery = self.batteries[request.vehicle]
         charge_wh = follow(battery, feedback.energy_wh).charge_wh[1:]
-        told = agent.forecast(request, route)
-        announced = {"p_reserve": np.nan, "p_reserve_widened": np.nan}
-        if told is not None:
+        forecast = agent.forecast(request, route)
+        predicted = {"p_reserve": np.nan, "p_reserve_widened": np.nan}
+        if forecast is not None:
             for name, energy in (
-                ("p_reserve", told),
-                ("p_reserve_widened", told.inflated(widened)),
+                ("p_reserve", forecast),
+                ("p_reserve_widened", forecast.inflated(widened)),
             ):
-                announced[name] = forecast_charge(
+                predicted[name] = forecast_charge(
                     energy,
                     capacity_wh=battery.capacity_wh,
                     start_wh=battery.start_wh,
@@ -89,5 +109,5 @@ class BatteryLog:
             "soc_arrival_expected_percent": battery.percent(expected),
             "below_reserve_midway": float(np.any(charge_wh[:-1] < battery.reserve_wh)),
             "below_reserve_on_arrival": float(charge_wh[-1] < battery.reserve_wh),
-            **announced,
+            **predicted,
         }

@@ -1,13 +1,13 @@
-"""Carrying out runs on a Dask cluster: the workers play, the caller alone writes the run folder.
+"""Execution on a Dask cluster: workers play the runs, and only the caller writes the run folder.
 
-Every host gets the networks once, as evroute stores them, into a folder of its own in the temporary
-files; what is expensive to prepare (the prior's factor) is made there once and mapped by all
-workers of the host. A run's files come back as bytes, the same as a run at home writes. Runs lost
-with a worker are played again by Dask elsewhere; what has come back is safe in the folder, whatever
-happens to the cluster.
+Every host receives the stored networks once, in a separate folder of its temporary files.
+Expensive preparations (the prior's factor) are made there once and memory-mapped by all workers
+of the host. The files of a run come back as bytes, identical to those of a local run. Dask
+repeats runs lost with a worker on another one; files that came back are safe in the folder.
 """
 
 import asyncio
+import getpass
 import hashlib
 import os
 import tempfile
@@ -19,7 +19,7 @@ from evroute import __version__
 from evroute.errors import EvrouteError, MissingPackageError
 from evroute.experiments.execution import attempt
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import replacing
+from evroute.files import private_folder, replacing
 from evroute.methods.setting import load_setting
 
 if TYPE_CHECKING:
@@ -27,21 +27,32 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 10.0
 AHEAD = 4
-"""Runs given to the cluster beyond one for each of its threads, so that none waits for the caller."""
+"""Runs submitted beyond one per thread of the cluster, so that no thread waits for the caller."""
 
 
 def execute_on(
     address: str, runs: Sequence[Run], folder: RunFolder, *, on_progress: Callable[[int], None]
 ) -> None:
-    """Carry out runs on the cluster at ``address``; ``on_progress`` hears the rounds of the runs that came back.
+    """Execute runs on the cluster at ``address``.
+
+    Parameters
+    ----------
+    address
+        Address of the Dask scheduler, ``tcp://host:port``.
+    runs
+        Runs to play.
+    folder
+        Run folder that receives the files.
+    on_progress
+        Called with the number of rounds of the runs that came back.
 
     Raises
     ------
     MissingPackageError
         If distributed is not installed.
     EvrouteError
-        If nobody answers within ten seconds, the workers have other versions, a run needs a file
-        that they cannot have, or the cluster was lost; the runs that came back are kept.
+        If no scheduler answers within ten seconds, the workers have other versions, a run needs a
+        local file, or the cluster was lost; the runs that came back are kept.
     """
     try:
         from distributed import Client
@@ -77,7 +88,7 @@ def execute_on(
 
 
 async def _answer(address: str) -> None:
-    """Wait for a word from the scheduler; a client of its own would wait for ever where one listens and is silent."""
+    """Wait for an answer of the scheduler; a `Client` waits forever for a silent listener."""
     from distributed import rpc
 
     async with rpc(address) as scheduler:
@@ -96,7 +107,7 @@ def _play_all(
     waiting = iter(runs)
     by_key: dict[object, Run] = {}
     finished = as_completed()
-    networks = client.scatter(stored, broadcast=True, hash=True)  # for workers that join later
+    networks = client.scatter(stored, broadcast=True, hash=True)  # for late workers too
 
     def submit() -> None:
         if (run := next(waiting, None)) is not None:
@@ -111,7 +122,7 @@ def _play_all(
         run = by_key.pop(future.key)
         try:
             files = future.result()
-        except KilledWorker as error:  # three times in a row: it is the run
+        except KilledWorker as error:  # three times in a row: the run is the cause
             files = {}
             folder.write_failure(run.name, str(error))
         for name in sorted(files, key=lambda name: name.startswith("parts")):  # the part last
@@ -137,7 +148,7 @@ def _check_versions(client: "Client", address: str) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Return what has to be the same everywhere for results to be the same."""
+    """Return the versions that must agree on all hosts for equal results."""
     import platform
     from importlib.metadata import version
 
@@ -157,7 +168,7 @@ def _stored(names: set[str]) -> dict[str, bytes]:
     for name in names:
         if name.endswith(".npz"):
             raise EvrouteError(
-                f"a cluster has no file '{name}'; keep the network under a name and use that"
+                f"a cluster has no file '{name}'; store the network under a name and use the name"
             )
         with tempfile.TemporaryDirectory() as place:
             path = Path(place, "network.npz")
@@ -167,11 +178,18 @@ def _stored(names: set[str]) -> dict[str, bytes]:
 
 
 def receive(stored: Mapping[str, bytes]) -> None:
-    """Keep networks on a worker's host, in a cache that no user's is, and use it from then on."""
+    """Store networks in a cache of its user alone on a worker's host and use it from now on.
+
+    Raises
+    ------
+    EvrouteError
+        If another user has made a folder of that name.
+    """
     digest = hashlib.sha256(
         b"".join(name.encode() + stored[name] for name in sorted(stored))
     ).hexdigest()[:16]
-    cache = Path(tempfile.gettempdir(), f"evroute-cluster-{digest}")
+    user = getattr(os, "getuid", getpass.getuser)()
+    cache = private_folder(Path(tempfile.gettempdir(), f"evroute-cluster-{user}-{digest}"))
     for name, content in stored.items():
         path = cache / "networks" / f"{name}.npz"
         if not path.is_file():
@@ -181,7 +199,7 @@ def receive(stored: Mapping[str, bytes]) -> None:
 
 
 def play_remotely(run: Run, stored: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Play a run on a worker and return its files by their names in the run folder."""
+    """Play a run on a worker; return its files by their names in the run folder."""
     receive(stored)
     with tempfile.TemporaryDirectory() as place:
         folder = RunFolder(Path(place))

@@ -1,8 +1,7 @@
-"""How long an experiment will take and how much disk, from playing each kind of its runs for a few rounds.
+"""Estimated time and disk of an experiment, from a few rounds of each kind of its runs.
 
-Time and disk of a run are taken for straight lines in its rounds. Models whose rounds slow down as
-they learn more edges take longer than that; how much, the line after the real run tells (`kept`,
-`hindsight`).
+Time and disk of a run are taken as linear in its rounds. Models whose rounds slow down as they
+learn more edges take longer; `hindsight` records the actual figures after the run.
 """
 
 import hashlib
@@ -29,13 +28,30 @@ FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What an experiment comes to.
+    """Estimated size and cost of an experiment.
 
-    runs: of the grid, of which ``finished`` are in the folder already.  rounds: left to play.
-    kinds: combinations played to find out.  cpu_s: of all runs left together; wall_s: with ``jobs``
-    processes.
-    disk_bytes: what they add.
-    failures: why kinds failed, by the name of the run; they count as nothing.
+    Parameters
+    ----------
+    runs
+        Runs of the grid.
+    finished
+        Runs already in the folder.
+    rounds
+        Rounds left to play.
+    networks, trips, methods, worlds
+        Sizes of the grid.
+    kinds
+        Combinations played for the estimate.
+    jobs
+        Processes.
+    cpu_s
+        Time of all runs left, s.
+    wall_s
+        Time with ``jobs`` processes, s.
+    disk_bytes
+        Disk space of the runs left, bytes.
+    failures
+        Errors of the kinds that failed, by run name; they count as nothing.
     """
 
     runs: int
@@ -63,9 +79,19 @@ class _Line:
 
 
 def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
-    """Play each combination of network, method, world, search, prior and lengthscale for some rounds; keep the sum.
+    """Estimate time and disk of an experiment by playing a few rounds of each combination.
 
-    Nothing is written in ``out``, whose finished runs are not counted.
+    A combination is a network, method, world, search, prior and lengthscale. Nothing is written
+    in ``out``; its finished runs are not counted.
+
+    Parameters
+    ----------
+    experiment
+        The grid of runs.
+    out
+        Run folder of the experiment.
+    jobs
+        Processes, at least 1.
 
     Raises
     ------
@@ -94,7 +120,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     for same in kinds.values():
         first = same[0]
         if (key := (first.network, first.prior, first.lengthscale)) not in prepared:
-            prepared.add(key)  # what every process has to make before its first run
+            prepared.add(key)  # every process prepares the network before its first run
             preparing_s += _played(first, 1)[0]
         time_line, disk_line, error = _calibrated(first)
         if error:
@@ -103,7 +129,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         seconds += [time_line.at(run.horizon) for run in same]
         disk += sum(disk_line.at(run.horizon) for run in same)
     at_once = max(1, min(jobs, os.cpu_count() or 1, len(left)))
-    told = Estimate(
+    result = Estimate(
         runs=len(runs),
         finished=len(runs) - len(left),
         rounds=sum(run.horizon for run in left),
@@ -119,43 +145,59 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         failures=failures,
     )
     with replacing(_path(experiment)) as temporary:
-        temporary.write_text(json.dumps(asdict(told), indent=1) + "\n", encoding="utf-8")
-    return told
+        temporary.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
+    return result
 
 
 def kept(experiment: Experiment) -> Estimate | None:
-    """Return what was last estimated for the same configuration."""
+    """Return the last estimate of the same configuration, None if there is none."""
     try:
         return Estimate(**json.loads(_path(experiment).read_text(encoding="utf-8")))
-    except (FileNotFoundError, ValueError, TypeError):  # none, or one of another version
+    except (FileNotFoundError, ValueError, TypeError):  # missing, or of another version
         return None
 
 
-def hindsight(told: Estimate, folder: RunFolder, took_s: float) -> dict[str, float]:
-    """Record in ``estimate.json`` of a run folder how good an estimate was: seconds and bytes, foretold and taken."""
+def hindsight(foreseen: Estimate, folder: RunFolder, took_s: float) -> dict[str, float]:
+    """Record estimated and actual seconds and bytes in ``estimate.json`` of a run folder.
+
+    Parameters
+    ----------
+    foreseen
+        Estimate before the runs.
+    folder
+        Run folder after the runs.
+    took_s
+        Actual time, s.
+    """
     files = [
         path
         for path in folder.path.rglob("*")
         if path.is_file() and not path.name.startswith("report")
     ]
-    known = {
-        "estimated_s": told.wall_s,
+    comparison = {
+        "estimated_s": foreseen.wall_s,
         "took_s": took_s,
-        "estimated_bytes": told.disk_bytes,
+        "estimated_bytes": foreseen.disk_bytes,
         "took_bytes": sum(path.stat().st_size for path in files),
     }
     with replacing(folder.path / "estimate.json") as temporary:
-        temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    return known
+        temporary.write_text(json.dumps(comparison, indent=1) + "\n", encoding="utf-8")
+    return comparison
 
 
 def _path(experiment: Experiment) -> Path:
-    told = json.dumps(experiment.model_dump(mode="json", exclude_none=True), sort_keys=True)
-    return cache_dir() / "estimates" / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.json"
+    configuration = json.dumps(
+        experiment.model_dump(mode="json", exclude_none=True), sort_keys=True
+    )
+    return (
+        cache_dir()
+        / "estimates"
+        / f"{hashlib.sha256(configuration.encode()).hexdigest()[:16]}.json"
+    )
 
 
 def _calibrated(run: Run) -> tuple[_Line, _Line, str]:
-    """Return seconds and bytes of a run as lines in its rounds, and why it failed, if it did."""
+    """Return seconds and bytes of a run as lines in its rounds, and its error or ""."""
     few, some = min(FEW_ROUNDS, run.horizon), min(SOME_ROUNDS, run.horizon)
     some_s, some_bytes, error = _played(run, some)
     if error or few == some:

@@ -1,8 +1,8 @@
-"""Carrying out runs: each alone with one BLAS thread, in this process or in several, with the same result.
+"""Execution of runs, each with one BLAS thread, in one process or several, with the same result.
 
-Worker processes are started afresh ("spawn"), so that no lock or thread of the caller is inherited.
-They stop at the next round once the caller is interrupted, and at once if it is killed; unfinished
-runs leave no files that count.
+Worker processes start afresh ("spawn"), so that they inherit no lock or thread of the caller.
+They stop at the next round after an interrupt of the caller, and at once if it is killed.
+Unfinished runs leave no files that count.
 """
 
 import os
@@ -28,22 +28,33 @@ from evroute.methods.setting import load_setting
 
 POLL_S = 0.1
 AHEAD = 4
-"""Runs given out for each process."""
+"""Runs submitted per process."""
 
 
 def execute(
     runs: Sequence[Run], folder: RunFolder, *, jobs: int, on_progress: Callable[[int], None]
 ) -> None:
-    """Carry out runs in up to ``jobs`` processes; ``on_progress`` hears the number of rounds done so far.
+    """Execute runs in up to ``jobs`` processes.
 
     A run that fails is recorded in the folder, and the others go on.
+
+    Parameters
+    ----------
+    runs
+        Runs to play.
+    folder
+        Run folder that receives the files.
+    jobs
+        Largest number of processes.
+    on_progress
+        Called with the number of rounds done so far.
 
     Raises
     ------
     EvrouteError
         If a process died; the runs finished so far are kept.
     OSError
-        If the folder cannot be written, as on a full disk; likewise.
+        If the folder cannot be written, as on a full disk; the runs finished so far are kept.
     """
     if min(jobs, len(runs)) <= 1:
         done = _Counter(on_progress)
@@ -60,7 +71,7 @@ def execute(
         pending: set[Future[None]] = set()
         try:
             while True:
-                # no more at once than processes need: waiting looks at every run that was given out
+                # few at once: waiting looks at every submitted run
                 given = islice(waiting, AHEAD * jobs - len(pending))
                 pending |= {pool.submit(_play_in_worker, run, folder) for run in given}
                 if not pending:
@@ -80,24 +91,37 @@ def execute(
 
 
 def attempt(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
-    """Play a run, or record why it failed; what concerns all runs, such as a full disk, is raised."""
+    """Play a run or record its failure; errors that concern all runs, as a full disk, are raised.
+
+    Parameters
+    ----------
+    run
+        Run to play.
+    folder
+        Run folder that receives its files.
+    on_round
+        Called with the number of each finished round.
+    """
     try:
         play(run, folder, on_round)
     except (_StoppedError, OSError, MemoryError):
         raise
     except EvrouteError as error:
         folder.write_failure(run.name, str(error))
-    except Exception:  # whatever is wrong with one run is no reason to lose the others
+    except Exception:  # an error in one run must not lose the others
         folder.write_failure(run.name, traceback.format_exc())
 
 
 def _make_shared(run: Run) -> None:
-    """Make once what every process then maps: of networks too large for it no factor of the prior is asked for."""
+    """Build cached arrays once, so that workers memory-map them.
+
+    The prior factor is skipped for models that do not use it.
+    """
     setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
-    asked = signature(named(MODELS, "model", run.method.model)).parameters
-    if "sparse_kernel" in asked:
+    parameters = signature(named(MODELS, "model", run.method.model)).parameters
+    if "sparse_kernel" in parameters:
         _ = setting.sparse_kernel
-    if "prior_factor" in asked or run.world.kind == "sampled-gp":
+    if "prior_factor" in parameters or run.world.kind == "sampled-gp":
         _ = setting.prior_factor
 
 
@@ -112,7 +136,7 @@ class _Counter:
 
 
 class _StoppedError(Exception):
-    """The caller wants no more rounds."""
+    """The caller stopped the run."""
 
 
 _shared: "tuple[Synchronized[int], Event]"
@@ -121,12 +145,12 @@ _shared: "tuple[Synchronized[int], Event]"
 def _start_worker(rounds: "Synchronized[int]", stop: Event) -> None:
     global _shared
     _shared = rounds, stop
-    signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, who tells through `stop`
+    signal(SIGINT, SIG_IGN)  # an interrupt reaches the caller, which sets `stop`
     Thread(target=_leave_with_caller, daemon=True).start()
 
 
 def _leave_with_caller() -> None:
-    """End this worker when the caller was killed: it would go on with runs that nobody waits for."""
+    """End this worker when the caller was killed."""
     caller = parent_process()
     if caller is not None:
         caller.join()

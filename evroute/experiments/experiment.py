@@ -1,17 +1,20 @@
-"""Experiments: a grid of networks, trips, methods, searches and seeds, from a TOML file or the command line.
+"""Experiments: a grid of networks, trips, methods, searches and seeds, from TOML or options.
 
 A file looks like this::
 
-horizon = 500
-seeds = 5
-search = ["rectified"]
-methods = [{ model = "exact", index = "ts", variance_scale = 1 }, { model = "independent", index =
-"ucb" }]
+    horizon = 500
+    seeds = 5
+    search = ["rectified"]
+    methods = [
+        { model = "exact", index = "ts", variance_scale = 1 },
+        { model = "independent", index = "ucb" },
+    ]
 
-[trips]
-monaco = ["A", "B"]
+    [trips]
+    monaco = ["A", "B"]
 """
 
+import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -52,33 +55,50 @@ from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World, load_world
 
+log = logging.getLogger(__name__)
+
 
 class Experiment(BaseModel):
-    """Every method on every trip in every world under every search, prior and lengthscale, with ``seeds`` seeds each.
+    """Every method on every trip in every world, with every search, prior, lengthscale and seed.
 
-    trips: names, pairs of places, files or ``random 2-5 km`` (`demand`), by network (a name or a
-    stored ``.npz``).
-    horizon: of every run, in trips; left out, it is 500, or where trips come from files what the
-    longest holds.
-    world: one or several, by name, file or table (`load_world`).  closed_share, if given, goes to
-    each of them.
-    prior, lengthscale: of sampled worlds, and of the models in any.
-    in_flight: so many trips are planned before the first of them tells what it measured;
-    ``"clock"``: each tells when it ends.
-    audit: drive a random route in every tenth round too, of which the learner does not hear
-    (`RandomRouteProbe`).
-
-    soc, reserve: charge with which every trip starts and that it is to keep, percent of the usable
-    battery: what the charge did and was expected to do is logged (`BatteryLog`); plans do not depend on
-    it.
-    share_belief: vehicles that trips name learn together (`model.fleet_view`). Left out, each learns
-    for itself: what is wrong with one vehicle then harms no other, at the price of learning the
-    roads anew.
+    Parameters
+    ----------
+    trips
+        Names, pairs of places, files or ``random 2-5 km`` (`demand`), by network (a name or a
+        stored ``.npz``).
+    methods
+        Methods to compare.
+    search
+        Weight rules of the search.
+    horizon
+        Trips of every run; by default the length of the longest trip file, 500 without files.
+    seeds
+        Number of seeds of each combination.
+    vehicle
+        Vehicle of trips that name none.
+    in_flight
+        Trips planned before the first of them is learned; ``"clock"``: each is learned when it
+        ends.
+    audit
+        Drive a random route too in every tenth round, hidden from the learner
+        (`RandomRouteProbe`).
+    share_belief
+        Vehicles of the trips share one belief (`model.fleet_view`). By default each learns
+        separately: errors of one vehicle then spread to no other, but each vehicle learns the
+        roads anew.
+    soc, reserve
+        Charge at the start of every trip, and charge to keep, percent of the usable battery.
+        Measured and predicted charge are logged (`BatteryLog`); plans do not depend on it.
+    world
+        One or several worlds, by name, file or table (`load_world`). A top-level ``closed_share``
+        applies to each of them.
+    prior, lengthscale
+        Of sampled worlds, and of the models in any world.
 
     Raises
     ------
     UnknownNameError, EvrouteError
-        If there is no such method, search or world, or a pair of model and index cannot work.
+        If a method, search or world is unknown, or a model does not support its index.
     pydantic.ValidationError
         If a field is missing, unknown, of the wrong type or out of its range.
     """
@@ -132,21 +152,21 @@ class Experiment(BaseModel):
     def _check(self) -> "Experiment":
         names = [run.name for run in self.runs()]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"the same run is asked for twice: {twice[0]}")
+            raise ValueError(f"run {twice[0]} occurs twice in the grid")
         if any(world.tells_temperature for world in self.world) and any(
             method.arms for method in self.methods
         ):
             raise ValueError(
-                "arms on turns know no temperatures; leave temperature_std_k or arms out"
+                "arms on turns have no temperature feature; omit temperature_std_k or arms"
             )
         if self.soc is None and self.reserve is not None:
-            raise ValueError("reserve needs the charge at the start: soc")
+            raise ValueError("reserve needs soc, the charge at the start")
         if self.soc is not None and self.soc < (self.reserve or 0.0):
             raise ValueError(f"soc is {self.soc:g} %, below the reserve of {self.reserve:g} %")
         return self
 
     def runs(self) -> Iterator[Run]:
-        """Yield every run of the grid; paired ones differ in the method alone."""
+        """Yield every run of the grid; paired runs differ in the method only."""
         trips = [(network, trip) for network, names in self.trips.items() for trip in names]
         grid = product(
             trips,
@@ -178,7 +198,7 @@ class Experiment(BaseModel):
 
 
 def _longest(table: Mapping[str, Any]) -> int:
-    """Return how many trips the longest file of trips holds; 0 where there is none."""
+    """Return the length of the longest trip file, 0 if there is none."""
     lists = table.get("trips")
     listed = [
         len(load_file(Path(trip), load_setting(network, table.get("vehicle", DEFAULT_VEHICLE))))
@@ -190,7 +210,7 @@ def _longest(table: Mapping[str, Any]) -> int:
 
 
 def load_experiment(path: Path, **changes: Any) -> Experiment:
-    """Read an experiment from a TOML file; keyword arguments replace fields of it.
+    """Read an experiment from a TOML file; keyword arguments replace its fields.
 
     Raises
     ------
@@ -213,12 +233,23 @@ def grid(
 ) -> Experiment:
     """Combine named methods, and every model with every index, on every trip of every network.
 
-    ``fields`` are those of `Experiment`. An option goes to the methods that take it.
+    Parameters
+    ----------
+    networks, trips
+        Names; see `Experiment`.
+    methods
+        Names of methods.
+    models, indices
+        Names of models and indices, combined with each other.
+    options
+        Option values by name; each goes to the methods that have the option.
+    fields
+        Further fields of `Experiment`.
 
     Raises
     ------
     EvrouteError
-        If no method takes an option, or the experiment is not valid.
+        If no method has an option, or the experiment is not valid.
     """
     pairs = [pair(name) for name in methods]
     pairs += [{"model": model, "index": index} for model, index in product(models, indices)]
@@ -226,12 +257,12 @@ def grid(
     if idle := sorted(options.keys() - set().union(*taken)):
         names = [f"{each['model']} with {each['index']}" for each in pairs]
         raise EvrouteError(f"no method takes {', '.join(idle)}: not {' and not '.join(names)}")
-    wanted = [
+    chosen = [
         each | {name: options[name] for name in options if name in able}
         for each, able in zip(pairs, taken, strict=True)
     ]
     return _validated(
-        {"trips": dict.fromkeys(networks, trips), "methods": wanted} | fields, "simulation"
+        {"trips": dict.fromkeys(networks, trips), "methods": chosen} | fields, "simulation"
     )
 
 
@@ -264,11 +295,11 @@ def simulate(
     resume: bool = True,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunFolder:
-    """Carry out an experiment, or what is left of it, and return its folder.
+    """Execute an experiment, or its unfinished part, and return its folder.
 
-    Results are the same whatever ``jobs`` and ``scheduler`` are. A run that fails leaves its error
-    in the folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script has
-    to call this under ``if __name__ == "__main__":``, for its processes start afresh.
+    Results do not depend on ``jobs`` or ``scheduler``. A run that fails leaves its error in the
+    folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script must
+    call this under ``if __name__ == "__main__":``, because its processes start afresh.
 
     Parameters
     ----------
@@ -279,11 +310,11 @@ def simulate(
     jobs
         Processes, at least 1.
     scheduler
-        Address of a Dask cluster that carries out the runs instead, ``tcp://host:port``.
+        Address of a Dask cluster that plays the runs instead, ``tcp://host:port``.
     resume
-        Keep the runs already finished in the folder; else run all again, to the same result.
+        Keep the finished runs of the folder; otherwise play all runs again, with the same result.
     on_progress
-        Hears the rounds done and the rounds to do, those of finished runs included.
+        Called with the rounds done and the rounds in total, finished runs included.
 
     Raises
     ------
@@ -300,9 +331,16 @@ def simulate(
         experiment = load_experiment(Path(experiment))
     folder = RunFolder(Path(out))
     runs = list(experiment.runs())
-    folder.open(_manifest(experiment))
-    with folder.locked():
+    with folder.writing(_manifest(experiment)):
         left = [run for run in runs if not (resume and folder.is_finished(run))]
+        begun = set(folder.finished_runs()) if resume else set()
+        if damaged := [run.name for run in left if run.name in begun]:
+            log.warning(
+                "%s has %d runs with damaged files, first %s; simulating them again",
+                folder.path,
+                len(damaged),
+                damaged[0],
+            )
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)
@@ -319,7 +357,7 @@ def simulate(
 
 
 def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -> None:
-    """Check that worlds and methods can do what trips of several vehicles ask of them."""
+    """Check that worlds and methods support trips of several vehicles."""
     if not vehicles:
         return
     check_vehicles(trip, vehicles, experiment.vehicle)
@@ -327,8 +365,7 @@ def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -
         if not world.several_vehicles:
             raise EvrouteError(
                 f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' "
-                "knows one alone; "
-                "choose a world of kind physics or sumo, or leave the column out"
+                "has one only; choose a world of kind physics or sumo, or omit the column"
             )
     if experiment.share_belief:
         for method in experiment.methods:
@@ -336,20 +373,20 @@ def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -
 
 
 def _manifest(experiment: Experiment) -> dict[str, Any]:
-    """Return all that results depend on, and check that every network, trip and vehicle is there."""
+    """Return everything that results depend on; check that networks, trips and vehicles exist."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
     files: dict[str, Any] = {}
     worlds: dict[str, Any] = {}
     for name, setting in settings.items():
         for trip in experiment.trips[name]:
-            if told := provenance(trip, setting):
-                files.setdefault(name, {})[trip] = told
+            if source := provenance(trip, setting):
+                files.setdefault(name, {})[trip] = source
                 _check_fleet(
                     experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0)))
                 )
         for world in experiment.world:
-            if told := world.provenance(setting):
-                worlds.setdefault(name, {})[world.label] = told
+            if source := world.provenance(setting):
+                worlds.setdefault(name, {})[world.label] = source
         for method in experiment.methods:
             check_ranges(method, setting)
     packages = ["numpy", "scipy"]

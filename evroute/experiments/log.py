@@ -1,4 +1,4 @@
-"""Log: what happened in a run, and how it is gathered round by round."""
+"""Log: the tables of a run, and the logbook that collects their rows."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,21 +18,26 @@ Columns = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Log:
-    """What happened: columns of equal length in each table.
+    """Tables of a run; the columns of a table have equal length.
 
-    rounds: one row per round: t, departed_s, vehicle (empty for the run's), regret_wh,
-    cumulative_regret_wh, energy_wh (measured), predicted_wh and predicted_sd_wh (what it was
-    expected to be, NaN where the model cannot tell), half50_wh, half80_wh, half90_wh and half95_wh
-    (how far conformal intervals of that many percent reach to either side), route_edges,
-    distinct_edges (driven so far), beta, multiplier (posterior deviations between index and mean),
-    b_min (of confidence sets); in truth (``regret.DEFINITION``) true_wh, time_s and length_m of the
-    route driven, and NAME_wh, NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and
-    best; audit_wh, audit_predicted_wh and audit_predicted_sd_wh of `RandomRouteProbe`, if there was one; those
-    of `BatteryLog.row`, of audits too, if the run has a battery.
-    routes: one row per edge driven: t, edge (network row), observed_wh, travel_s.
-    timings: one row per round: t, posterior_s, index_s (weights included), search_s, update_s.
-    diagnostics: numbers of their own, one row per round, of models that have some
-    (``model.base.HasDiagnostics``).
+    Parameters
+    ----------
+    rounds
+        One row per round: t, departed_s, vehicle (empty for the run's own), regret_wh,
+        cumulative_regret_wh, energy_wh (measured), predicted_wh and predicted_sd_wh (NaN without
+        a joint posterior), half50_wh, half80_wh, half90_wh and half95_wh (half widths of
+        conformal intervals of these levels), route_edges, distinct_edges (driven so far), beta,
+        multiplier (posterior deviations between index and mean), b_min (of confidence sets); true
+        values (``regret.DEFINITION``): true_wh, time_s and length_m of the route driven, and
+        NAME_wh, NAME_s and NAME_m of its rivals fastest, shortest, eq8, rule_best and best;
+        audit_wh, audit_predicted_wh and audit_predicted_sd_wh of a `RandomRouteProbe`; the
+        columns of `BatteryLog.row`, of probes too, if the run has a battery.
+    routes
+        One row per edge driven: t, edge (network row), observed_wh, travel_s.
+    timings
+        One row per round: t, posterior_s, index_s (weights included), search_s, update_s.
+    diagnostics
+        One row per round of models with diagnostics (``model.base.HasDiagnostics``).
     """
 
     rounds: Columns
@@ -42,7 +47,7 @@ class Log:
 
 
 class Logbook:
-    """Gathers the rows of a `Log`."""
+    """Collects the rows of a `Log`."""
 
     def __init__(self) -> None:
         self._rounds: defaultdict[str, list[Any]] = defaultdict(list)
@@ -54,10 +59,20 @@ class Logbook:
     def drove(
         self, request: Round, route: Route, feedback: Feedback, score: Score, index: Index
     ) -> None:
-        """Enter a trip, what it cost in truth, and how the index stood."""
+        """Add the trip of a round, its true totals and the state of the index.
+
+        Parameters
+        ----------
+        request, route, feedback
+            Request, route and measurements of the trip.
+        score
+            True totals of the route and its rivals.
+        index
+            Index that chose the route.
+        """
         self._feedback.append(feedback)
         self._driven.update(route.edges)
-        self.told(
+        self.add(
             {
                 "departed_s": request.departed_s,
                 "vehicle": request.vehicle,
@@ -74,7 +89,7 @@ class Logbook:
             }
         )
         for rival, totals in score.rivals.items():
-            self.told(
+            self.add(
                 {
                     f"{rival}_wh": totals.energy_wh,
                     f"{rival}_s": totals.time_s,
@@ -82,22 +97,22 @@ class Logbook:
                 }
             )
 
-    def told(self, row: Mapping[str, Any]) -> None:
-        """Enter further columns of the round."""
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add further columns of the round."""
         _enter(self._rounds, row)
 
     def timed(self, seconds: Mapping[str, float]) -> None:
-        """Enter how long its parts took."""
+        """Add the seconds of the parts of the round."""
         _enter(self._timings, seconds)
 
-    def diagnosed(self, *tellers: object) -> None:
-        """Enter what they tell of themselves, those that do."""
-        for teller in tellers:
-            if isinstance(teller, HasDiagnostics):
-                _enter(self._diagnostics, teller.diagnostics())
+    def diagnosed(self, *objects: object) -> None:
+        """Add the diagnostics of the objects that have some."""
+        for each in objects:
+            if isinstance(each, HasDiagnostics):
+                _enter(self._diagnostics, each.diagnostics())
 
     def close(self) -> Log:
-        """Return all of it."""
+        """Return the tables of all rounds."""
         t = np.arange(1, len(self._feedback) + 1)
         rounds = _columns(self._rounds)
         rounds["cumulative_regret_wh"] = np.cumsum(rounds["regret_wh"])

@@ -1,4 +1,4 @@
-"""Algorithm 1: observe, choose, drive, learn, for as many rounds as wanted.
+"""Algorithm 1: observe, choose, drive and learn for a number of rounds.
 
 Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
 Process Bandits*.
@@ -35,17 +35,35 @@ def run(
     audit: RandomRouteProbe | None = None,
     charge: BatteryLog | None = None,
 ) -> Log:
-    """Let an agent drive ``horizon`` trips; ``on_round`` is called with t after each.
+    """Drive ``horizon`` trips with an agent and return the log.
 
-    in_flight: when trips tell what they measured (`demand.in_flight`); what a round logs as its
-    update is what came in between it and the next. A model that waits for its batch
-    (``model.base.HasPendingBatch``) hears of all under way.  conformal: what is to hear of every trip that
-    has told, or of those of each vehicle; new if none is given.
+    Parameters
+    ----------
+    agent
+        Chooses routes and learns from trips.
+    environment
+        World in which trips are driven.
+    judge
+        Scores the regret of routes.
+    horizon
+        Number of trips.
+    on_round
+        Called with t after each round.
+    in_flight
+        Delay of feedback (`demand.in_flight`). The update of a round is logged with all feedback
+        between it and the next round. A model that waits for its batch
+        (``model.base.HasPendingBatch``) receives all pending trips.
+    conformal
+        Interval calibration, or one per vehicle, updated with every ended trip; new if None.
+    audit
+        Random routes to drive as well; None for none.
+    charge
+        Log of the battery; None for none.
 
     Raises
     ------
     NoRouteError
-        If a round has no way from origin to destination.
+        If the destination of a round cannot be reached.
     """
     logbook = Logbook()
     stopwatch = _Stopwatch()
@@ -60,7 +78,7 @@ def run(
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
             agent.tell(ended)
-            intervals.tell(ended)
+            intervals.update(ended)
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)
@@ -92,25 +110,25 @@ def run(
             request, route, feedback, judge.score(environment, request, route), agent.index
         )
         predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
-        logbook.told(predicted | charged | audited)
+        logbook.add(predicted | charged | audited)
         on_round(t)
     update(flight.rest())
     return logbook.close()
 
 
 class _Intervals:
-    """Conformal intervals of the trips under way, which are heard of in the order in which trips end."""
+    """Conformal intervals of pending trips, updated in the order in which trips end."""
 
     def __init__(self, conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal]) -> None:
         self._conformal = conformal
         self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
 
     def of(self, vehicle: str) -> AdaptiveConformal:
-        """Return what the intervals of a vehicle go by."""
+        """Return the calibration of a vehicle."""
         return self._conformal[vehicle] if isinstance(self._conformal, Mapping) else self._conformal
 
     def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
-        """Return half the width of each interval of a trip just planned, Wh, by column."""
+        """Return half the width of each interval of a planned trip, Wh, by column."""
         multipliers = self.of(feedback.vehicle).multipliers
         self._expected.append((feedback, mean_wh, sd_wh, multipliers))
         return {
@@ -118,7 +136,7 @@ class _Intervals:
             for level, m in zip(LEVELS, multipliers, strict=True)
         }
 
-    def tell(self, feedback: Feedback) -> None:
+    def update(self, feedback: Feedback) -> None:
         place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
         _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
         self.of(feedback.vehicle).update(
@@ -127,7 +145,7 @@ class _Intervals:
 
 
 class _Stopwatch:
-    """Seconds spent in chosen methods of chosen objects, so that agents, models and searches need no clocks."""
+    """Seconds spent in selected methods of objects, so that agents and models need no clocks."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
@@ -147,6 +165,6 @@ class _Stopwatch:
         setattr(owner, method, timed)
 
     def lap(self) -> dict[str, float]:
-        """Return the seconds by label since the last lap and start anew."""
+        """Return the seconds by label since the last lap, and reset them."""
         seconds, self._seconds = self._seconds, dict.fromkeys(self._seconds, 0.0)
         return seconds

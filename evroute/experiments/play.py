@@ -1,4 +1,4 @@
-"""Playing one run: a method drives trips in a world, and everything about it lands in the run folder."""
+"""Playing one run: a method drives trips in a world, and the results go to the run folder."""
 
 from collections.abc import Callable
 from zlib import crc32
@@ -23,10 +23,19 @@ from evroute.worlds.demand.demand import load_demand, vehicles_of
 
 
 def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
-    """Carry out one run and write its files.
+    """Play one run and write its files.
 
-    The streams of random numbers depend on the network, the trip and the seed alone: methods are
-    compared in the same worlds, and no method's draws depend on another's.
+    The random streams depend on network, trip and seed only: methods are compared in the same
+    worlds, and no method's draws depend on another's.
+
+    Parameters
+    ----------
+    run
+        Run to play.
+    folder
+        Run folder that receives its files.
+    on_round
+        Called with the number of each finished round.
     """
     method = run.method
     named(

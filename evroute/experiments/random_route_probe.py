@@ -1,7 +1,7 @@
-"""Routes drawn at random and driven without the learner hearing of it: how well it knows what it did not choose.
+"""Random routes, hidden from the learner, to measure its errors on routes that it did not choose.
 
-A policy chooses routes that it believes to be cheap, so errors of its belief are not alike on them
-and on others.
+A policy chooses routes with a low predicted energy, so the errors of its belief differ between
+chosen and other routes.
 """
 
 import math
@@ -22,10 +22,16 @@ EVERY = 10
 
 
 class RandomRouteProbe:
-    """Drives a route of the index `Random` every tenth round, in the conditions and with the noise of that round.
+    """Drives a route of the index `Random` every tenth round, in the conditions of that round.
 
-    potential_wh: (n,) ``m g dz`` of every edge.  seeds: of the routes alone; that of a round
-    depends on nothing else.
+    Parameters
+    ----------
+    search
+        Search over all edges.
+    potential_wh
+        (n,) ``m g dz`` of every edge, Wh.
+    seeds
+        Seeds of the routes; that of a round depends on nothing else.
     """
 
     def __init__(self, *, search: Search, potential_wh: FloatArray, seeds: SeedSequence) -> None:
@@ -41,9 +47,20 @@ class RandomRouteProbe:
         charge: BatteryLog | None = None,
         widened: float = 1.0,
     ) -> dict[str, float]:
-        """Return what such a route measured and was expected to, Wh; NaN in the rounds between.
+        """Return measured and predicted energy of a random route, Wh; NaN in the rounds between.
 
-        charge, widened: if given, likewise what it did to the battery (`BatteryLog.row`).
+        Parameters
+        ----------
+        agent
+            Agent whose predictions are tested.
+        environment
+            World in which the route is driven.
+        request
+            Request of the round.
+        charge
+            Battery log for further columns; None for none.
+        widened
+            Factor of the predicted deviations (`BatteryLog.row`).
         """
         of_charge = dict.fromkeys(COLUMNS, math.nan) if charge else {}
         measured_wh = predicted_wh = predicted_sd_wh = math.nan

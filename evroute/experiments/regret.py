@@ -1,9 +1,10 @@
-"""How good a route is in truth: its regret under the rule that chose it, and energy, time and length beside others.
+"""True regret of a route under its weight rule, and true energy, time and length of its rivals.
 
-A draw of the prior GP has negative cycles, so no best route exists under signed truth. Regret is
-therefore counted in the weights that the run's own rule gives to the *true* expected energies
-(Sandberg et al., section 4; rectified Gaussians). Signed watt-hours stand beside it, for they alone
-compare the rules, and worlds in which the energy of an edge depends on the edge before it.
+A draw of the prior GP has negative cycles, so no best route exists under signed true energies.
+Regret is therefore counted in the weights of the run's rule applied to the *true* expected
+energies (Sandberg et al., section 4; rectified Gaussians). Signed watt-hours are logged too: they
+compare the rules with each other, and hold in worlds in which the energy of an edge depends on
+the edge before it.
 """
 
 from collections import OrderedDict
@@ -38,14 +39,14 @@ DEFINITION = (
     "energy (where f is "
     "drawn from the prior: by the potential search on f)."
 )
-YARDSTICKS = 64
-"""Requests whose reference routes are kept."""
+MAX_REFERENCES = 64
+"""Number of requests whose reference routes are kept."""
 SPEED = context.NAMES.index("speed limit")
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a route takes in truth: expected energy, Wh; travel time, s; length, m."""
+    """True expected energy of a route, Wh; travel time, s; length, m."""
 
     energy_wh: float
     time_s: float
@@ -54,9 +55,16 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The truth about one route and its rivals of the round; see `DEFINITION`.
+    """True totals of one route and its rivals of the round; see `DEFINITION`.
 
-    rivals: by name: fastest, shortest, eq8, rule_best, best.
+    Parameters
+    ----------
+    regret_wh
+        Regret under the run's weight rule, Wh.
+    driven
+        Totals of the route driven.
+    rivals
+        Totals by name: fastest, shortest, eq8, rule_best, best.
     """
 
     regret_wh: float
@@ -65,9 +73,20 @@ class Score:
 
 
 class RegretScorer:
-    """Scores routes by the truth of their round; searches for their rivals once for each request and truth.
+    """Scores routes by the true energies of their round; searches rivals once per request.
 
-    noise_std_wh, potential_wh: (n,) of every edge of the network, Wh.
+    Parameters
+    ----------
+    network
+        Road network of n edges.
+    search
+        Search over all edges.
+    weight_rule
+        Weight rule of the run.
+    noise_std_wh
+        (n,) noise deviation of every edge, Wh.
+    potential_wh
+        (n,) ``m g dz`` of every edge, Wh.
     """
 
     def __init__(
@@ -85,20 +104,29 @@ class RegretScorer:
         self.noise_std_wh = noise_std_wh
         self.potential_wh = potential_wh
         self._speed_scale_mps = float(context.build(network).scale[SPEED])
-        self._references: OrderedDict[tuple[int, ...], _Yardstick] = OrderedDict()
+        self._references: OrderedDict[tuple[int, ...], _Reference] = OrderedDict()
 
     def score(self, world: Environment, request: Round, route: Route) -> Score:
-        """Score a route by the truth of its world.
+        """Score a route by the true energies of its world.
 
-        The regret is exactly 0 on a best route and never negative: both costs are summed in driving
-        order, as the search sums them.
+        The regret is exactly 0 on a best route and never negative: both costs are summed in
+        driving order, as the search sums them.
+
+        Parameters
+        ----------
+        world
+            World of the round.
+        request
+            Request of the round.
+        route
+            Route to score.
         """
         expected_wh = world.expected_wh(request)
-        # a reference keeps its arms and its truth, so no other object has their identity
+        # a reference keeps its arms and true energies alive, so their ids stay unique
         key = (id(request.arms), id(expected_wh), request.origin, request.destination)
         if key not in self._references:
             self._references[key] = self._measure(world, request, expected_wh)
-            if len(self._references) > YARDSTICKS:
+            if len(self._references) > MAX_REFERENCES:
                 self._references.popitem(last=False)
         reference = self._references[key]
         return Score(
@@ -107,23 +135,23 @@ class RegretScorer:
             rivals=reference.rivals,
         )
 
-    def _measure(self, world: Environment, request: Round, expected_wh: FloatArray) -> "_Yardstick":
+    def _measure(self, world: Environment, request: Round, expected_wh: FloatArray) -> "_Reference":
         arms = request.arms
-        cost = self._everywhere(
+        cost = self._on_all_edges(
             arms,
             self.weight_rule(expected_wh, self.noise_std_wh[arms.id], self.potential_wh[arms.id]),
         )
-        time_s = self._everywhere(arms, world.travel_s(request))
+        time_s = self._on_all_edges(arms, world.travel_s(request))
         length_m = self.network.length_m[arms.id]
         speed_mps = arms.features[:, SPEED] * self._speed_scale_mps
         routes = {
-            "fastest": self._best(request, self._everywhere(arms, length_m / speed_mps)),
-            "shortest": self._best(request, self._everywhere(arms, length_m)),
+            "fastest": self._best(request, self._on_all_edges(arms, length_m / speed_mps)),
+            "shortest": self._best(request, self._on_all_edges(arms, length_m)),
             "eq8": best_by_edges(request, arms.prior_mean_wh, self.potential_wh, self.search),
             "rule_best": self._best(request, cost),
             "best": world.best_route(request),
         }
-        return _Yardstick(
+        return _Reference(
             arms=arms,
             expected_wh=expected_wh,
             cost=cost,
@@ -143,29 +171,39 @@ class RegretScorer:
             length_m=float(self.network.length_m[route.rows].sum()),
         )
 
-    def _everywhere(self, arms: Arms, values: FloatArray) -> FloatArray:
-        everywhere = np.full(self.network.n_edges, np.inf)
-        everywhere[arms.id] = values
-        return everywhere
+    def _on_all_edges(self, arms: Arms, values: FloatArray) -> FloatArray:
+        on_all = np.full(self.network.n_edges, np.inf)
+        on_all[arms.id] = values
+        return on_all
 
     def _best(self, request: Round, weights: FloatArray) -> Route:
         return self.search.route(weights, request.origin, request.destination)
 
 
 class FleetRegretScorer:
-    """Judges by vehicle, as rounds name them: each knows the height and the noise of its own."""
+    """Scores the routes of each vehicle by the scorer of that vehicle."""
 
-    def __init__(self, judges: Mapping[str, RegretScorer]) -> None:
-        self.judges = judges
+    def __init__(self, scorers: Mapping[str, RegretScorer]) -> None:
+        self.scorers = scorers
 
     def score(self, world: Environment, request: Round, route: Route) -> Score:
-        """Score a route by the judge of the round's vehicle."""
-        return self.judges[request.vehicle].score(world, request, route)
+        """Score a route by the scorer of the request's vehicle.
+
+        Parameters
+        ----------
+        world
+            World of the round.
+        request
+            Request of the round.
+        route
+            Route to score.
+        """
+        return self.scorers[request.vehicle].score(world, request, route)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Yardstick:
-    """What routes of one request are measured against; cost and time_s are (n,), inf on closed edges."""
+class _Reference:
+    """Reference routes of one request; cost and time_s are (n,), inf on closed edges."""
 
     arms: Arms
     expected_wh: FloatArray
@@ -176,5 +214,5 @@ class _Yardstick:
 
 
 def _entered(cost: FloatArray, route: Route) -> float:
-    """Sum the cost of the edges entered, one after the other from the origin on."""
+    """Sum the cost of the edges entered, in driving order from the origin."""
     return float(np.cumsum(cost[route.rows[1:]])[-1]) if len(route) > 1 else 0.0

@@ -1,25 +1,34 @@
-"""The folder of an experiment: one run after the other lands in it whole, so that it can be continued at any time.
+"""The folder of an experiment; runs are added one by one, so that it can be continued at any time.
 
-``manifest.json``        configuration, versions, networks, vehicle, the definition of regret
-``parts/RUN.parquet``    one row per round; written last of a run's files: a run with a readable part is finished
-``routes/RUN.parquet``   one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-``failures/RUN.txt``     why a run failed
-``fits/RUN.json``        fitted hyper-parameters, their starts and likelihoods, of methods that fit them
-``beliefs/RUN.npz``      what the model had learned at the end (``belief``); RUN@VEHICLE.npz of other vehicles' own
-``timings/RUN.parquet``  seconds per round, which no two machines share
-``diagnostics/RUN.parquet``  run, t and what the model said of itself after each round, of models
-that do ``estimate.json``        seconds and bytes foretold by ``--dry-run`` and taken, where there
-was one ``rounds.parquet``, ``timings.parquet``: the unions, written when every run is finished
+``manifest.json``
+    configuration, versions, networks, vehicle, the definition of regret
+``parts/RUN.parquet``
+    one row per round; written last, so a run with a readable part is finished
+``routes/RUN.parquet``
+    one row per edge driven: run, t, edge (network row), observed_wh, travel_s
+``failures/RUN.txt``
+    the error of a failed run
+``fits/RUN.json``
+    fitted hyper-parameters, their starts and likelihoods, of methods that fit them
+``beliefs/RUN.npz``
+    the model's learned state at the end (``belief``); RUN@VEHICLE.npz for other vehicles
+``timings/RUN.parquet``
+    seconds per round, which differ between machines
+``diagnostics/RUN.parquet``
+    run, t and the model's diagnostics after each round, if it has some
+``estimate.json``
+    seconds and bytes estimated by ``--dry-run``, and the actual ones
+``rounds.parquet``, ``timings.parquet``
+    the unions, written when every run is finished
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from glob import escape
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,10 +38,12 @@ from evroute.errors import EvrouteError
 from evroute.experiments.log import Log
 from evroute.files import replacing
 from evroute.folder import Folder
+from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
-from evroute.tables import read_columns, write_columns
+from evroute.tables import is_readable, read_columns, write_columns
+from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
@@ -43,7 +54,7 @@ MERGED_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One method on one trip in one world."""
+    """One method on one trip in one world; see `Experiment` for the fields."""
 
     network: str
     trip: str
@@ -65,10 +76,7 @@ class Run:
     def name(self) -> str:
         """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
         network = Path(self.network).stem if self.network.endswith(".npz") else self.network
-        trip = re.sub(r"[^\w.-]+", "_", self.trip)
-        if trip != self.trip:  # written out, not named: keep trips apart that differ in signs alone
-            trip += f"-{crc32(self.trip.encode()):08x}"
-        parts = [network, trip]
+        parts = [network, slug(self.trip)]
         parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
         parts += [self.method.name, self.search]
         parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
@@ -83,12 +91,12 @@ class RunFolder(Folder):
     """Reads and writes the folder of an experiment."""
 
     def write_failure(self, run_name: str, error: str) -> None:
-        """Record why a run failed."""
+        """Record the error of a failed run."""
         with replacing(self.path / "failures" / f"{run_name}.txt") as temporary:
             temporary.write_text(error.rstrip() + "\n", encoding="utf-8")
 
     def failures(self) -> dict[str, str]:
-        """Return why runs failed that did not finish since, by name."""
+        """Return the errors of runs that failed and did not finish since, by name."""
         finished = set(self.finished_runs())
         files = sorted((self.path / "failures").glob("[!.]*.txt"))
         return {
@@ -98,25 +106,26 @@ class RunFolder(Folder):
         }
 
     def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
-        """Write how the fits of a run's hyper-parameters went, by the number of trips after which they came."""
-        told = {trips: fit.to_json() for trips, fit in fits.items()}
+        """Write the hyper-parameter fits of a run, by the number of trips before each."""
+        rows = {trips: fit.to_json() for trips, fit in fits.items()}
         with replacing(self.path / "fits" / f"{run_name}.json") as temporary:
-            temporary.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
     def is_finished(self, run: Run) -> bool:
-        """Tell whether every file of a run is there and its tables are readable from end to end."""
-        if not self.belief_path(run.name).is_file():
-            return False
+        """Return whether every file of a run exists and has its digest."""
+        others = self.belief_path(run.name).parent.glob(f"{escape(run.name)}@*.npz")
         try:
-            tables = [
-                read_columns(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")
-            ]
+            n_rounds = read_columns(self._table("parts", run.name)).num_rows
         except (OSError, pa.ArrowException):
             return False
-        return int(tables[0].num_rows) == run.horizon
+        return (
+            int(n_rounds) == run.horizon
+            and all(is_readable(self._table(kind, run.name)) for kind in ("routes", "timings"))
+            and all(map(is_whole, (self.belief_path(run.name), *others)))
+        )
 
     def write(self, run: Run, log: Log) -> None:
-        """Write the tables of a run, the part last; its belief has to be there already."""
+        """Write the tables of a run, the part last; its belief must be there already."""
         n = run.horizon
         labels: dict[str, Any] = {
             "run": [run.name] * n,
@@ -144,7 +153,7 @@ class RunFolder(Folder):
         write_columns(self._table("parts", run.name), labels | log.rounds | vehicles)
 
     def merge(self, runs: Iterable[Run]) -> None:
-        """Write the unions over all runs that are finished, in the order of the experiment."""
+        """Write the unions over all finished runs, in the order of the experiment."""
         finished = set(self.finished_runs())
         names = [name for run in runs if (name := run.name) in finished]
         for kind, target in (("parts", "rounds"), ("timings", "timings")):
@@ -165,14 +174,17 @@ class RunFolder(Folder):
         Raises
         ------
         EvrouteError
-            If no run of the experiment is finished.
+            If the experiment is not finished, or the file is damaged.
         """
         target = self.path / "rounds.parquet"
         if not target.is_file():
             raise EvrouteError(
                 f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
             )
-        return pq.read_table(target)
+        try:
+            return pq.read_table(target)
+        except (OSError, pa.ArrowException):
+            raise EvrouteError(f"{target} is damaged; simulate again to mend it") from None
 
     def _table(self, kind: str, run_name: str) -> Path:
         return self.path / kind / f"{run_name}.parquet"

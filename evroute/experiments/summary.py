@@ -1,4 +1,4 @@
-"""The end of a simulation in a few numbers: final regret and energy of each method on each trip, over its worlds."""
+"""Summary of a simulation: final regret and energy of each method on each trip, over its worlds."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,24 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One method on one trip in one world under one search, prior and lengthscale, over ``worlds`` seeds; Wh.
+    """One method on one trip in one world with one search, prior and lengthscale, over all seeds.
 
-    regret_wh, regret_se_wh: mean of the final cumulative regret and its standard error (NaN for one
-    world).
-    regret_geometric_wh: its geometric mean (0 if any is 0), which heavy tails move less.
-    against_eq8_wh: mean over all rounds of the true expected energy of the route driven minus the
-    eq. 8 route's.
-    headroom_wh: the same of the best route minus the eq. 8 route: what there is to gain, as a
-    negative number.
+    Parameters
+    ----------
+    network, trip, world, prior, lengthscale, search, method
+        Keys of the group.
+    worlds
+        Number of seeds.
+    regret_wh, regret_se_wh
+        Mean final cumulative regret and its standard error (NaN for one seed), Wh.
+    regret_geometric_wh
+        Geometric mean of the final regret (0 if any is 0), less sensitive to heavy tails, Wh.
+    against_eq8_wh
+        Mean over all rounds of the true expected energy of the route driven minus that of the eq.
+        8 route, Wh.
+    headroom_wh
+        Mean over all rounds of the true expected energy of the best route minus that of the eq. 8
+        route, Wh: the possible saving, negative.
     """
 
     network: str
@@ -35,7 +44,10 @@ class Summary:
 
 
 def summarise(rounds: pa.Table) -> list[Summary]:
-    """Summarise ``rounds.parquet``, by world, search, prior and lengthscale, else in the order of the experiment."""
+    """Summarise ``rounds.parquet`` by group, in the order of the experiment.
+
+    Groups of one world, search, prior and lengthscale stay together.
+    """
     keys = ("network", "trip", "world", "prior", "lengthscale", "search", "method")
     names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
     run, regret_wh, saved_wh = (

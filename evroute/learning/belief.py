@@ -4,13 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, UnknownNameError
-from evroute.files import replacing
+from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.methods.method import Method
@@ -38,9 +37,16 @@ def save(path: Path, belief: LearnedBelief) -> None:
         "trips": belief.trips,
     }
     widths = {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
-    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state(), **widths}
-    with replacing(path) as temporary:
-        np.savez(temporary, **arrays)
+    write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **belief.state(), **widths})
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a belief exists and has its digest."""
+    try:
+        read_arrays(path)
+    except DamagedFileError:
+        return False
+    return True
 
 
 def load_belief(
@@ -95,17 +101,25 @@ def continued(path: Path, setting: Setting) -> LearnedBelief:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            state = {name: stored[name] for name in stored.files}
-            widths = {name: state.pop(name) for name in stored.files if name.startswith(_CONFORMAL)}
-            conformal = AdaptiveConformal()
-            if widths:
-                conformal.restore(
-                    {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
-                )
-            return state, json.loads(str(state.pop(_ABOUT))), conformal
-    except (OSError, EOFError, BadZipFile, KeyError, ValueError):
-        raise EvrouteError(f"{path} is unreadable; run again what made it") from None
+        state = read_arrays(path)
+        widths = {name: state.pop(name) for name in list(state) if name.startswith(_CONFORMAL)}
+        about = json.loads(str(state.pop(_ABOUT)))
+        conformal = AdaptiveConformal()
+        if widths:
+            conformal.restore(
+                {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
+            )
+    except (DamagedFileError, KeyError, ValueError) as error:
+        raise DamagedFileError(f"{error}; make it again with {_maker(path)}") from None
+    return state, about, conformal
+
+
+def _maker(path: Path) -> str:
+    """Return the command that makes a belief again, in words."""
+    folder = path.parents[1]
+    if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
+        return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    return f"'evroute simulate' of the same experiment with --out {folder}"
 
 
 def _restored(

@@ -11,7 +11,8 @@ import numpy as np
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.files import replacing
+from evroute.checked import read_mapped, write_mapped
+from evroute.errors import DamagedFileError
 from evroute.model import graph_matern
 from evroute.model.base import lower_factor
 from evroute.model.graph_matern import GraphMatern
@@ -86,14 +87,12 @@ def _load(path: Path | None) -> FloatArray | None:
     if path is None or not path.is_file():
         return None
     try:
-        array: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        log.warning("making %s again, which cannot be read: %s", path, error)
+        return read_mapped(path)
+    except DamagedFileError as error:
+        log.warning("%s; making it again", error)
         return None
-    return array
 
 
 def _save(path: Path | None, array: FloatArray) -> None:
     if path is not None:
-        with replacing(path) as temporary:
-            np.save(temporary, array, allow_pickle=False)
+        write_mapped(path, array)

@@ -1,13 +1,13 @@
-"""The likelihood of what has been driven, as a function of a kernel's numbers, with its gradient.
+"""Log likelihood of the driven trips as a function of the kernel's numbers, with its gradient.
 
-Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z, the
-bound that the best variational distribution attains (Titsias, 2009, *Variational learning of
+Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z,
+the bound attained by the best variational distribution (Titsias, 2009, *Variational learning of
 inducing variables*, eq. 9): ``log N(y; 0, Q + R) - tr(R^-1 (K - Q)) / 2`` with ``Q = K_XZ K_ZZ^-1
-K_ZX``. Measurements of one arm enter by their number, mean and scatter; what these leave out of the
+K_ZX``. Measurements of one arm enter by their number, mean and scatter; the remaining term of the
 likelihood is added.
 
-The gradient goes backwards: each likelihood says how it changes with each covariance in it,
-`Surface` how that covariance changes with the numbers.
+The gradient is computed backwards: each likelihood returns its derivative by each covariance,
+`Surface` the derivative of the covariance by the numbers.
 """
 
 import math
@@ -27,11 +27,20 @@ from evroute.model.graph_matern import filter_blocks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Driven:
-    """Measurements merged by arm and context, which suffices for a Gaussian likelihood.
+    """Measurements merged by arm: the sufficient statistics of a Gaussian likelihood.
 
-    id: (a,).  features: (a, d).  count: (a,).  mean_wh: (a,) of the residuals, energy minus prior
-    mean.
-    scatter_wh2: (a,) summed squared deviations from that mean.
+    Parameters
+    ----------
+    id
+        (a,) ids of the arms.
+    features
+        (a, d) contexts.
+    count
+        (a,) number of measurements.
+    mean_wh
+        (a,) mean residual, energy minus prior mean, Wh.
+    scatter_wh2
+        (a,) summed squared deviations from that mean, Wh².
     """
 
     id: IntArray
@@ -51,7 +60,7 @@ class Driven:
         return cls(arms[:, 0].astype(np.int64), arms[:, 1:], count, mean_wh, scatter_wh2)
 
     def most_visited(self, most: int) -> "Driven":
-        """Keep at most so many arms, the most visited."""
+        """Keep the ``most`` arms with the most measurements."""
         kept = np.sort(np.argsort(-self.count, kind="stable")[:most])
         return Driven(
             self.id[kept],
@@ -63,10 +72,23 @@ class Driven:
 
 
 class Surface:
-    """``a h k_f + b k_f'`` between arms of some edges, and its derivatives by the logarithms of its numbers.
+    """Covariance ``a h k_f + b k_f'`` between arms and its derivatives by the log numbers.
 
-    h is ``(I + L kappa² / 2 nu)^-nu``, k_G but for a factor.  numbers: a, b, lengthscales of k_f
-    (d,) and of k_f' (d,), kappa, all positive; gradients are by their logarithms, in this order.
+    h is ``(I + L kappa² / 2 nu)^-nu``, proportional to k_G.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) incidence Laplacian of the line graph.
+    nu
+        Smoothness of the graph kernel.
+    numbers
+        (3 + 2 d,) a, b, lengthscales of k_f and of k_f', kappa, all positive; gradients are by
+        their logarithms, in this order.
+    edges
+        Edges of all arms, repeats allowed.
+    context
+        Form of k_f and k_f'.
     """
 
     def __init__(
@@ -125,16 +147,31 @@ def log_likelihood(
     noise_std_wh: FloatArray,
     inducing: Points | None,
 ) -> tuple[float, FloatArray]:
-    """Return the log likelihood of all measurements, or with inducing points its bound, and its gradient.
+    """Return the log likelihood of all measurements, or its variational bound, and its gradient.
 
-    unit_wh, noise_std_wh: (a,) of each driven arm: what the surface counts in, and of one
-    measurement.  The gradient is by the logarithms of the surface's numbers and, last, of a factor
-    of the noise.
+    Parameters
+    ----------
+    surface
+        Covariance between arms, in units of ``unit_wh``.
+    driven
+        Merged measurements of a arms.
+    unit_wh
+        (a,) unit of the surface for each arm, Wh.
+    noise_std_wh
+        (a,) noise deviation of one measurement, Wh.
+    inducing
+        Inducing points of the bound; None for the exact likelihood.
+
+    Returns
+    -------
+    tuple[float, FloatArray]
+        Value, and gradient by the logarithms of the surface's numbers and of a noise factor
+        (last).
 
     Raises
     ------
     CovarianceError
-        If the numbers leave no positive definite covariance.
+        If the covariance is not positive definite.
     """
     y, noise = driven.mean_wh / unit_wh, (noise_std_wh / unit_wh) ** 2 / driven.count
     arms = Points(driven.id, driven.features)
@@ -186,7 +223,7 @@ def _bound(
 
 def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
     """Return ``log N(y; 0, C)`` and its derivative by C."""
-    lower = lower_factor(covariance, "the covariance of what was measured")
+    lower = lower_factor(covariance, "the covariance of the measurements")
     weights = cho_solve((lower, True), y)
     inverse = cho_solve((lower, True), np.eye(len(y)))
     value = (

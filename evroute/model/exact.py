@@ -1,10 +1,11 @@
-"""ExactGP: the exact Gaussian process posterior over arms, eqs. 2-3 of Sandberg et al., at city scale.
+"""ExactGP: the exact Gaussian process posterior (Sandberg et al., eqs. 2-3), at city scale.
 
 An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics;
-measurements of one edge in other contexts do not. Arms in their *reference* context (usually free
-flow) keep their posterior up to date in ``model.incremental_posterior``, at a few milliseconds a trip; arms in any
-other context are predicted when asked for, from the same numbers. Contexts that are new on every
-trip never merge, so cost and memory then grow with the square of all that was ever measured.
+measurements of one edge in different contexts do not. The posterior of arms in their *reference*
+context (usually free flow) is kept up to date in ``model.incremental_posterior``, at a few
+milliseconds a trip. Arms in any other context are predicted on request, from the same numbers.
+Contexts that are new on every trip never merge, so cost and memory then grow with the square of
+the number of measurements.
 """
 
 import logging
@@ -29,11 +30,11 @@ CHECK_EVERY = 100
 CHECK_ARMS = 8
 """Arms whose variances are compared."""
 DRIFT_TOLERANCE = 1e-9
-"""Difference, in prior variances and deviations, above which everything is computed afresh."""
+"""Difference, in prior variances and deviations, above which all numbers are recomputed."""
 DIRECT_SAMPLE_ARMS = 512
-"""Joint draws of at most so many arms come from their own posterior covariance, of more from draws of the prior."""
+"""Largest number of arms drawn by their posterior covariance; more by draws of the prior."""
 AT_ONCE = 4096
-"""Arms that are predicted together where nothing is kept of them."""
+"""Arms without a kept posterior that are predicted together."""
 
 log = logging.getLogger(__name__)
 
@@ -41,15 +42,33 @@ log = logging.getLogger(__name__)
 class ExactGP:
     """Exact Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context; or none, and every arm is predicted when asked
-    for, as a region needs (``model.regional``).  noise_std_wh: (n,) of one measurement of each
-    edge, Wh.
-    prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms``
-    (``model.build.prior_factor``), which joint draws of many arms need; made when first needed if
-    not given, seconds on a city.
-    potential_wh: (n,) ``m g dz``, Wh, which ``trip_effect`` needs.  trip_effect, noise: as in
-    `TripNoise`.
-    refreshes: how often rounding errors grew beyond ``DRIFT_TOLERANCE`` and were removed.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All edges 0..n-1 in their reference contexts; or none: then every arm is predicted on
+        request, as a region needs (``model.regional``).
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    prior_factor
+        (n, n) lower Cholesky factor of the prior covariance of ``arms``
+        (``model.build.prior_factor``), for joint draws of many arms; computed on first use if
+        None, seconds on a city.
+    potential_wh
+        (n,) ``m g dz``, Wh, required by ``trip_effect``.
+    trip_effect, noise
+        See `TripNoise`.
+
+    Attributes
+    ----------
+    refreshes
+        Number of recomputations after rounding errors above ``DRIFT_TOLERANCE``.
+
+    Raises
+    ------
+    ValueError
+        If the arms are neither all edges nor none, or an array has another shape or sign.
     """
 
     def __init__(
@@ -75,7 +94,7 @@ class ExactGP:
         self._noise = TripNoise(noise_std_wh, trip_effect=trip_effect, noise=noise)
         if self._noise.shares and (potential_wh is None or potential_wh.shape != (n,)):
             raise ValueError(
-                f"trip_effect goes by what edges dissipate; give potential_wh, {n} numbers"
+                f"trip_effect scales with dissipated energy; give potential_wh, {n} numbers"
             )
         self._kernel = kernel
         self._reference = arms
@@ -94,7 +113,7 @@ class ExactGP:
         self.refreshes = 0
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm, eqs. 2-3."""
+        """Return the posterior mean and deviation of each arm, eqs. 2-3, (a,) Wh each."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
         kept = ~self._elsewhere(arms.id, arms.features)
         mean[kept], variance[kept] = (numbers[arms.id[kept]] for numbers in self._core.reference())
@@ -109,19 +128,19 @@ class ExactGP:
         return Belief(arms.prior_mean_wh + mean, np.sqrt(np.maximum(variance, 0.0)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
         noise_std: FloatArray = self._noise.std_wh[arms.id]
         return noise_std
 
     def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return by how much one deviation of the factor of a trip moves each arm, (a,) Wh."""
+        """Return the effect of one deviation of the trip factor on each arm, (a,) Wh."""
         moved: FloatArray = self._noise.trip_std * self._dissipated(arms.id, arms.prior_mean_wh)
         return moved
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip measured; repeats of an arm count each time.
+        """Learn the measurements of one trip; repeats of an arm count each time.
 
-        Without a trip effect it may be a fleet at once.
+        Without a trip effect it may be those of a fleet.
         """
         if not len(feedback.id):
             return
@@ -153,17 +172,17 @@ class ExactGP:
     def regress(
         self, prior: Callable[[IntArray, FloatArray], FloatArray]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what was learned of m further numbers: how their means (m,) and covariance (m, m) changed.
+        """Return the learned change of mean (m,) and covariance (m, m) of m further numbers.
 
-        prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D,
-        d), with them.
+        ``prior(edge, features)`` returns the prior covariance (D, m) of the D measured arms,
+        edges (D,) in contexts (D, d), with these numbers.
         """
         with_slots = prior(self._met.id, self._met.features)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
         return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
 
     def spectrum(self) -> Spectrum:
-        """Return what was measured in the eigenbasis of its Gram matrix."""
+        """Return the measurements in the eigenbasis of their Gram matrix."""
         prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
         root = self._core.precision.root()
         values, vectors = np.linalg.eigh(root.transposed(root.transposed(prior).T))
@@ -186,12 +205,24 @@ class ExactGP:
         return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.id] ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh; of many arms, 64 draws take a few times as long as one."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        64 draws of many arms take a few times as long as one.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         if len(arms) > DIRECT_SAMPLE_ARMS and self._prior_draws is not None:
             return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
         strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
@@ -208,17 +239,26 @@ class ExactGP:
         return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.id]
 
     def mean(self, arms: Arms) -> FloatArray:
-        """Return the posterior mean of each arm alone, (a,) Wh: cheaper than with deviations."""
+        """Return the posterior mean of each arm, (a,) Wh; cheaper than `posterior`."""
         if len(self._reference):
             return self.posterior(arms).mean_wh
         return arms.prior_mean_wh + self._regressed(self._core.weights(), arms)
 
     def sample_around(self, arms: Arms, rng: np.random.Generator, multiplier: float) -> FloatArray:
-        """Draw all arms together, their deviations from the mean multiplied, (a,) Wh.
+        """Draw all arms jointly with scaled deviations from the mean, (a,) Wh.
 
-        Without reference arms by Matheron's rule with a draw of the prior for the slots and the
+        Without reference arms by Matheron's rule with a draw of the prior at the slots and the
         arms alone, as Wilson et al. (2020), *Efficiently sampling functions from Gaussian process
         posteriors*.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        multiplier
+            Factor of the deviations from the posterior mean.
         """
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
@@ -231,18 +271,18 @@ class ExactGP:
         return arms.prior_mean_wh + draw[core.size :] + self._regressed(core.weigh(surprise), arms)
 
     def state(self) -> State:
-        """Return the visited arms and the numbers of the core."""
+        """Return the visited arms and the numbers of their posterior."""
         learned = {"edge": self._met.id.copy(), "features": self._met.features.copy()}
         counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
         return learned | counts | self._noise.state() | self._core.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of an exact model of as many edges and features.
+            If the state is not of an exact model of as many edges and features.
         """
         n, d = self._kernel.graph.n_edges, self._reference.features.shape[1]
         size, n_open = len(state.get("edge", ())), len(state.get("open", ()))
@@ -279,8 +319,8 @@ class ExactGP:
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
 
-        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e one of the noise of
-        ybar.
+        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e a draw of the
+        noise of ybar.
         """
         if self._prior_factor is None:
             prior = self._kernel.matrix(self._reference.features)
@@ -302,7 +342,7 @@ class ExactGP:
         return draws
 
     def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
-        """Return the sum of the slots' prior covariances with each arm, times weights (D,), (a,)."""
+        """Return ``weights @ K_D*`` for weights (D,) of the slots, (a,)."""
         regressed = np.empty(len(arms))
         for start in range(0, len(arms), AT_ONCE):
             some = slice(start, start + AT_ONCE)
@@ -314,7 +354,7 @@ class ExactGP:
         return dissipated
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
-        """Tell which arms are not in their reference context, (a,)."""
+        """Return whether each arm is outside its reference context, (a,)."""
         if not len(self._reference):
             return np.ones(len(edge), dtype=np.bool_)
         if features is self._reference.features:
@@ -323,14 +363,14 @@ class ExactGP:
         return elsewhere
 
     def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); arms never met before get one."""
+        """Return the slot of each arm, (k,); add slots for new arms."""
         new = self._met.unmet(edge, features)
         if len(new):
             self._append(edge[new], features[new])
         return self._met.of(edge, features)
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
-        """Give new arms a slot each."""
+        """Add a slot for each new arm."""
         cross = self._kernel(edge, features, self._met.id, self._met.features)
         among = self._kernel(edge, features, edge, features)
         reference = np.where(self._elsewhere(edge, features), -1, edge)
@@ -338,15 +378,15 @@ class ExactGP:
         self._met.append(edge, features)
 
     def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of some arms with all reference arms, (q, n) Wh²."""
+        """Return the prior covariance of arms with all reference arms, (q, n) Wh²."""
         return self._kernel(edge, features, self._reference.id, self._reference.features)
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of the slots with some arms, (D, a) Wh²."""
+        """Return the prior covariance of the slots with arms, (D, a) Wh²."""
         return self._kernel(self._met.id, self._met.features, edge, features)
 
     def _check(self) -> None:
-        """Compare with a fresh factorisation, and take its numbers if rounding errors have grown too large."""
+        """Compare with a fresh factorisation; adopt it if rounding errors are too large."""
         prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
         fresh = Fresh(0.5 * (prior + prior.T), self._core.precision, self._core.information)
         drift = self._core.drift(fresh, CHECK_ARMS)

@@ -1,15 +1,14 @@
-"""Shared: one belief of all vehicles of a fleet, as each of them sees it.
+"""FleetView: the common belief of a fleet, seen from one vehicle.
 
-Watt-hours do not transfer: on the same road a van takes twice of what a small car does. What
-transfers is by which share of what an edge dissipates (its energy but for ``m g dz``) eq. 8 is
-wrong: a slow or rough road, wind, and whatever is wrong with all vehicles alike. So every vehicle
-keeps its own eq. 8 and potential, and the model learns
-deviations of a reference vehicle:
+Watt-hours do not transfer: on the same road a van takes twice the energy of a small car. The
+relative error of eq. 8 on the dissipated energy of an edge (its energy minus ``m g dz``) does
+transfer: a slow or rough road, wind, and errors common to all vehicles. So every vehicle keeps
+its eq. 8 and potential, and the model learns deviations of a reference vehicle:
 
     f_ve = E_ve + s_ve g_e,    s_ve = (E_ve - m_v g dz_e) / (E_0e - m_0 g dz_e)
 
-Noise is scaled alike. What is wrong with one vehicle alone, such as its payload, goes to all: then
-let each learn for itself.
+Noise is scaled alike. An error of one vehicle alone, such as its payload, spreads to all; use
+separate beliefs in that case.
 """
 
 from dataclasses import replace
@@ -23,10 +22,16 @@ from evroute.model.base import EnergyModel, HasJoint, HasTripNoise, State
 
 
 class FleetView:
-    """The model of a fleet, told of and asked for one of its vehicles.
+    """The model of a fleet in the units of one vehicle.
 
-    model: of the reference vehicle.  prior_wh, reference_prior_wh: (n,) of every arm, the vehicle's
-    and the reference's, Wh.  potential_wh, reference_potential_wh: (n,) ``m g dz``, likewise.
+    Parameters
+    ----------
+    model
+        Model of the reference vehicle.
+    prior_wh, reference_prior_wh
+        (n,) eq. 8 energy of every arm for the vehicle and for the reference vehicle, Wh.
+    potential_wh, reference_potential_wh
+        (n,) ``m g dz`` of every arm for the vehicle and for the reference vehicle, Wh.
 
     Raises
     ------
@@ -57,7 +62,7 @@ class FleetView:
         self._reference_potential_wh = reference_potential_wh
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm, for this vehicle."""
+        """Return the posterior of each arm for this vehicle, (a,) Wh each."""
         reference, share = self._reference(arms), self._share[arms.id]
         belief = self.model.posterior(reference)
         return Belief(
@@ -66,12 +71,12 @@ class FleetView:
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
         noise: FloatArray = self._share[arms.id] * self.model.noise_std(self._reference(arms))
         return noise
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what a trip of this vehicle measured, as if the reference vehicle had driven it."""
+        """Learn a trip of this vehicle, converted to the reference vehicle."""
         prior_wh = self._prior_of_reference(feedback.id, feedback.prior_mean_wh)
         off_wh = (feedback.energy_wh - feedback.prior_mean_wh) / self._share[feedback.id]
         self.model.update(replace(feedback, prior_mean_wh=prior_wh, energy_wh=prior_wh + off_wh))
@@ -81,7 +86,7 @@ class FleetView:
         return self.model.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state of the fleet's model."""
+        """Restore a state of the fleet's model."""
         self.model.restore(state)
 
     def _reference(self, arms: Arms) -> Arms:
@@ -94,7 +99,7 @@ class FleetView:
 
 
 class FleetJointView(FleetView):
-    """The same where the model knows how the energies of edges go together."""
+    """`FleetView` of a model with a joint posterior."""
 
     model: HasJoint  # type: ignore[assignment]
 
@@ -107,19 +112,29 @@ class FleetJointView(FleetView):
         return covariance
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         reference = self._reference(arms)
         off_wh = self.model.sample_many(reference, rng, size) - reference.prior_mean_wh
         draws: FloatArray = arms.prior_mean_wh + self._share[arms.id] * off_wh
         return draws
 
     def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return by how much the factor of a trip moves each arm, (a,) Wh; 0 where trips share none."""
+        """Return the effect of the trip factor on each arm, (a,) Wh; 0 if trips share none."""
         if not isinstance(self.model, HasTripNoise):
             return np.zeros(len(arms))
         noise: FloatArray = self._share[arms.id] * self.model.trip_noise(self._reference(arms))

@@ -1,17 +1,17 @@
-"""IncrementalPosterior: the numbers of an exact Gaussian process posterior, updated trip by trip at city scale.
+"""IncrementalPosterior: an exact Gaussian process posterior, updated trip by trip at city scale.
 
-Kept are C, the posterior covariance of the D visited arms (their *slots*, in order of first visit),
-and the prior covariance of each with the *open* ones of n *reference* arms: those wanted every
-round and not visited yet. With Lam the summed measurement precisions (``model.precision``; diagonal
-unless the edges of a trip share noise), the posterior covariance of any arms a and b is (Sandberg
-et al., eq. 3)
+It keeps C, the posterior covariance of the D visited arms (their *slots*, in order of first
+visit), and the prior covariance of each slot with the *open* arms: those of n *reference* arms,
+predicted every round, that have no slot yet. With Lam the summed measurement precisions
+(``model.precision``; diagonal unless the edges of a trip share noise), the posterior covariance
+of any arms a and b is (Sandberg et al., eq. 3)
 
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
-and that of a slot p with anything is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products
-of k x D with D x (n - D) and, for C, of k x D with itself: never more than downdating all n x n
-covariances, and no factorisation of size D. (Downdating posterior rows C_D* looks the same and is
-unstable: errors grow exponentially.)
+and that of a slot p with any arm is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products
+of k x D with D x (n - D) and, for C, of k x D with itself. This never costs more than downdating
+all n x n covariances, and needs no factorisation of size D. (Downdating posterior rows C_D* looks
+the same and is unstable: errors grow exponentially.)
 """
 
 import numpy as np
@@ -23,15 +23,27 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.precision import Precision
 
-_FIRST_CAPACITY = 64  # slots; arrays then grow by an eighth, so that a round seldom moves them
+_FIRST_CAPACITY = 64  # slots; arrays grow by an eighth, so that few rounds copy them
 
 
 class IncrementalPosterior:
     """Posterior of slots and reference arms, in residuals: energy minus prior mean, Wh.
 
-    reference_variance: (n,) prior variances of the reference arms, Wh².
-    precision: Lam.  information, mean: (D,) of the slots, 1/Wh (Lam times mean measurement) and Wh.
-    slot_of: (n,) slot of each reference arm, -1 while it is open.
+    Parameters
+    ----------
+    reference_variance
+        (n,) prior variances of the reference arms, Wh².
+
+    Attributes
+    ----------
+    precision
+        Lam.
+    information
+        (D,) Lam times mean measurement of the slots, 1/Wh.
+    mean
+        (D,) posterior mean of the slots, Wh.
+    slot_of
+        (n,) slot of each reference arm, -1 while it is open.
     """
 
     def __init__(self, reference_variance: FloatArray) -> None:
@@ -41,8 +53,8 @@ class IncrementalPosterior:
         self.information = np.empty(0)
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
-        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D, as
-        # BLAS wants it.
+        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D for
+        # BLAS.
         self._lower = np.zeros((0, 0), order="F")
         self._prior_variance = reference_variance
         # Column i of the rows, mean i and variance i belong to reference arm open[i].
@@ -65,11 +77,18 @@ class IncrementalPosterior:
     def append(
         self, cross: FloatArray, among: FloatArray, rows: FloatArray, reference: IntArray
     ) -> None:
-        """Give q unmeasured arms a slot each.
+        """Add a slot for each of q unmeasured arms.
 
-        cross: (q, D), among: (q, q), rows: (q, n) prior covariances with the slots so far, among
-        themselves and with the reference arms, Wh².  reference: (q,) which reference arm each is,
-        -1 if none.
+        Parameters
+        ----------
+        cross
+            (q, D) prior covariances with the slots so far, Wh².
+        among
+            (q, q) prior covariances among the new arms, Wh².
+        rows
+            (q, n) prior covariances with the reference arms, Wh².
+        reference
+            (q,) index of the reference arm, -1 if the arm is none.
         """
         old, new = self.size, self.size + len(cross)
         with_old = cross - self._times(self.precision.times(cross.T)).T
@@ -99,10 +118,18 @@ class IncrementalPosterior:
         noise_variance: FloatArray,
         shared_wh: FloatArray | None = None,
     ) -> None:
-        """Learn one measurement (k,) Wh of each of k *distinct* slots.
+        """Learn one measurement of each of k *distinct* slots.
 
-        noise_variance: (k,) Wh², independent.  shared_wh: (k,) a, if all have noise in common
-        besides, ``a a'``.
+        Parameters
+        ----------
+        slots
+            (k,) slots.
+        residual_wh
+            (k,) measurements minus prior means, Wh.
+        noise_variance
+            (k,) independent noise variances, Wh².
+        shared_wh
+            (k,) a, Wh, for additional common noise of covariance ``a a'``; None for none.
         """
         k, size, capacity = len(slots), self.size, len(self._lower)
         posterior_p = self._scratch("C_pD", (k, capacity))
@@ -113,8 +140,8 @@ class IncrementalPosterior:
         predictive[np.arange(k), np.arange(k)] += noise_variance
         if shared_wh is not None:
             predictive += np.outer(shared_wh, shared_wh)
-        # A k x k triangle, inverted because it multiplies three times and its own entries go into
-        # the weights.
+        # The k x k triangle is inverted: it multiplies three times, and its entries go into the
+        # weights.
         inverse, _ = dtrtri(
             lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
         )
@@ -132,18 +159,21 @@ class IncrementalPosterior:
         )
 
     def weights(self) -> FloatArray:
-        """Return ``S ybar``, (D,): times the prior covariances of any arm with the slots, its posterior mean."""
+        """Return ``S ybar``, (D,); ``K_*D S ybar`` is the posterior mean of any arm."""
         weights: FloatArray = self.information - self.precision.times(self.mean)
         return weights
 
     def weigh(self, surprise: FloatArray) -> FloatArray:
-        """Return ``S Lam^-1 surprise``, (D,), of Lam times deviations of the measurements' means, (D,) 1/Wh."""
+        """Return ``S Lam^-1 surprise``, (D,).
+
+        ``surprise`` (D,) is Lam times deviations of the mean measurements, 1/Wh.
+        """
         at_slots = self._times(surprise[:, np.newaxis])[:, 0]
         weights: FloatArray = surprise - self.precision.times(at_slots)
         return weights
 
     def solve(self, prior: FloatArray) -> FloatArray:
-        """Return ``S K_D*``, (D, a), for the prior covariances (D, a) of the slots with any arms."""
+        """Return ``S K_D*``, (D, a), for prior covariances K_D* (D, a) of the slots with arms."""
         weighted = self.precision.times(prior)
         solved: FloatArray = weighted - self.precision.times(self._times(weighted))
         return solved
@@ -151,7 +181,7 @@ class IncrementalPosterior:
     def respond(self, surprise: FloatArray) -> FloatArray:
         """Return ``K_*D S Lam^-1 surprise`` for the reference arms, (m, n) Wh.
 
-        surprise: (m, D) Lam times deviations of the measurements' means, 1/Wh.
+        ``surprise`` (m, D) is Lam times deviations of the mean measurements, 1/Wh.
         """
         at_slots = self._times(surprise.T).T
         response = np.empty((len(surprise), len(self.slot_of)))
@@ -163,10 +193,10 @@ class IncrementalPosterior:
         return response
 
     def drift(self, fresh: "Fresh", n_arms: int) -> float:
-        """Return how far the numbers are from a fresh factorisation, in prior variances and deviations.
+        """Return the difference to a fresh factorisation, in prior variances and deviations.
 
-        Compared are the means of all slots and open arms, and the variances of ``n_arms`` of
-        either, spread out.
+        The means of all slots and open arms are compared, and the variances of ``n_arms`` of
+        each, evenly spaced.
         """
         scale = fresh.prior.diagonal().mean()
         mean_scale = max(np.sqrt(scale), np.abs(self.mean).max())
@@ -192,7 +222,7 @@ class IncrementalPosterior:
         self._open_variance = fresh.variance(self._open_rows(), self._prior_variance[self._open])
 
     def state(self) -> State:
-        """Return all numbers save the prior covariances, which the kernel gives again."""
+        """Return all numbers except the prior covariances, which the kernel recomputes."""
         return {
             **self.precision.state(),
             "information": self.information.copy(),
@@ -205,7 +235,10 @@ class IncrementalPosterior:
         }
 
     def restore(self, state: State, rows: FloatArray) -> None:
-        """Take over a state; ``rows`` (D, n) are the prior covariances of its slots with the reference arms, Wh²."""
+        """Restore a state.
+
+        ``rows`` (D, n) are the prior covariances of its slots with the reference arms, Wh².
+        """
         self.precision.restore(state)
         self.information = state["information"].copy()
         self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
@@ -247,7 +280,7 @@ class IncrementalPosterior:
         self._open_variance = self._open_variance[:left].copy()
 
     def _reserve(self, size: int) -> None:
-        """Make room for so many slots."""
+        """Make room for ``size`` slots."""
         capacity = max(_FIRST_CAPACITY, len(self._lower))
         while capacity < size:
             capacity += capacity // 8
@@ -261,11 +294,16 @@ class IncrementalPosterior:
 
 
 class Fresh:
-    """The same posterior by one factorisation of size D, to check a core, or mend it.
+    """The same posterior by one factorisation of size D, to check or refresh the incremental one.
 
-    Factorised is ``I + B' K_DD B`` with ``B B' = Lam``.
+    The factor is of ``I + B' K_DD B`` with ``B B' = Lam``.
 
-    prior: (D, D) prior covariance of the slots, Wh².  precision, information: as in the core.
+    Parameters
+    ----------
+    prior
+        (D, D) prior covariance of the slots, Wh².
+    precision, information
+        As in `IncrementalPosterior`.
     """
 
     def __init__(self, prior: FloatArray, precision: Precision, information: FloatArray) -> None:
@@ -279,21 +317,21 @@ class Fresh:
         )
 
     def whiten(self, prior: FloatArray) -> FloatArray:
-        """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a) with the slots."""
+        """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a)."""
         whitened: FloatArray = solve_triangular(
             self._factor, self._root.transposed(prior), lower=True
         )
         return whitened
 
     def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:
-        """Return the posterior variance (a,) of arms with prior covariances (D, a) and variances (a,)."""
+        """Return the posterior variance of arms, (a,), from K_D* (D, a) and prior variances."""
         whitened = self.whiten(prior)
         variance: FloatArray = prior_variance - np.einsum("ij,ij->j", whitened, whitened)
         return variance
 
 
 class _Scratch:
-    """Named work arrays that are used again, so that a round touches no fresh memory."""
+    """Named work arrays that are reused, so that a round allocates no memory."""
 
     def __init__(self) -> None:
         self._flat: dict[str, FloatArray] = {}

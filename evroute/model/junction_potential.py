@@ -1,12 +1,12 @@
-"""Kernel of an unknown potential at junctions: unknown heights, seen through the energy of edges.
+"""JunctionPotential: the kernel of an unknown potential at junctions (errors of heights) on edges.
 
-Each edge takes ``phi(head) - phi(tail)`` with ``phi`` a Gaussian process of junctions, its
-covariance A a Matérn 5/2 kernel of their places:
+Each edge takes ``phi(head) - phi(tail)`` with ``phi`` a Gaussian process on junctions, with
+covariance A, a Matérn 5/2 kernel of their coordinates:
 
     k(e, e') = A(head, head') + A(tail, tail') - A(head, tail') - A(tail, head')
 
-Sums over a route telescope: a trip depends on its two ends alone, a closed loop on nothing. So the
-kernel never changes which of two routes between the same ends takes less.
+Sums over a route telescope: a trip depends on its two ends only, and a closed loop sums to 0. So
+the kernel never changes which of two routes between the same ends takes less.
 """
 
 import numpy as np
@@ -27,13 +27,13 @@ class JunctionPotential:
     Parameters
     ----------
     xy_m
-        (v, 2) places of the junctions, m.
+        (v, 2) coordinates of the junctions, m.
     ends
-        (n, 2) junctions at tail and head of each edge.
+        (n, 2) tail and head junction of each edge.
     std_wh
         Prior standard deviation of the potential of one junction, Wh.
     lengthscale_m
-        Distance over which potentials are alike, m.
+        Lengthscale of the potential, m.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Draws of the prior on any edges of a region: in feature space for contexts, by the sparse root for the graph.
+"""Draws of the prior on any edges of a region, by random features and the graph's sparse root.
 
 A Matérn kernel of smoothness 5/2 on contexts is the mean of ``cos(w'(x - y))`` over frequencies w
 of a multivariate t distribution with 5 degrees of freedom (Rahimi & Recht, 2007). With fresh
@@ -7,10 +7,10 @@ frequencies in every draw and independent standard normal a, b and fields g, h o
     f(e, x) = s_e (sqrt(share / M) sum_m (g_m(e) cos(v_m'x) + h_m(e) sin(v_m'x))
                    + sqrt((1 - share) / F) sum_j (a_j cos(w_j'x) + b_j sin(w_j'x)))
 
-has *exactly* the prior's covariance and normal marginals, whatever M and F are. What more
-frequencies make better is that several edges together are normal; the covariance given the
-frequencies is off by some 1 / sqrt(2 F), and between edges near each other 1 / sqrt(2 M) of what
-the graph adds.
+has *exactly* the prior's covariance and normal marginals, for any M and F. More frequencies bring
+the joint distribution of several edges closer to normal. Given the frequencies, the covariance is
+off by about 1 / sqrt(2 F), and between edges near each other by 1 / sqrt(2 M) of the graph's
+term.
 """
 
 import numpy as np
@@ -22,18 +22,18 @@ from evroute.model.kernels import ArmKernel, EdgeContextKernel
 from evroute.model.sparse_graph import SparseGraphMatern
 
 FREQUENCIES = 256
-"""F, of the kernel on contexts alone."""
+"""F, frequencies of the term without the graph."""
 GRAPH_FREQUENCIES = 8
-"""M, of that which goes with the graph."""
+"""M, frequencies of the term with the graph."""
 
 
 class PriorDraws:
-    """Draws of one prior.
+    """Draws from the prior of a kernel.
 
     Raises
     ------
     TypeError
-        If its graph kernel has no sparse root.
+        If the kernel's graph has no sparse root.
     """
 
     def __init__(self, kernel: ArmKernel) -> None:
@@ -45,7 +45,17 @@ class PriorDraws:
         self._kernel = kernel
 
     def __call__(self, edge: IntArray, features: FloatArray, rng: Generator) -> FloatArray:
-        """Draw the residuals of arms together, (a,) Wh; an edge may come in several contexts."""
+        """Draw the residuals of arms jointly, (a,) Wh; an edge may occur in several contexts.
+
+        Parameters
+        ----------
+        edge
+            (a,) edges.
+        features
+            (a, d) contexts.
+        rng
+            Source of randomness.
+        """
         kernel = self._kernel
         with_graph, alone = kernel.lengthscales
         distinct, back = np.unique(edge, return_inverse=True)

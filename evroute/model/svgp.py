@@ -1,14 +1,14 @@
-"""SparseVariationalGP: the model of Algorithm 3 (Sandberg et al.), a sparse variational Gaussian process.
+"""SparseVariationalGP: the sparse variational Gaussian process of Algorithm 3 (Sandberg et al.).
 
-After every trip the inducing points become the M most visited arms (an arm is an edge in a
-context), and one natural-gradient step, with one Adam step on the inducing contexts, is taken on a
-batch of all that was ever measured.
+After every trip the M most visited arms (edges in contexts) become the inducing points. One
+natural-gradient step, with one Adam step on the inducing contexts, follows on a batch of all
+measurements.
 
-We depart from the printed algorithm in one thing, and offer its form (``slots="literal"``) for
-comparison. Printed,
-the points are sorted anew after each trip, while the variational distribution stays in its slots:
-what was learned of one arm is then said of another. Here every arm keeps its slot, new ones follow,
-and one that has to give way leaves what was known of it in the others.
+We depart from the printed algorithm in one point; ``slots="literal"`` is its form, for
+comparison. As printed, the points are sorted anew after each trip while the variational
+distribution stays in its slots, so the belief about one arm passes to another. Here every arm
+keeps its slot, and new arms follow. The information of an arm that loses its slot remains in the
+belief about the others.
 """
 
 import json
@@ -31,16 +31,35 @@ log = logging.getLogger(__name__)
 class SparseVariationalGP:
     """Sparse variational Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each
-    edge, Wh.
-    rng: draws the batches.  inducing_points: M, at most.  batch_size: measurements per step.
-    steps: per trip.
-    natural_rate, adam_rate: step sizes.  device: of torch.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All edges 0..n-1 in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    rng
+        Draws the batches.
+    inducing_points
+        Largest number of inducing points, M.
+    slots
+        Assignment of arms to slots (`Slots`).
+    batch_size
+        Measurements per step.
+    steps
+        Steps per trip.
+    natural_rate, adam_rate
+        Step sizes of q and of the inducing contexts, in (0, 1] and [0, inf).
+    device
+        Device of torch: cpu or cuda.
 
     Raises
     ------
     EvrouteError
-        If the device is not there.
+        If the device is missing.
+    ValueError
+        If an argument is outside its range.
     """
 
     def __init__(
@@ -100,7 +119,7 @@ class SparseVariationalGP:
         self._updates = 0
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm under q."""
+        """Return the posterior mean and deviation of each arm under q, (a,) Wh each."""
         if not len(self._inducing):
             return Belief(
                 arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.id, arms.features))
@@ -112,12 +131,15 @@ class SparseVariationalGP:
         )
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
         noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or a fleet at once, measured (Algorithm 3). A step that diverges is left out."""
+        """Learn the measurements of one trip or of a fleet (Algorithm 3).
+
+        A step that diverges is skipped and logged.
+        """
         if not len(feedback.id):
             return
         self._remember(feedback)
@@ -145,12 +167,22 @@ class SparseVariationalGP:
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh; all edges of a city at once take seconds."""
+        """Draw the expected energies ``size`` times, (size, a) Wh; seconds for all edges of a city.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         factor = lower_factor(
             self.covariance(arms), "the posterior covariance of the arms", overwrite=True
         )
@@ -163,7 +195,7 @@ class SparseVariationalGP:
         return points[:, 0].astype(np.int64), points[:, 1:].copy()
 
     def state(self) -> State:
-        """Return what was measured, the inducing points, q, the optimiser's memory and the batches' stream."""
+        """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""
         return {
             "arms": self._arms.copy(),
             "seen": self._seen.copy(),
@@ -178,12 +210,12 @@ class SparseVariationalGP:
         }
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of a variational model of as many features, or its stream is of
+            If the state is not of a variational model of as many features, or its generator is of
             another kind.
         """
         d = self._reference.shape[1]
@@ -231,13 +263,13 @@ class SparseVariationalGP:
         self._measured = np.concatenate([self._measured, residual])
 
     def _name(self, points: FloatArray) -> None:
-        """Enter arms that follow the last one."""
+        """Append new arms."""
         first = len(self._arms)
         self._arm_of |= {point.tobytes(): first + i for i, point in enumerate(points)}
         self._arms = np.concatenate([self._arms, points])
 
     def _place(self) -> None:
-        """Give the most visited arms a slot each (Algorithm 3, line 2)."""
+        """Assign slots to the most visited arms (Algorithm 3, line 2)."""
         visits = np.bincount(self._seen, minlength=len(self._arms))
         if self._slots == "literal":
             driven = np.argsort(-visits, kind="stable")[: self._most]
@@ -259,7 +291,10 @@ class SparseVariationalGP:
         self._held = held
 
     def _batch(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draw measurements; return their arms, the mean of each and its precision, scaled up to all measurements."""
+        """Return the arms of a random batch, the mean of each and its scaled precision.
+
+        The scale is the number of all measurements over that of the batch.
+        """
         n = len(self._seen)
         drawn = (
             np.arange(n)

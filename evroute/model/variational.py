@@ -2,12 +2,12 @@
 
 Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 2013 (*Gaussian
 processes for big data*) and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in
-practice*). A Gaussian q(u) over the values at M inducing points stands for all that was measured.
-It is kept whitened, u = L v with L L' the prior covariance of the points, and in natural
-parameters. A point is an edge with a context; the context is trained, the edge is not.
+practice*). A Gaussian q(u) over the values at M inducing points summarises all measurements. It
+is kept whitened, u = L v with L L' the prior covariance of the points, and in natural parameters.
+A point is an edge with a context; the context is trained, the edge is fixed.
 
-Everything here is in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``),
-so that one jitter suits edges of every size. Measurements of one arm in a batch are merged: the
+All values are in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``), so
+that one jitter suits edges of every size. Measurements of one arm in a batch are merged: the
 gradient is the same and cheaper.
 """
 
@@ -37,11 +37,20 @@ except ModuleNotFoundError as error:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inducing:
-    """M inducing points, q(v) in natural parameters, and what Adam remembers of the points' gradients.
+    """M inducing points, q(v) in natural parameters, and Adam's moments of the points.
 
-    points: (M, 1 + d) network row and context.  information: (M,) ``S^-1 m``.  precision: (M, M)
-    ``S^-1``.
-    moments: (2, M, 1 + d) first and second.  adam_steps: steps taken.
+    Parameters
+    ----------
+    points
+        (M, 1 + d) edge and context.
+    information
+        (M,) ``S^-1 m``.
+    precision
+        (M, M) ``S^-1``.
+    moments
+        (2, M, 1 + d) first and second moments of the gradients.
+    adam_steps
+        Steps taken.
     """
 
     points: FloatArray
@@ -60,7 +69,7 @@ class Inducing:
         return len(self.points)
 
     def extended(self, points: FloatArray) -> "Inducing":
-        """Return the same belief with further points after the others: there it is the prior given those before."""
+        """Return the same belief with further points appended, at their conditional prior."""
         old, new = len(self), Inducing.at(points)
         precision = np.eye(old + len(new))
         precision[:old, :old] = self.precision
@@ -81,19 +90,27 @@ class Inducing:
 
 
 class DivergedError(Exception):
-    """A step that led to numbers that are not finite, or to a covariance that is not positive definite."""
+    """A step to numbers that are not finite, or to a covariance that is not positive definite."""
 
 
 class Variational:
-    """The computations on an `Inducing` belief, on a device of torch.
+    """Computations on an `Inducing` belief, on a device of torch.
 
-    natural_rate, adam_rate: step sizes for q(v) and for the contexts; an Adam rate of 0 leaves
-    these where they are.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    natural_rate
+        Step size of q(v).
+    adam_rate
+        Step size of the inducing contexts; 0 keeps them fixed.
+    device
+        Device of torch: cpu or cuda.
 
     Raises
     ------
     EvrouteError
-        If there is no such device.
+        If the device is missing.
     """
 
     def __init__(
@@ -107,10 +124,20 @@ class Variational:
     def step(
         self, belief: Inducing, arms: FloatArray, mean: FloatArray, weight: FloatArray
     ) -> Inducing:
-        """Take one natural-gradient step on q(v) and one Adam step on the contexts, up the evidence lower bound.
+        """Take one natural-gradient step on q(v) and one Adam step on the contexts.
 
-        arms: (b, 1 + d) distinct ones of the batch.  mean: (b,) of their measurements.  weight:
-        (b,) their summed precisions, scaled up from the batch to all that was ever measured.
+        Both maximise the evidence lower bound.
+
+        Parameters
+        ----------
+        belief
+            Belief before the step.
+        arms
+            (b, 1 + d) distinct arms of the batch.
+        mean
+            (b,) mean measurement of each arm.
+        weight
+            (b,) summed precision of each arm, scaled from the batch to all measurements.
 
         Raises
         ------
@@ -175,7 +202,16 @@ class Variational:
             return _array(self._kernel(x).to_dense() - weights.T @ weights + spread.T @ spread)
 
     def carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
-        """Return the belief with other points in some slots, where q(u) now is what was predicted there.
+        """Return the belief with other points in some slots, with q(u) as predicted there before.
+
+        Parameters
+        ----------
+        belief
+            Belief before the change.
+        slots
+            (k,) slots to change.
+        points
+            (k, 1 + d) new points.
 
         Raises
         ------
@@ -226,7 +262,7 @@ class Variational:
 
 
 class _GP(ApproximateGP):  # type: ignore[misc]
-    """GPyTorch's model of one belief, built anew for every step: all state lies in `Inducing`."""
+    """GPyTorch's model of one belief, rebuilt for every step: all state is in `Inducing`."""
 
     def __init__(self, belief: Inducing, kernel: "_UnitKernel") -> None:
         q = NaturalVariationalDistribution(len(belief))
@@ -248,7 +284,7 @@ class _GP(ApproximateGP):  # type: ignore[misc]
 
 
 class _UnitKernel(Kernel):  # type: ignore[misc]
-    """``w k_G k_f + (1 - w) k_f'`` between rows (edge, context); its graph part is looked up."""
+    """``w k_G k_f + (1 - w) k_f'`` between rows (edge, context); the graph part is a lookup."""
 
     def __init__(self, kernel: EdgeContextKernel) -> None:
         super().__init__()
@@ -260,7 +296,15 @@ class _UnitKernel(Kernel):  # type: ignore[misc]
         )
 
     def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **_: object) -> Tensor:
-        """Return the matrix, or with ``diag`` the values of rows that are pairs of one point."""
+        """Return the matrix between rows; with ``diag`` the values of paired rows.
+
+        Parameters
+        ----------
+        x1, x2
+            (a, 1 + d) and (b, 1 + d) rows (edge, context).
+        diag
+            Whether to return the (a,) values of the pairs of rows only.
+        """
         rows_1, rows_2 = (x[:, 0].detach().cpu().numpy().astype(np.int64) for x in (x1, x2))
         looked_up = self._graph.diagonal[rows_1] if diag else self._graph.block(rows_1, rows_2)
         graph = self._share * torch.tensor(looked_up, device=x1.device)
@@ -278,9 +322,9 @@ def _find_device(name: str) -> torch.device:
     except RuntimeError:
         device = torch.device("meta")
     if device.type not in ("cpu", "cuda"):
-        raise EvrouteError(f"'{name}' is no device for this model; use cpu or cuda")
+        raise EvrouteError(f"unknown device '{name}'; use cpu or cuda")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise EvrouteError(f"device '{name}': torch finds no such GPU here; use cpu")
+        raise EvrouteError(f"device '{name}' is missing; use cpu")
     return device
 
 

@@ -1,1 +1,1 @@
-"""Worlds: the truth that trips measure, and the demand for trips."""
+"""Worlds: true energies and measurements, and the demand for trips."""

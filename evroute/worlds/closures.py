@@ -1,4 +1,4 @@
-"""Closures: a share of the edges, drawn anew in each round, that may not be driven (volatile arms)."""
+"""Closures: a share of the edges, drawn anew in each round, is closed (volatile arms)."""
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
@@ -14,8 +14,16 @@ ATTEMPTS = 100
 class Closures:
     """Draws the closed edges of each round.
 
-    share: of all edges, in [0, 1).  A trip's two ends stay open, and closures that would cut it off
-    are drawn again.
+    The two ends of a trip stay open, and closures that cut it off are drawn again.
+
+    Parameters
+    ----------
+    share
+        Share of all edges, in [0, 1).
+    search
+        Search over all edges.
+    seeds
+        Seeds of the draws.
     """
 
     def __init__(self, share: float, search: Search, seeds: SeedSequence) -> None:
@@ -24,12 +32,19 @@ class Closures:
         self._seeds = seeds
 
     def open_edges(self, t: int, origin: int, destination: int) -> IntArray:
-        """Return the rows of the edges that are open in round ``t``, increasing.
+        """Return the open edges of round ``t``, increasing.
+
+        Parameters
+        ----------
+        t
+            Round.
+        origin, destination
+            Ends of the trip.
 
         Raises
         ------
         NoRouteError
-            If so many edges are closed that no draw leaves a way.
+            If the destination cannot be reached in any of `ATTEMPTS` draws.
         """
         rng = default_rng(child(self._seeds, t))
         n = self.search.line_graph.n_edges

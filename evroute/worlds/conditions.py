@@ -1,4 +1,4 @@
-"""Conditions: in what the truth of a ``physics`` world departs from what eq. 8 assumes; each is off by default."""
+"""Conditions: departures of the true energies of a ``physics`` world from eq. 8, off by default."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
@@ -25,37 +25,63 @@ def _hours(hours: tuple[float, float]) -> tuple[float, float]:
 
 
 class Conditions(World):
-    """Options of the world whose truth is eq. 8 with parameters of its own.
+    """Options of the world whose true energies are eq. 8 with other parameters.
 
-    payload_kg: on top of the vehicle's mass; it climbs, rolls and accelerates.
-    rolling_factor: of the rolling coefficient. ISO 28580 corrects that of car tyres by 0.8 % per
-    kelvin: 1.2 at 0 °C against 25 °C.
-    drag_factor: of the drag coefficient: a roof box, open windows.
-    wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from the map's
-    north. Drag goes with the signed square of ``speed + headwind``, the headwind along the line
-    between the edge's two junctions; what side wind adds (Hucho, *Aerodynamics of Road Vehicles*)
-    is left out.
-    temperature_c: changes the air's density (ideal gas at 1,013.25 hPa, ISO 2533) and adds
-    `energy.driving.hvac_w`.  temperature_std_k: trips meet temperatures of their own, normal around
-    it, within -50 and 50 °C; the learner's contexts then tell them (`simulation.setting`), its
-    prior means do not, and no context ever repeats.
-    auxiliary_w: on top of the vehicle's own, times the true travel time.
-    zones, zone_radius_m, zone_speed_factor, zone_hours: round congested zones around edges drawn by
-    the seed, in which speeds fall to that share, always or in ``[from, to]`` hours of the day. At
-    0.3 and below the Highway Capacity Manual 2010 speaks of level of service F on urban streets.
-    congestion_known: the learner's contexts and prior means know the speeds of the hour; else it
-    assumes free flow.
-    closed_share: of the edges, closed anew in each round.
-    kinetic: entering an edge from another changes the speed at once, and with it the kinetic
-    energy, at the efficiencies of eq. 8; from_standstill: so does the start of a trip;
-    turn_braking: cars brake for the angle of a turn and lose what `energy.turn_prior` says.
-    noise_share, noise_spread: one measurement of edge e deviates by ``noise_share r_e s_e``, with
-    s_e what the edge dissipates and r_e log-normal of mean 1 with deviation ``noise_spread`` of its
-    logarithm, drawn by the seed.
-    trip_std: of the factor b that all edges of a trip share; they take ``b s_e`` more.
-    time_std: of the logarithm of the factor that all travel times of a trip share, as measured.
-    In SUMO edges showed noise of 1 to 28 Wh, and routes 1.65 times what independent noise would
-    give.
+    Parameters
+    ----------
+    payload_kg
+        Added to the vehicle's mass, kg; affects climb, rolling and acceleration.
+    rolling_factor
+        Factor of the rolling coefficient. ISO 28580 corrects the coefficient of car tyres by 0.8
+        % per kelvin: 1.2 at 0 °C against 25 °C.
+    drag_factor
+        Factor of the drag coefficient, as for a roof box or open windows.
+    wind_mps
+        Steady wind, m/s. Drag is proportional to the signed square of ``speed + headwind``, with
+        the headwind along the line between the edge's two junctions; the effect of side wind
+        (Hucho, *Aerodynamics of Road Vehicles*) is neglected.
+    wind_from_deg
+        Bearing from which the wind blows, degrees clockwise from the map's north.
+    temperature_c
+        Air temperature, °C. It changes the air density (ideal gas at 1,013.25 hPa, ISO 2533) and
+        adds `energy.driving.hvac_w`.
+    temperature_std_k
+        Standard deviation of the temperature between trips, normal around ``temperature_c``
+        within -50 and 50 °C. The temperature is then a context feature (`methods.setting`); prior
+        means do not use it, and no context repeats.
+    auxiliary_w
+        Added to the vehicle's auxiliary power, W, over the true travel time.
+    zones
+        Number of round congested zones around edges drawn by the seed.
+    zone_radius_m
+        Radius of the zones, m.
+    zone_speed_factor
+        Factor of the speeds in congested zones. At 0.3 and below the Highway Capacity Manual 2010
+        assigns level of service F on urban streets.
+    zone_hours
+        Hours of congestion, ``[from, to]`` each; always if empty.
+    congestion_known
+        Contexts and prior means of the learner use the speeds of the hour, otherwise free flow.
+    closed_share
+        Share of the edges that are closed, drawn anew in each round.
+    kinetic
+        Count the kinetic energy of the speed change between two edges, at the efficiencies of eq.
+        8.
+    from_standstill
+        Count the kinetic energy of the start of a trip too.
+    turn_braking
+        Cars brake for the angle of a turn and lose the energy of `energy.turn_prior`.
+    noise_share
+        Noise deviation of one measurement as a share of the dissipated energy: ``noise_share r_e
+        s_e``, with dissipated energy s_e and log-normal r_e of mean 1. In SUMO edges showed noise
+        of 1 to 28 Wh.
+    noise_spread
+        Deviation of ``log r_e``, drawn by the seed.
+    trip_std
+        Deviation of a factor b common to all edges of a trip, which take ``b s_e`` more. In SUMO
+        the noise of routes was 1.65 times that of independent edges.
+    time_std
+        Deviation of the logarithm of a factor common to all measured travel times of a trip.
     """
 
     several_vehicles: ClassVar[bool] = True
@@ -92,30 +118,30 @@ class Conditions(World):
             "kinetic": ("from_standstill", "turn_braking"),
             "noise_share": ("noise_spread",),
         }
-        for what, idle in needs.items():
+        for option, dependents in needs.items():
             given = [
                 name
-                for name in idle
+                for name in dependents
                 if getattr(self, name) != type(self).model_fields[name].default
             ]
-            if given and not getattr(self, what):
-                raise ValueError(f"{given[0]} does nothing without {what}")
+            if given and not getattr(self, option):
+                raise ValueError(f"{given[0]} does nothing without {option}")
         if self.temperature_std_k and self.temperature_c is None:
             raise ValueError("temperature_std_k does nothing without temperature_c")
         return self
 
     @property
     def tells_temperature(self) -> bool:
-        """Whether contexts tell it."""
+        """Whether the contexts include the temperature."""
         return self.temperature_std_k > 0
 
     def true_vehicle(self, assumed: Vehicle, temperature_c: float | None) -> Vehicle:
-        """Return the vehicle as it is in this world at a temperature.
+        """Return the vehicle with the true parameters of this world at a temperature.
 
         Raises
         ------
         EvrouteError
-            If that is no vehicle any more.
+            If a parameter is outside the range of a vehicle.
         """
         hvac = 0.0 if temperature_c is None else hvac_w(temperature_c)
         try:
@@ -134,14 +160,14 @@ class Conditions(World):
             ) from None
 
     def temperature_of(self, seeds: SeedSequence) -> float | None:
-        """Return the temperature that a trip meets, °C, drawn where trips differ."""
+        """Return the temperature of a trip, °C, random if it varies between trips."""
         if self.temperature_c is None or not self.temperature_std_k:
             return self.temperature_c
         drawn_c = default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
         return float(np.clip(drawn_c, *TEMPERATURES_C))
 
     def congested(self, departed_s: float) -> bool:
-        """Tell whether the zones are congested for a trip that departs then, s since some midnight."""
+        """Return whether the zones are congested at a departure, in seconds since midnight."""
         if not self.zones:
             return False
         hour = departed_s / S_PER_H % 24

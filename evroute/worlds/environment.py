@@ -1,7 +1,7 @@
-"""What a world offers to the loop: requests, measurements, and the truth for the judge alone.
+"""The protocol of a world: requests and measurements for the loop, true energies for the regret.
 
-Worlds speak of edges. Where the energy of an edge depends on the one before it, ``expected_wh`` is
-the part of the truth that edges can tell and ``route_wh`` the whole of it.
+Worlds use edges. If the energy of an edge depends on the edge before it, ``expected_wh`` is its
+mean over the edges before, and ``route_wh`` the exact energy of a route.
 """
 
 from typing import Protocol
@@ -18,21 +18,21 @@ from evroute.planning.weights import potential
 class Environment(Protocol):
     """A world in which trips are driven (Algorithm 1, lines 2 and 5).
 
-    All but ``observe`` and ``drive`` is the truth, which ``regret`` alone may read. A world in
-    which nothing has changed since the round before returns the same arrays again, so that the
-    judge need not search again.
+    All methods other than ``observe`` and ``drive`` return true values, for ``regret`` only. A
+    world that did not change since the last round returns the same arrays again, so that the
+    regret scorer can reuse its searches.
     """
 
     def observe(self, t: int) -> Round:
-        """Return the request of round ``t`` (from 1) and the edges that are open in it."""
+        """Return the request of round ``t`` (from 1) and its open edges."""
         ...
 
     def drive(self, request: Round, route: Route) -> Feedback:
-        """Drive a route and return what each of its edges took, in driving order."""
+        """Drive a route and return the measurements of its edges, in driving order."""
         ...
 
     def expected_wh(self, request: Round) -> FloatArray:
-        """Return the true expected energy of the round's arms, (a,) Wh, over what may have come before each."""
+        """Return the true expected energy of the round's arms, (a,) Wh, mean over predecessors."""
         ...
 
     def travel_s(self, request: Round) -> FloatArray:
@@ -44,24 +44,33 @@ class Environment(Protocol):
         ...
 
     def best_route(self, request: Round) -> Route:
-        """Return the route of least true expected energy, as one who knows the world would drive it."""
+        """Return the route of least true expected energy."""
         ...
 
 
 def best_by_edges(
     request: Round, energy_wh: FloatArray, potential_wh: FloatArray, search: Search
 ) -> Route:
-    """Return the route of least energy where a route takes the sum of its edges.
+    """Return the route of least energy if route energies are sums over edges.
 
-    energy_wh: (a,) of the round's arms.  potential_wh: (n,) ``m g dz`` of every edge.  Energy below
-    its edge's
-    potential counts as that: only draws of a prior have such edges, and then closed walks of
-    negative energy too.
+    Energy below the potential of its edge counts as the potential: it occurs only in draws of a
+    prior, which then have closed walks of negative energy too.
+
+    Parameters
+    ----------
+    request
+        Request with its a arms.
+    energy_wh
+        (a,) energy of each arm, Wh.
+    potential_wh
+        (n,) ``m g dz`` of every edge, Wh.
+    search
+        Search over all edges.
 
     Raises
     ------
     NoRouteError
-        If no open way leads to the destination.
+        If the destination cannot be reached.
     """
     edge = request.arms.id
     weights = np.full(len(potential_wh), np.inf)
@@ -70,16 +79,27 @@ def best_by_edges(
 
 
 def child(seeds: SeedSequence, key: int) -> SeedSequence:
-    """Return the stream of one round: the same however often and in whatever order it is asked for."""
+    """Return the random stream of one round, independent of the order of requests."""
     return SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, key))
 
 
 def edge_noise(seeds: SeedSequence, t: int, route: Route, n_edges: int) -> FloatArray:
-    """Return (k,) standard normal numbers of the edges of a route in round ``t``, new for each passage of an edge.
+    """Return standard normal noise of the edges of a route, (k,), new for each passage of an edge.
 
-    Those of an edge do not depend on the rest of the route.
+    The noise of an edge does not depend on the rest of the route.
+
+    Parameters
+    ----------
+    seeds
+        Seeds of the noise of all rounds.
+    t
+        Round.
+    route
+        Route of k edges.
+    n_edges
+        Number of edges of the network.
     """
     passage = np.array([route.edges[:i].count(edge) for i, edge in enumerate(route.edges)])
-    everywhere = default_rng(child(seeds, t)).standard_normal((passage.max() + 1, n_edges))
-    noise: FloatArray = everywhere[passage, route.rows]
+    by_passage = default_rng(child(seeds, t)).standard_normal((passage.max() + 1, n_edges))
+    noise: FloatArray = by_passage[passage, route.rows]
     return noise

@@ -1,13 +1,13 @@
 """Battery energy of a driven trace by FASTSim 3 (NREL), whose models of real cars are not eq. 8.
 
-Efficiencies go with power, the motor's power and its regeneration are limited, wheels have inertia,
-and cabin and battery are heated or cooled where the model has them. Energy is what leaves the
-cells, their losses included.
+Efficiencies depend on power, motor power and regeneration are limited, wheels have inertia, and
+cabin and battery are heated or cooled if the model has them. Energy is that of the cells, their
+losses included.
 
-Each trip begins half charged, so that there is room to regenerate, with cabin and battery at 22 °C.
-Where a motor cannot follow the trace, the car does what it can. FASTSim 3.1.0 stops with an error
-where a car brakes with more power than its motor takes, instead of using the other brakes; so
-these, where needed, are a force of the road.
+Each trip begins half charged, so that regeneration is possible, with cabin and battery at 22 °C.
+If the motor cannot follow the trace, the car drives as fast as it can. FASTSim 3.1.0 stops with
+an error if a car brakes with more power than its motor accepts, instead of using friction brakes;
+so these are added as a road force where needed.
 """
 
 import importlib
@@ -31,10 +31,10 @@ MODELS = {
     "model-3": "2022 Tesla Model 3 RWD thrml.yaml",
     "zoe": "2022_Renault_Zoe_ZE50_R135.yaml",
 }
-"""The battery cars that FASTSim ships; zoe has neither cabin nor battery temperature."""
+"""The battery cars shipped with FASTSim; zoe has neither cabin nor battery temperature."""
 STATE_OF_CHARGE = 0.5
 WHEELS = 1.03
-"""Of the mass that accelerates to the mass: wheels turn."""
+"""Ratio of the accelerated mass, rotating wheels included, to the mass."""
 USED = 0.9
 """Share of the motor's power that is used."""
 
@@ -42,7 +42,18 @@ USED = 0.9
 def energy_wh(
     trace: Trace, network: RoadNetwork, model: str, temperature_c: float | None
 ) -> FloatArray:
-    """Return what each edge of a trace takes from the battery of a model, (k,) Wh.
+    """Return the battery energy of each edge of a trace, (k,) Wh.
+
+    Parameters
+    ----------
+    trace
+        Speeds of a drive over k edges.
+    network
+        Road network of the trace.
+    model
+        Car model, a key of `MODELS`.
+    temperature_c
+        Air temperature, °C; None for FASTSim's default.
 
     Raises
     ------
@@ -58,7 +69,7 @@ def energy_wh(
     cycle = {
         "time_seconds": (STEP_S * np.arange(steps)).tolist(),
         "speed_meters_per_second": speed_mps.tolist(),
-        "grade": incline.tolist(),  # FASTSim multiplies weight by it as it is
+        "grade": incline.tolist(),  # FASTSim multiplies the weight by this sine
     }
     if temperature_c is not None:
         cycle["temp_amb_air_kelvin"] = [temperature_c + ZERO_C_K] * steps
@@ -66,7 +77,7 @@ def energy_wh(
     try:
         drive.run_once()
     except RuntimeError as error:
-        raise EvrouteError(f"FASTSim's {model} fails on a trip: {_told(error)}") from None
+        raise EvrouteError(f"FASTSim's {model} fails on a trip: {_message(error)}") from None
     battery = drive.to_dict()["veh"]["pt_type"]["BEV"]["res"]["history"]
     energy_j = np.diff(battery["energy_out_chemical_joules"], prepend=0.0)
     return trace.by_edge(energy_j / J_PER_WH, network.length_m[trace.rows])
@@ -74,7 +85,10 @@ def energy_wh(
 
 @dataclass(frozen=True, slots=True)
 class _Motor:
-    """What a car's motor can do at the wheels: driving_w, braking_w: most power, W; drag_kgpm: A c_w rho / 2."""
+    """Limits of a car's motor at the wheels.
+
+    driving_w and braking_w are largest powers, W; drag_kgpm is A c_w rho / 2.
+    """
 
     mass_kg: float
     driving_w: float
@@ -95,7 +109,7 @@ class _Motor:
         return followed
 
     def brakes(self, speed_mps: FloatArray, incline: FloatArray) -> FloatArray:
-        """Return what must be added to inclines, as sines (s,), so that the motor alone can brake."""
+        """Return the sines (s,) to add to the inclines so that the motor alone can brake."""
         before_mps = np.concatenate([[0.0], speed_mps[:-1]])
         mean_mps = 0.5 * (speed_mps + before_mps)
         accelerating_w = WHEELS * self.mass_kg * (speed_mps - before_mps) / STEP_S * mean_mps
@@ -143,7 +157,7 @@ def _leave_to_miss() -> Any:
     return fastsim.SimParams.from_dict(parameters | {"trace_miss_opts": "Allow"})
 
 
-def _told(error: RuntimeError) -> str:
+def _message(error: RuntimeError) -> str:
     return " ".join(str(error).split("Stack backtrace")[0].split())
 
 

@@ -1,12 +1,12 @@
-"""Physics: a world whose truth is eq. 8 with other parameters than the learner's prior assumes (`Conditions`).
+"""Physics: a world whose true energies are eq. 8 with other parameters (`Conditions`).
 
-The energy of an edge may depend on the speed at which it is entered, so the truth is held by turns.
-With true mass m and the total-energy potential ``P(e) = m (g z_head + v_e²/2)`` no turn costs less
-than P rises by (the kinetic part is left out where speeds change for free), which makes the best
-route a matter of one Dijkstra.
+The energy of an edge may depend on the speed at which it is entered, so true energies are stored
+by turn. With true mass m and the total-energy potential ``P(e) = m (g z_head + v_e²/2)`` no turn
+costs less than the rise of P (without the kinetic part if speed changes are free). So one
+Dijkstra search returns the best route.
 
 Worlds of equal seed are equal for every method: zones, noise levels, closures and the noise of
-round t come from streams of their own and do not depend on which routes were chosen.
+round t have separate random streams and do not depend on the chosen routes.
 """
 
 from dataclasses import dataclass
@@ -37,14 +37,22 @@ SPEED = context.NAMES.index("speed limit")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """What one vehicle takes on n edges and m turns while speeds do not change.
+    """True energies and times of one vehicle on n edges and m turns at constant speeds.
 
-    time_s: (n,) s.  first_wh: (n,) of an edge on which a trip begins.  enter_wh: (m,) of the edge
-    that a turn enters.
-    expected_wh: (n,) mean of ``enter_wh`` over an edge's predecessors; ``first_wh`` where it has
-    none.
-    dissipated_wh: (n,) of ``expected_wh`` what does not come back.  weight_wh: (m,) of ``enter_wh``
-    likewise.
+    Parameters
+    ----------
+    time_s
+        (n,) travel times, s.
+    first_wh
+        (n,) energy of an edge at the start of a trip, Wh.
+    enter_wh
+        (m,) energy of the edge that a turn enters, Wh.
+    expected_wh
+        (n,) mean of ``enter_wh`` over an edge's predecessors; ``first_wh`` without predecessors.
+    dissipated_wh
+        (n,) dissipated part of ``expected_wh``, Wh.
+    weight_wh
+        (m,) dissipated part of ``enter_wh``, Wh.
     """
 
     time_s: FloatArray
@@ -56,12 +64,23 @@ class Truth:
 
 
 class Physics:
-    """Trips in the truth of some conditions, with the setting's vehicle or those that trips name.
+    """Trips under some conditions, with the setting's vehicle or those named by trips.
+
+    Parameters
+    ----------
+    conditions
+        Departures from eq. 8.
+    setting
+        Network, vehicle and prior of the learner.
+    trips
+        Trips to drive.
+    seeds
+        Seeds of the world.
 
     Raises
     ------
     EvrouteError
-        If the conditions make of the vehicle what none can be, or wind drives it.
+        If a parameter is outside the range of a vehicle, or tail wind drives the vehicle.
     """
 
     def __init__(
@@ -90,16 +109,16 @@ class Physics:
         self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
         self._truths: dict[tuple[str, bool], Truth] = {}
         self._arms: dict[tuple[str, bool], Arms] = {}
-        self._temperature_c = conditions.temperature_c  # that of the truths and the arms kept
-        self._truth_of("", False)  # tell at once what cannot be
+        self._temperature_c = conditions.temperature_c  # of the cached truths and arms
+        self._truth_of("", False)  # raises for impossible parameters
 
     def observe(self, t: int) -> Round:
-        """Return the request of round ``t`` over the edges open in it.
+        """Return the request of round ``t`` over its open edges.
 
         Raises
         ------
         NoRouteError
-            If so many edges are closed that no draw leaves a way.
+            If no draw of the closures leaves a route.
         """
         trip = self.trips.trip(t)
         self._meet(t)
@@ -111,7 +130,7 @@ class Physics:
         )
 
     def drive(self, request: Round, route: Route) -> Feedback:
-        """Measure every edge of a route: ``y = f + b s + noise``, and travel times but for a factor of the trip."""
+        """Measure every edge of a route: ``y = f + b s + noise``, and scaled travel times."""
         truth, rows = self._truth(request), route.rows
         of_trip, of_times = default_rng(child(self._trip_seed, request.t)).standard_normal(2)
         noise = self.noise_share[rows] * edge_noise(
@@ -129,7 +148,7 @@ class Physics:
         )
 
     def expected_wh(self, request: Round) -> FloatArray:
-        """Return the true expected energy of each arm, (a,) Wh, all its predecessors being as likely."""
+        """Return the true expected energy of each arm, (a,) Wh, mean over predecessors."""
         return self._of_arms(self._truth(request).expected_wh, request)
 
     def travel_s(self, request: Round) -> FloatArray:
@@ -137,11 +156,11 @@ class Physics:
         return self._of_arms(self._truth(request).time_s, request)
 
     def route_wh(self, request: Round, route: Route) -> float:
-        """Return the true expected energy of a route, speed by speed, Wh."""
+        """Return the true expected energy of a route, turn by turn, Wh."""
         return float(self._driven_wh(self._truth(request), route.rows).sum())
 
     def best_route(self, request: Round) -> Route:
-        """Return the route of least true expected energy: a search over turns on shifted weights, exact."""
+        """Return the route of least true expected energy: an exact search over turns."""
         weights = np.full(self.setting.network.n_edges, np.inf)
         weights[request.arms.id] = 0.0
         search = self.setting.search
@@ -149,7 +168,7 @@ class Physics:
         return search.route_by_turns(turn_weights, 0.0, request.origin, request.destination)
 
     def _driven_wh(self, truth: Truth, rows: IntArray) -> FloatArray:
-        """Return the (k,) true expected energy of the edges of a route, in driving order, Wh."""
+        """Return the true expected energy of the edges of a route, (k,) Wh, in driving order."""
         turn = np.searchsorted(self._turn_key, rows[:-1] * self.setting.network.n_edges + rows[1:])
         return np.concatenate([truth.first_wh[rows[:1]], truth.enter_wh[turn]])
 
@@ -157,7 +176,7 @@ class Physics:
         return values if len(request.arms) == len(values) else values[request.arms.id]
 
     def _meet(self, t: int) -> None:
-        """Let the air have the temperature of round ``t``."""
+        """Set the air temperature of round ``t``."""
         if not self.conditions.tells_temperature:
             return
         temperature_c = self.conditions.temperature_of(child(self._temperature_seed, t))
@@ -178,7 +197,7 @@ class Physics:
         return speed
 
     def _known_arms(self, vehicle: str, congested: bool) -> Arms:
-        """Return every edge as the learner knows it in the hour of a trip."""
+        """Return all edges with the contexts and prior means that the learner has for a trip."""
         key = (vehicle, congested and self.conditions.congestion_known)
         if key not in self._arms:
             network, speed_mps = self.setting.network, self._speed_mps(key[1])
@@ -188,8 +207,8 @@ class Physics:
             features = self.setting.arms.features[:, : len(context.NAMES)].copy()
             features[:, SPEED] *= speed_mps / network.speed_mps
             if self.conditions.tells_temperature:
-                told = temperature_feature(cast(float, self._temperature_c))
-                features = np.column_stack([features, np.full(len(features), told)])
+                temperature = temperature_feature(cast(float, self._temperature_c))
+                features = np.column_stack([features, np.full(len(features), temperature)])
             self._arms[key] = Arms(np.arange(network.n_edges), features, parts.total_wh)
         return self._arms[key]
 
@@ -265,7 +284,7 @@ class Physics:
 
 
 def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
-    """Return what the battery gives for work at the wheels, J, or takes for negative work, Wh."""
+    """Return the battery energy for work at the wheels, J, negative if regenerated, Wh."""
     efficiency = np.where(
         work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
     )

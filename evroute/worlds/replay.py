@@ -1,11 +1,10 @@
-"""Replay: a world whose energies are a user's own measurements, edge by edge, drawn again by the seed.
+"""Replay: a world whose energies are a user's measurements by edge, resampled by the seed.
 
-Driving an edge takes what one of its measurements took, each as likely; its truth is their mean.
-Where there are bands of hours, those of the trips that departed in the band count, or all where
-there are none. What nobody has
-measured is not known to this world: such an edge takes its climb and the median multiple of what
-eq. 8 says that it dissipates, without noise. So no road is out of reach, but how well such roads
-are chosen, it cannot tell.
+Driving an edge takes the energy of one of its measurements, with equal probability; the true
+energy is their mean. With bands of hours, the trips that departed in the band count, or all trips
+if the band has none. An edge without measurements takes its climb and the median multiple of its
+dissipated energy by eq. 8, without noise. So all roads can be used, but the choice among
+unmeasured roads cannot be evaluated.
 """
 
 import hashlib
@@ -32,8 +31,13 @@ HOURS_PER_DAY = 24
 class ReplayWorld(World):
     """Options of the world that replays measured trips.
 
-    table: CSV or Parquet, as ``evroute learn`` takes it.  bands: of equal length in a day, whose
-    measurements are kept apart by when their trips departed; 1 keeps all together.
+    Parameters
+    ----------
+    table
+        CSV or Parquet table of trips, as for ``evroute learn``.
+    bands
+        Number of equal bands of hours in a day, by departure; their measurements are separate. 1
+        uses all measurements together.
     """
 
     kind: Literal["replay"] = "replay"
@@ -41,7 +45,17 @@ class ReplayWorld(World):
     bands: int = Field(1, ge=1, le=HOURS_PER_DAY)
 
     def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> "Replay":
-        """Return the world of these seeds."""
+        """Return the world of these seeds.
+
+        Parameters
+        ----------
+        setting
+            Network, vehicle and prior of the learner.
+        trips
+            Trips to drive.
+        seeds
+            Seeds of the world.
+        """
         return Replay(
             _measured(self.table, setting),
             setting=setting,
@@ -51,7 +65,7 @@ class ReplayWorld(World):
         )
 
     def provenance(self, setting: Setting) -> dict[str, Any]:
-        """Return the digest of the table, and how much of it and of the network there is."""
+        """Return the digest of the table, and the number of trips and edges measured."""
         measured = _measured(self.table, setting)
         driven = np.unique(np.concatenate([trip.edge for trip in measured.trips]))
         n_edges = setting.network.n_edges
@@ -67,9 +81,20 @@ def _measured(table: Path, setting: Setting) -> Measured:
 
 
 class Replay:
-    """Trips over edges that take what was measured on them.
+    """Trips over edges with resampled measurements.
 
-    measured: trips over edges of the setting's network.  bands: of a day.
+    Parameters
+    ----------
+    measured
+        Trips over edges of the setting's network.
+    setting
+        Network, vehicle and prior of the learner.
+    bands
+        Number of bands of hours in a day.
+    trips
+        Trips to drive.
+    seeds
+        Seeds of the draws.
     """
 
     def __init__(
@@ -107,7 +132,7 @@ class Replay:
         return Round(t, self.setting.arms, *ends, departed_s=trip.departed_s, vehicle=trip.vehicle)
 
     def drive(self, request: Round, route: Route) -> Feedback:
-        """Take one of its measurements for every passage of an edge, whatever the rest of the route."""
+        """Draw one measurement for every passage of an edge, independent of other edges."""
         passage = np.array([route.edges[:i].count(edge) for i, edge in enumerate(route.edges)])
         shape = passage.max() + 1, self.setting.network.n_edges
         chance = default_rng(child(self._seeds, request.t)).random(shape)[passage, route.rows]
@@ -122,11 +147,11 @@ class Replay:
         )
 
     def expected_wh(self, request: Round) -> FloatArray:
-        """Return the mean of what was measured on each edge in the band of hours, (n,) Wh."""
+        """Return the mean measurement of each edge in the band of hours, (n,) Wh."""
         return self._of(request).mean_wh
 
     def travel_s(self, request: Round) -> FloatArray:
-        """Return mean measured travel times, (n,) s; at the limit where none was measured."""
+        """Return mean measured travel times, (n,) s, at the speed limit where none was measured."""
         return self.time_s
 
     def route_wh(self, request: Round, route: Route) -> float:
@@ -147,9 +172,9 @@ class Replay:
 
 
 class _Draws:
-    """What can be drawn of each of n edges: ``values[start[e] : start[e + 1]]``, Wh; nothing of those not measured.
+    """Measurements of each of n edges, ``values[start[e] : start[e + 1]]``, Wh.
 
-    mean_wh: (n,), of eq. 8 scaled where nothing was measured.
+    mean_wh: (n,) mean, Wh; scaled eq. 8 for edges without measurements.
     """
 
     def __init__(self, start: IntArray, values: FloatArray, mean_wh: FloatArray) -> None:
@@ -172,7 +197,7 @@ class _Draws:
         return cls(start, energy_wh[np.argsort(edge, kind="stable")], mean_wh)
 
     def or_else(self, whole: "_Draws") -> "_Draws":
-        """Take from ``whole`` what has nothing here."""
+        """Return these measurements, with those of ``whole`` for edges that have none."""
         here, there = np.diff(self.start), np.diff(whole.start)
         count = np.where(here > 0, here, there)
         values = [
@@ -183,7 +208,7 @@ class _Draws:
         return _Draws(np.concatenate([[0], np.cumsum(count)]), np.concatenate(values), mean_wh)
 
     def drawn_wh(self, edges: IntArray, chance: FloatArray) -> FloatArray:
-        """Return one value of each edge, (k,) Wh, by a chance in [0, 1) of each."""
+        """Return one value of each edge, (k,) Wh, by a uniform number in [0, 1) of each."""
         count = self.start[edges + 1] - self.start[edges]
         place = self.start[edges] + (chance * count).astype(np.int64)
         values = np.append(self.values, np.nan)[np.minimum(place, len(self.values))]

@@ -1,7 +1,8 @@
-"""SampledGP: the world of Sandberg et al., section 4: expected energies drawn from the prior GP, Gaussian noise.
+"""SampledGP: the world of Sandberg et al., section 4, with energies drawn from the prior GP.
 
-Worlds of equal seed are equal for every method: the truth, the closures and the noise of round t on
-edge e come from streams of their own and do not depend on which routes were chosen.
+Noise is Gaussian. Worlds of equal seed are equal for every method: the expected energies, the
+closures and the noise of round t on edge e have separate random streams and do not depend on the
+chosen routes.
 """
 
 from typing import Literal
@@ -20,16 +21,29 @@ from evroute.worlds.world import World
 
 
 class SampledWorld(World):
-    """Options of the world that is drawn from the learner's own prior.
+    """Options of the world that is drawn from the learner's prior.
 
-    closed_share: of the edges, closed anew in each round.
+    Parameters
+    ----------
+    closed_share
+        Share of the edges that are closed, drawn anew in each round.
     """
 
     kind: Literal["sampled-gp"] = "sampled-gp"
     closed_share: float = Field(0.0, ge=0, lt=1)
 
     def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> "SampledGP":
-        """Return the world of these seeds."""
+        """Return the world of these seeds.
+
+        Parameters
+        ----------
+        setting
+            Network, vehicle and prior of the learner.
+        trips
+            Trips to drive.
+        seeds
+            Seeds of the world.
+        """
         return SampledGP(
             arms=setting.arms,
             prior_factor=setting.prior_factor,
@@ -46,10 +60,26 @@ class SampledWorld(World):
 class SampledGP:
     """One draw ``f = mean + L z`` of the expected energies, and trips in it.
 
-    arms: every edge of the network.  prior_factor: (n, n) L with ``L L' = prior covariance``, Wh.
-    noise_std_wh: (n,) of one measurement, Wh.  potential_wh: (n,) ``m g dz``, Wh.  time_s: (n,) of
-    travel, s.
-    closed_share: of the edges, closed anew in each round (`Closures`).
+    Parameters
+    ----------
+    arms
+        All edges of the network.
+    prior_factor
+        (n, n) L with ``L L' = prior covariance``, Wh.
+    noise_std_wh
+        (n,) noise deviation of one measurement, Wh.
+    potential_wh
+        (n,) ``m g dz``, Wh.
+    time_s
+        (n,) travel times, s.
+    search
+        Search over all edges.
+    trips
+        Trips to drive.
+    closed_share
+        Share of the edges closed in each round (`Closures`).
+    seeds
+        Seeds of the world.
     """
 
     def __init__(
@@ -78,12 +108,12 @@ class SampledGP:
         self._closures = Closures(closed_share, search, closure_seed) if closed_share else None
 
     def observe(self, t: int) -> Round:
-        """Return the request of round ``t`` over the edges open in it.
+        """Return the request of round ``t`` over its open edges.
 
         Raises
         ------
         NoRouteError
-            If so many edges are closed that no draw leaves a way.
+            If no draw of the closures leaves a route.
         """
         trip = self.trips.trip(t)
         arms = self.arms
@@ -107,7 +137,7 @@ class SampledGP:
         )
 
     def expected_wh(self, request: Round) -> FloatArray:
-        """Return the truth, (a,) Wh."""
+        """Return the true expected energies, (a,) Wh."""
         return self._of_arms(self.truth_wh, request)
 
     def travel_s(self, request: Round) -> FloatArray:
@@ -115,11 +145,11 @@ class SampledGP:
         return self._of_arms(self.time_s, request)
 
     def route_wh(self, request: Round, route: Route) -> float:
-        """Return the truth of a whole route, Wh."""
+        """Return the true expected energy of a whole route, Wh."""
         return float(self.truth_wh[route.rows].sum())
 
     def best_route(self, request: Round) -> Route:
-        """Return the best route of the potential search on the truth."""
+        """Return the best route of the potential search on the true energies."""
         return best_by_edges(request, self.expected_wh(request), self.potential_wh, self.search)
 
     def _of_arms(self, values: FloatArray, request: Round) -> FloatArray:

@@ -1,13 +1,13 @@
-"""Speeds that SUMO drives on given edges, through libsumo: one simulation kept open, one car at a time.
+"""Speeds driven by SUMO on given edges, through libsumo: one open simulation, one car at a time.
 
-Only motion is SUMO's (its default car, alone on the road, without dawdling): stopping, turning,
-lights, priority. Heights do not touch it, and energy is counted afterwards (`trace_energy`), on our
-inclines: SUMO's own slopes jump where the heights of a source do, and its lanes stop at the borders
-of junctions.
+SUMO provides motion only (its default car, alone on the road, without dawdling): stopping,
+turning, lights, priority. Heights do not affect it. Energy is computed afterwards
+(`trace_energy`), on our inclines: SUMO's slopes jump with the heights of its source, and its
+lanes end at the borders of junctions.
 
-What a car drives inside a junction counts for the edge that it then enters. Every drive begins in
-the same state of the simulation, at a time of departure that its seed draws, so that drives of one
-seed meet the same lights.
+Driving inside a junction counts for the edge entered next. Every drive begins in the same state
+of the simulation, at a departure time drawn by its seed, so that drives of one seed meet the same
+lights.
 """
 
 import importlib
@@ -34,15 +34,25 @@ LONGEST_S = 4 * 3600.0
 LIGHTS_S = 90.0
 # SUMO's range of drivers' speed factors for passenger cars, normc(1, 0.1, 0.2, 2).
 SPEED_FACTOR_RANGE = 0.2, 2.0
-_CAR = '<additional><vType id="ev" vClass="passenger" sigma="0" speedFactor="1" speedDev="0"/></additional>'
+_CAR = (
+    '<additional><vType id="ev" vClass="passenger" sigma="0" speedFactor="1" speedDev="0"/>'
+    "</additional>"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """One trip over the k edges ``rows``; one entry for each of s steps of `STEP_S`.
+    """One trip over the k edges ``rows``, with one entry for each of s steps of `STEP_S`.
 
-    speed_mps: (s,) at the end of a step; 0 before the first.  place: (s,) which of the k edges,
-    never decreasing. An edge shorter than what a step drives may have no step.
+    Parameters
+    ----------
+    rows
+        (k,) edges.
+    speed_mps
+        (s,) speed at the end of each step, m/s; 0 before the first.
+    place
+        (s,) index of the edge among the k, never decreasing. An edge shorter than a step may have
+        no step.
     """
 
     rows: IntArray
@@ -50,7 +60,10 @@ class Trace:
     place: IntArray
 
     def by_edge(self, values: FloatArray, length_m: FloatArray) -> FloatArray:
-        """Sum values of steps (s,) over each edge, (k,); edges without a step share with the next by length (k,)."""
+        """Return values of steps (s,) summed by edge, (k,).
+
+        Edges without a step share the value of the next edge in proportion to length (k,).
+        """
         k = len(self.rows)
         seen = np.unique(self.place)
         group = np.minimum(np.searchsorted(seen, np.arange(k)), len(seen) - 1)
@@ -65,7 +78,7 @@ class Trace:
 
 @contextmanager
 def _projections_kept() -> Iterator[None]:
-    """Keep to SUMO its own, older table of projections, to which importing it sends the whole process."""
+    """Confine SUMO's older table of projections, which its import sets for the whole process."""
     before = {name: os.environ.get(name) for name in ("PROJ_LIB", "PROJ_DATA")}
     try:
         yield
@@ -78,12 +91,20 @@ def _projections_kept() -> Iterator[None]:
 
 
 class SumoDrive:
-    """The one SUMO simulation of a process, on the network that ``source`` (.net.xml, .net.xml.gz) was read into.
+    """The only SUMO simulation of a process, on the source file of the network.
+
+    Parameters
+    ----------
+    network
+        Road network read from ``source``.
+    source
+        SUMO network, .net.xml or .net.xml.gz.
 
     Raises
     ------
     EvrouteError
-        If libsumo is missing, another simulation is open, or the source is not that of the network.
+        If libsumo is missing, another simulation is open, or the source is not that of the
+        network.
     """
 
     def __init__(self, network: RoadNetwork, source: Path) -> None:
@@ -142,10 +163,18 @@ class SumoDrive:
     def drive(
         self, rows: IntArray, speed_mps: FloatArray, driver_std: float, seeds: SeedSequence
     ) -> Trace:
-        """Drive the (k,) edges from standing, with the driver and the time of departure that the seed draws.
+        """Drive the (k,) edges from standstill; the seed draws the driver and the departure time.
 
-        speed_mps: (n,) limits of all edges of the network.  driver_std: of the factor by which
-        drivers obey them.
+        Parameters
+        ----------
+        rows
+            (k,) edges.
+        speed_mps
+            (n,) speed limits of all edges of the network, m/s.
+        driver_std
+            Deviation of the factor by which drivers obey the limits.
+        seeds
+            Seeds of the driver and the departure.
 
         Raises
         ------
@@ -181,7 +210,7 @@ class SumoDrive:
         )
 
     def _limit(self, rows: IntArray, speed_mps: FloatArray) -> None:
-        """Set the limits of a route's edges; between two of them none above both holds."""
+        """Set the limits of a route's edges; inside junctions at most the larger of both."""
         for row in rows:
             self._sumo.edge.setMaxSpeed(self.network.edge_id[row], float(speed_mps[row]))
         for left, entered in pairwise(rows):
@@ -192,7 +221,7 @@ class SumoDrive:
                 self._sumo.edge.setMaxSpeed(edge_id, min(limit_mps, both_mps))
 
     def _limits_inside_junctions(self) -> dict[str, list[tuple[str, float]]]:
-        """Return by junction the ids of its internal edges and their limits, m/s."""
+        """Return the ids of each junction's internal edges and their limits, m/s."""
         inside: dict[str, list[tuple[str, float]]] = defaultdict(list)
         for edge_id in self._sumo.edge.getIDList():
             junction, _, number = edge_id.removeprefix(":").rpartition("_")
@@ -205,7 +234,7 @@ _open: dict[tuple[str, Path], SumoDrive] = {}
 
 
 def simulation(network: RoadNetwork, source: Path) -> SumoDrive:
-    """Return the simulation of this process on a network; the one on another network before it is closed."""
+    """Return the simulation of this process on a network; close one on another network."""
     key = network.digest, source
     if key not in _open:
         close()
@@ -214,6 +243,6 @@ def simulation(network: RoadNetwork, source: Path) -> SumoDrive:
 
 
 def close() -> None:
-    """Close the simulation of this process, if there is one."""
+    """Close the simulation of this process, if it is open."""
     while _open:
         _open.popitem()[1].close()

@@ -1,4 +1,4 @@
-"""Options of the worlds that SUMO drives: energies are those of SUMO's electric model or of FASTSim's cars."""
+"""Options of the worlds driven by SUMO, with energies by SUMO's model or FASTSim's cars."""
 
 import hashlib
 from abc import abstractmethod
@@ -25,16 +25,26 @@ WITHOUT_HEAT = "zoe"
 
 
 class Driven(World):
-    """What both worlds have.
+    """Common options of both worlds.
 
-    net: the .net.xml that the network was read from; by default what ``data/networks.toml`` names.
-    temperature_c: of the air; its density, and heating or cooling (`energy.driving.hvac_w`).
-    zones, zone_radius_m, zone_speed_factor: round congested zones around edges drawn by the seed,
-    whose limits fall to that share, at all hours.
-    speed_factor_std: of the factor by which a driver obeys limits, drawn for each trip; SUMO's
-    default is 0.1.
-    survey_trips: at most so many tell what edges take (`sumo_survey`).
-    truth_drives: drives of a route whose mean is its true expected energy.
+    Parameters
+    ----------
+    net
+        The .net.xml from which the network was read; by default that of ``data/networks.toml``.
+    temperature_c
+        Air temperature, °C; affects air density, heating and cooling (`energy.driving.hvac_w`).
+    zones
+        Number of round congested zones around edges drawn by the seed, at all hours.
+    zone_radius_m
+        Radius of the zones, m.
+    zone_speed_factor
+        Factor of the speed limits in the zones.
+    speed_factor_std
+        Deviation of the factor by which the driver of a trip obeys limits; SUMO's default is 0.1.
+    survey_trips
+        Largest number of trips that measure the true energies of edges (`sumo_survey`).
+    truth_drives
+        Number of drives of a route whose mean is its true expected energy.
     """
 
     environment: ClassVar[str] = "evroute.worlds.sumo_world:SumoWorld"
@@ -57,15 +67,25 @@ class Driven(World):
 
     @abstractmethod
     def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
-        """Return what each edge of a trace takes from the battery, (k,) Wh, of a vehicle as assumed."""
+        """Return the battery energy of each edge of a trace, (k,) Wh.
+
+        Parameters
+        ----------
+        trace
+            Speeds of a drive over k edges.
+        network
+            Road network of the trace.
+        assumed
+            Vehicle assumed by the learner.
+        """
 
     def source(self, setting: Setting) -> Path:
-        """Return the file that SUMO drives on.
+        """Return the SUMO network file.
 
         Raises
         ------
         EvrouteError
-            If none is given and none is known.
+            If no file is given and none is known.
         """
         source = self.net or source_path(setting.network.name)
         if source is None:
@@ -86,34 +106,42 @@ class Driven(World):
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Packages whose versions results depend on."""
+        """Packages on whose versions results depend."""
         return ("libsumo",)
 
     @property
     def conditions(self) -> DrivingConditions:
-        """The day."""
+        """The driving conditions of the day."""
         return DrivingConditions(temperature_c=self.temperature_c)
 
     def true_vehicle(self, assumed: Vehicle) -> Vehicle:
-        """Return the vehicle as it is in this world.
+        """Return the vehicle with the true parameters of this world.
 
         Raises
         ------
         EvrouteError
-            If that is no vehicle any more.
+            If a parameter is outside the range of a vehicle.
         """
         return self.conditions.load(self.equipped(assumed))
 
     def equipped(self, assumed: Vehicle) -> Vehicle:
-        """Return a vehicle before the day does anything to it."""
+        """Return the vehicle before the conditions of the day apply."""
         return assumed
 
 
 class SumoOptions(Driven):
-    """Options of the world whose energies are those of SUMO's electric model (`trace_energy`).
+    """Options of the world with energies by SUMO's electric model (`trace_energy`).
 
-    payload_kg: on top of the vehicle's mass.  auxiliary_w: on top of the vehicle's own.
-    wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from north.
+    Parameters
+    ----------
+    payload_kg
+        Added to the vehicle's mass, kg.
+    auxiliary_w
+        Added to the vehicle's auxiliary power, W.
+    wind_mps
+        Steady wind, m/s.
+    wind_from_deg
+        Bearing from which the wind blows, degrees clockwise from north.
     """
 
     several_vehicles: ClassVar[bool] = True
@@ -126,7 +154,7 @@ class SumoOptions(Driven):
 
     @property
     def conditions(self) -> DrivingConditions:
-        """The day."""
+        """The driving conditions of the day."""
         return DrivingConditions(
             temperature_c=self.temperature_c,
             payload_kg=self.payload_kg,
@@ -135,11 +163,21 @@ class SumoOptions(Driven):
         )
 
     def equipped(self, assumed: Vehicle) -> Vehicle:
-        """Return a vehicle with what runs beside its powertrain."""
+        """Return the vehicle with the additional auxiliary power."""
         return replace(assumed, auxiliary_w=assumed.auxiliary_w + self.auxiliary_w)
 
     def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
-        """Return what each edge of a trace takes, (k,) Wh."""
+        """Return the battery energy of each edge of a trace, (k,) Wh.
+
+        Parameters
+        ----------
+        trace
+            Speeds of a drive over k edges.
+        network
+            Road network of the trace.
+        assumed
+            Vehicle assumed by the learner.
+        """
         from evroute.worlds import trace_energy
 
         day = self.conditions
@@ -148,10 +186,13 @@ class SumoOptions(Driven):
 
 
 class FastsimOptions(Driven):
-    """Options of the world whose energies are those of a car of FASTSim (`fastsim_car`).
+    """Options of the world with energies by a car of FASTSim (`fastsim_car`).
 
-    vehicle_model: a battery car that FASTSim ships; it drives in place of the setting's vehicle,
-    which the learner assumes. Only those with a cabin heed temperature_c.
+    Parameters
+    ----------
+    vehicle_model
+        A battery car that ships with FASTSim; it drives in place of the setting's vehicle, which
+        the learner assumes. Only models with a cabin use ``temperature_c``.
     """
 
     kind: Literal["fastsim"] = "fastsim"
@@ -167,11 +208,21 @@ class FastsimOptions(Driven):
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Packages whose versions results depend on."""
+        """Packages on whose versions results depend."""
         return "libsumo", "fastsim"
 
     def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
-        """Return what each edge of a trace takes, (k,) Wh."""
+        """Return the battery energy of each edge of a trace, (k,) Wh.
+
+        Parameters
+        ----------
+        trace
+            Speeds of a drive over k edges.
+        network
+            Road network of the trace.
+        assumed
+            Vehicle assumed by the learner; not used.
+        """
         from evroute.worlds import fastsim_car
 
         return fastsim_car.energy_wh(trace, network, self.vehicle_model, self.temperature_c)

@@ -1,7 +1,8 @@
-"""What turns and starts take in SUMO, from a survey: trips that together pass every edge, by the same drivers always.
+"""True energies of turns and starts in SUMO, from a survey of trips that together pass every edge.
 
-What no trip of the survey passed takes what `energy.turn_prior` says of it, at the speeds of the
-world, plus the mean by which that is wrong on the passages of the same edge.
+The drivers are always the same. A turn that no trip of the survey passed takes the energy of
+`energy.turn_prior` at the speeds of the world, plus the mean error of that energy on other
+passages of the edge entered.
 """
 
 import logging
@@ -25,7 +26,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passages:
-    """Passages of the a turns and starts of a `TurnTable`: their number, energies, Wh, and times, s, summed; (a,)."""
+    """Sums over passages of the a turns and starts of a `TurnTable`, (a,) each.
+
+    Parameters
+    ----------
+    count
+        (a,) number of passages.
+    energy_wh
+        (a,) summed energies, Wh.
+    time_s
+        (a,) summed times, s.
+    """
 
     count: FloatArray
     energy_wh: FloatArray
@@ -34,11 +45,18 @@ class Passages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surveyed:
-    """The truth as a survey tells it.
+    """True energies and times from a survey.
 
-    turn_wh: (a,) of turns and starts.  expected_wh: (n,) of edges, over their predecessors.
-    time_s: (n,) mean.
-    passed: (n,) whether the survey drove the edge.
+    Parameters
+    ----------
+    turn_wh
+        (a,) energies of turns and starts, Wh.
+    expected_wh
+        (n,) energies of edges, Wh, averaged over predecessors.
+    time_s
+        (n,) mean times, s.
+    passed
+        (n,) whether the survey drove the edge.
     """
 
     turn_wh: FloatArray
@@ -56,8 +74,18 @@ def drive_everywhere(
 ) -> Passages:
     """Drive until every edge was passed, or ``most_trips`` were driven.
 
-    drive: returns the energies, Wh, and times, s, of the (k,) edges given.  time_s: (n,) of edges
-    by which ways are chosen; edges passed before are avoided.
+    Parameters
+    ----------
+    drive
+        Returns the energies, Wh, and times, s, of the (k,) edges given.
+    table
+        Turns and starts.
+    search
+        Search over all edges.
+    time_s
+        (n,) times of the edges, s, for the choice of routes; edges passed before are avoided.
+    most_trips
+        Largest number of trips.
     """
     count, energy_wh, spent_s = np.zeros((3, len(table)))
     for trip, route in enumerate(_routes(table, search, time_s, most_trips), start=1):
@@ -90,7 +118,17 @@ def _routes(
 
 
 def surveyed(passages: Passages, energy: TurnEnergy, speed_mps: FloatArray) -> Surveyed:
-    """Fill what was not passed; speed_mps: (n,) limits of the world."""
+    """Return the true energies and times, estimated for turns without passages.
+
+    Parameters
+    ----------
+    passages
+        Sums of the survey.
+    energy
+        Prior energies of turns.
+    speed_mps
+        (n,) speed limits of the world, m/s.
+    """
     table, n = energy.table, energy.table.n_edges
     prior_wh = energy.mean_wh(np.arange(len(table)), speed_mps)
     excess_wh = passages.energy_wh - passages.count * prior_wh

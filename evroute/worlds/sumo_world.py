@@ -1,11 +1,11 @@
-"""SumoWorld: trips whose speeds SUMO drives; a car that starts, brakes for turns, waits at lights, and is not eq. 8.
+"""SumoWorld: trips driven by SUMO, with starts, braking for turns and traffic lights beyond eq. 8.
 
-Truth is what drives of fixed seeds measure: the energy of a route is the mean of some, and what
-edges take is told by a survey. The best route is the best by those drives of the survey's best, the
-eq. 8 route and the fastest.
+True energies are measured by drives of fixed seeds: the energy of a route is the mean of several
+drives, the energies of edges come from a survey. The best route is the best, by those drives, of
+three: the survey's best, the eq. 8 route and the fastest.
 
 Worlds of equal seed are equal for every method: zones, and the driver and the lights of round t,
-come from streams of their own and do not depend on which routes were chosen.
+have separate random streams and do not depend on the chosen routes.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.checked import read_arrays, write_arrays
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
-from evroute.errors import EvrouteError
-from evroute.files import replacing
+from evroute.errors import DamagedFileError, EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.catalog import cache_dir
 from evroute.network.turn_table import TurnTable
@@ -40,13 +40,24 @@ _log = logging.getLogger(__name__)
 
 
 class SumoWorld:
-    """Trips with the setting's vehicle or those that trips name.
+    """Trips in SUMO with the setting's vehicle or those named by trips.
+
+    Parameters
+    ----------
+    options
+        Options of the world.
+    setting
+        Network, vehicle and prior of the learner.
+    trips
+        Trips to drive.
+    seeds
+        Seeds of the world.
 
     Raises
     ------
     EvrouteError
-        If SUMO is missing or cannot drive the network, or the options make of the vehicle what none
-        can be.
+        If SUMO is missing or cannot drive the network, or a parameter is outside the range of a
+        vehicle.
     """
 
     def __init__(
@@ -68,11 +79,11 @@ class SumoWorld:
         self._arms: dict[str, Arms] = {}
         self._surveyed: dict[str, Surveyed] = {}
         self._route_wh: dict[tuple[str, tuple[int, ...]], float] = {}
-        simulation(network, self._source)  # tell at once what cannot be
+        simulation(network, self._source)  # raises for impossible parameters
         options.true_vehicle(setting.vehicle)
 
     def observe(self, t: int) -> Round:
-        """Return the request of round ``t`` over all edges; the learner knows limits, not zones."""
+        """Return the request of round ``t`` over all edges; the learner has limits, not zones."""
         trip = self.trips.trip(t)
         arms = self._known_arms(trip.vehicle)
         return Round(
@@ -95,11 +106,11 @@ class SumoWorld:
         )
 
     def expected_wh(self, request: Round) -> FloatArray:
-        """Return what the survey tells of each edge, (n,) Wh, all its predecessors being as likely."""
+        """Return the survey's energy of each edge, (n,) Wh, with equally likely predecessors."""
         return self._survey(request.vehicle).expected_wh
 
     def travel_s(self, request: Round) -> FloatArray:
-        """Return the mean time that the survey took on each edge, (n,) s."""
+        """Return the survey's mean time on each edge, (n,) s."""
         return self._survey(request.vehicle).time_s
 
     def route_wh(self, request: Round, route: Route) -> float:
@@ -116,7 +127,7 @@ class SumoWorld:
         return self._route_wh[key]
 
     def best_route(self, request: Round) -> Route:
-        """Return the best of three routes: by the survey, turn by turn, by eq. 8, and by travel time."""
+        """Return the best of three routes: by the survey's turns, by eq. 8 and by travel time."""
         search, ends = self.setting.search, (request.origin, request.destination)
         surveyed, energy = self._survey(request.vehicle), self._energy(request.vehicle)
         rows = np.arange(self._table.n_turns)
@@ -176,22 +187,23 @@ class SumoWorld:
         return self._surveyed[vehicle]
 
     def _passages(self, vehicle: str) -> Passages:
-        """Drive the survey, or take it from the cache."""
+        """Return the passages of the survey, from the cache if it has been driven."""
         network, options = self.setting.network, self.options
-        told = [
+        inputs = [
             network.digest,
             options.provenance(self.setting),
             options.model_dump(mode="json", exclude={"name", "net", "truth_drives"}),
             repr(self._vehicle(vehicle)),
             sumo_survey.SEED,
         ]
-        total = hashlib.sha256(json.dumps(told).encode())
+        total = hashlib.sha256(json.dumps(inputs).encode())
         total.update(self.speed_mps.tobytes())
         path = cache_dir() / "sumo" / f"{network.name}-{total.hexdigest()[:16]}.npz"
-        names = Passages.__slots__
         if path.is_file():
-            with np.load(path) as kept:
-                return Passages(*(kept[name] for name in names))
+            try:
+                return Passages(**read_arrays(path))
+            except DamagedFileError as error:
+                _log.warning("%s; driving it again", error)
         _log.info("SUMO survey of network %s: up to %d trips", network.name, options.survey_trips)
         passages = sumo_survey.drive_everywhere(
             lambda rows, seeds: self._driven(vehicle, rows, seeds),
@@ -201,8 +213,7 @@ class SumoWorld:
             options.survey_trips,
         )
         try:
-            with replacing(path) as new:
-                np.savez(new, **{name: getattr(passages, name) for name in names})
+            write_arrays(path, {name: getattr(passages, name) for name in Passages.__slots__})
         except OSError as error:
             raise EvrouteError(
                 f"cannot write {path}: {error.strerror or os.strerror(error.errno or 0)}"

@@ -1,13 +1,14 @@
-"""Battery energy of a driven trace, step by step, as SUMO's electric model counts it, on our inclines.
+"""Battery energy of a driven trace, step by step, by SUMO's electric model on our inclines.
 
-SUMO's model (Kurczveil, López and Schnieder 2014; ``HelpersEnergy::compute``) at speed v after w
+SUMO's model (Kurczveil, López and Schnieder 2014; ``HelpersEnergy::compute``) at speed v, with w
 one step before:
 
     P = m g v sin(incline) + m (v² - w²) / (2 dt) + A c_w rho v³ / 2 + c_r m g v
 
 divided by the propulsion efficiency where it is positive, times the recuperation efficiency where
 it is negative, plus the constant load; no radial drag and no rotating mass. Here g and rho are
-those of eq. 8 or of the day, rolling goes with cos(incline) and drag with the headwind, as there.
+those of eq. 8 or of the day, rolling is proportional to cos(incline), and drag includes the
+headwind, as there.
 """
 
 import numpy as np
@@ -28,9 +29,20 @@ def energy_wh(
     headwind_mps: FloatArray,
     air_density_kgpm3: float,
 ) -> FloatArray:
-    """Return what each edge of a trace takes from the battery, (k,) Wh.
+    """Return the battery energy of each edge of a trace, (k,) Wh.
 
-    headwind_mps: (n,) of all edges of the network.
+    Parameters
+    ----------
+    trace
+        Speeds of a drive over k edges.
+    network
+        Road network of n edges.
+    vehicle
+        Vehicle that drives.
+    headwind_mps
+        (n,) headwind on every edge of the network, m/s.
+    air_density_kgpm3
+        Air density, kg/m³.
     """
     work_j = work_at_wheels_j(
         trace.speed_mps,
@@ -43,7 +55,7 @@ def energy_wh(
 
 
 def battery_j(work_j: FloatArray, vehicle: Vehicle) -> FloatArray:
-    """Return what the battery gives in each step for work at the wheels, and for the rest, (s,) J."""
+    """Return the battery energy of each step for work at the wheels and auxiliaries, (s,) J."""
     efficiency = np.where(
         work_j >= 0, 1 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
     )
@@ -59,7 +71,21 @@ def work_at_wheels_j(
     air_mps: FloatArray,
     air_density_kgpm3: float,
 ) -> FloatArray:
-    """Return the work of each step at the wheels, (s,) J; all columns (s,), incline as a sine."""
+    """Return the work of each step at the wheels, (s,) J.
+
+    Parameters
+    ----------
+    speed_mps
+        (s,) speed at the end of each step, m/s.
+    incline
+        (s,) sine of the incline.
+    vehicle
+        Vehicle that drives.
+    air_mps
+        (s,) speed relative to the air, m/s.
+    air_density_kgpm3
+        Air density, kg/m³.
+    """
     before_mps = np.concatenate([[0.0], speed_mps[:-1]])
     level = np.sqrt(1 - incline**2)
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
@@ -70,11 +96,11 @@ def work_at_wheels_j(
 
 
 def incline_sin(trace: Trace, network: RoadNetwork) -> FloatArray:
-    """Return the sine of the incline of each step, (s,), where the car was on our profile of heights.
+    """Return the sine of the incline of each step, (s,), on our profile of heights.
 
-    Where it was is known at the ends of edges, but for a step's way; so distances are matched to
-    ours over edges that together are `MATCHED_M` long, and every route climbs exactly what its
-    edges climb.
+    The car's position at the ends of edges is known within one step. So distances are matched to
+    ours over groups of edges at least `MATCHED_M` long, and every route climbs exactly the sum of
+    its edges' climbs.
     """
     step_m = trace.speed_mps * STEP_S
     odometer_m = np.cumsum(step_m)

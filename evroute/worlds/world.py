@@ -6,7 +6,7 @@ A world file looks like this::
     wind_mps = 8
     wind_from_deg = 200
 
-``data/worlds`` has some; a world may be named by its file there, by a file of one's own, or by its
+``data/worlds`` has examples. A world may be named by its file there, by another file, or by its
 kind alone.
 """
 
@@ -33,20 +33,25 @@ WORLDS = {
     "fastsim": "evroute.worlds.sumo_options:FastsimOptions",
     "replay": "evroute.worlds.replay:ReplayWorld",
 }
-"""Kinds: the class of each's options."""
+"""Classes of the options, by kind."""
 DEFAULT = "sampled-gp"
 
 
 class World(BaseModel):
     """The options of one kind of world; one class for each kind.
 
-    kind: its name in `WORLDS`.  name: what run names call it; from the options if not given.
+    Parameters
+    ----------
+    kind
+        Kind, a key of `WORLDS`.
+    name
+        Name in run names; by default composed of the options.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     several_vehicles: ClassVar[bool] = False
-    """Whether trips may name vehicles, each with a truth of its own."""
+    """Whether trips may name vehicles, each with separate true energies."""
 
     environment: ClassVar[str]
     """``module:name`` of the environment; it is built of options, setting, trips and seeds."""
@@ -66,10 +71,19 @@ class World(BaseModel):
         seeds
             Source of all draws of the world.
 
+        Parameters
+        ----------
+        setting
+            Network, vehicle and prior of the learner.
+        trips
+            Trips to drive.
+        seeds
+            Seeds of the world.
+
         Raises
         ------
         EvrouteError
-            If the options do not go with the network or the vehicle.
+            If the options do not fit the network or the vehicle.
         """
         module, _, name = self.environment.partition(":")
         made: Environment = getattr(import_module(module), name)(self, setting, trips, seeds)
@@ -77,22 +91,22 @@ class World(BaseModel):
 
     @property
     def tells_temperature(self) -> bool:
-        """Whether the contexts of its rounds tell the temperature too."""
+        """Whether the contexts include the temperature."""
         return False
 
     def provenance(self, setting: Setting) -> dict[str, Any]:
-        """Return what results depend on besides the options, and a ``note`` for people where there is one.
+        """Return further sources of the results, and optionally a ``note`` for readers.
 
         Raises
         ------
         EvrouteError
-            If a file that the world needs cannot be read.
+            If a file of the world cannot be read.
         """
         return {}
 
     @property
     def label(self) -> str:
-        """What stands for it in names of runs and tables: ``wind``, ``physics-windmps8``."""
+        """Name in runs and tables: ``wind``, ``physics-windmps8``."""
         if self.name:
             return self.name
         options = self.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
@@ -106,7 +120,7 @@ def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
     Raises
     ------
     UnknownNameError
-        If there is no such name or kind; the message lists those there are.
+        If the name or kind is unknown; the message lists the known ones.
     EvrouteError
         If a file is missing or not TOML, or an option is unknown or out of its range.
     """

@@ -8,9 +8,20 @@ from evroute.network.road_network import RoadNetwork
 
 
 def edges_in_zones(network: RoadNetwork, zones: int, radius_m: float, rng: Generator) -> BoolArray:
-    """Draw zones around the middles of random edges; return (n,) whether an edge's middle lies in one of them.
+    """Return whether the middle of each edge lies in a zone around a random edge, (n,).
 
     The middle is that of the line between the edge's two junctions.
+
+    Parameters
+    ----------
+    network
+        Road network of n edges.
+    zones
+        Number of zones.
+    radius_m
+        Radius of the zones, m.
+    rng
+        Draws the centres.
     """
     middle_m = np.column_stack(
         [

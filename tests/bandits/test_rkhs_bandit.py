@@ -1,4 +1,4 @@
-"""The bandit of functions of known norm: its functions, its shared worlds, and its methods against the bounds."""
+"""The bandit of functions of known norm: functions, shared worlds, methods against bounds."""
 
 import numpy as np
 import pytest

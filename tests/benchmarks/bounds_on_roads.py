@@ -74,7 +74,7 @@ def tightness(network: str, seeds: int) -> None:
 
 
 def compare(found, t, model, arms, route, truth, own, least):
-    """Add the widths and the coverage of every interval after t trips; return the largest B_min so far."""
+    """Add widths and coverage of every interval after t trips; return the largest B_min so far."""
     spectrum = model.spectrum()
     points = model.points(spectrum, arms)
     rows = arms.rows_of(route.rows)
@@ -228,7 +228,7 @@ def cone(n_arms: int = 25) -> None:
 
 
 def general(problem, x, y, point, radius2):
-    """Return the largest value at a point over the confidence set by sequential quadratic programs."""
+    """Return the largest value at a point over the confidence set, by quadratic programs."""
     every = np.vstack([x, point])
     factor = np.linalg.cholesky(problem.kernel(every, every) + 1e-10 * np.eye(len(every)))
     rows, goal = factor[:-1], factor[-1]

@@ -35,7 +35,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def ask(answers: Path) -> None:
-    """Let Compass answer; write its answers, print its times and what it does with a bound on the charge."""
+    """Run Compass; write its answers, print its times and its answer to a bound on the charge."""
     compass, tomlkit = import_module("nrel.routee.compass"), import_module("tomlkit")
     root = Path(str(compass.__file__)).parent / "resources" / "downtown_denver_example"
     config_path = root / "osm_default_energy.toml"
@@ -96,7 +96,7 @@ def ask(answers: Path) -> None:
 
 
 def judge(answers: Path, edges: Path) -> None:
-    """Print how far Compass's routes are from evroute's by eq. 8, and the time of evroute's plans."""
+    """Print the eq. 8 excess of Compass's routes over evroute's, and the time of its plans."""
     import numpy as np
 
     from evroute.energy.vehicle import load_vehicle

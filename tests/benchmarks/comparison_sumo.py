@@ -34,7 +34,10 @@ from evroute.planning.planner import Planner
 N_PAIRS, N_TIMED, SEED = 300, 3000, 0
 LOSES_WH = 0.01
 NETS = {"monaco": "monaco/most.net.xml.gz", "luxembourg": "luxembourg/lust.net.xml.gz"}
-CAR = '<vType id="ev" vClass="passenger" emissionClass="Energy/unknown" speedFactor="1" speedDev="0"/>'
+CAR = (
+    '<vType id="ev" vClass="passenger" emissionClass="Energy/unknown" '
+    'speedFactor="1" speedDev="0"/>'
+)
 HEAD = (
     "by",
     "routes",
@@ -73,7 +76,7 @@ def cpu_s(command: Sequence[str], output: Path) -> float:
 
 
 def draw(network: RoadNetwork) -> list[tuple[int, int]]:
-    """Return random pairs of distinct edges (network rows) of the largest strongly connected component."""
+    """Return random pairs of distinct edges of the largest strongly connected component."""
     ones = np.ones(len(network.turns))
     turns = csr_matrix((ones, tuple(network.turns.T)), shape=(network.n_edges, network.n_edges))
     part = connected_components(turns, connection="strong")[1]
@@ -85,7 +88,8 @@ def draw(network: RoadNetwork) -> list[tuple[int, int]]:
 def write_trips(path: Path, network: RoadNetwork, pairs: Sequence[tuple[int, int]]) -> None:
     """Write the pairs as trips of SUMO."""
     lines = [
-        f'<trip id="{i}" type="ev" depart="0" from="{network.edge_id[a]}" to="{network.edge_id[b]}"/>'
+        f'<trip id="{i}" type="ev" depart="0" '
+        f'from="{network.edge_id[a]}" to="{network.edge_id[b]}"/>'
         for i, (a, b) in enumerate(pairs)
     ]
     path.write_text(f"<routes>{CAR}{''.join(lines)}</routes>")

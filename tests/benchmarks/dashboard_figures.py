@@ -1,4 +1,4 @@
-"""How quick the dashboard is in Chromium: ``python tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
+"""Speed of the dashboard in Chromium: ``tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
 
 Prints a row for each visit: seconds from the request to the roads drawn, from the second click to
 the verdict and to the route on the map, and megabytes of the messages of each rerun; those of the

@@ -19,7 +19,7 @@ def projection_error(posterior):
 
 
 def variance_ratios(n_draws: int = 200) -> None:
-    """Print how often a drawn dictionary keeps all variances within a factor of three of the exact ones."""
+    """Print how often a dictionary keeps all variances within a factor 3 of the exact ones."""
     rng = np.random.default_rng(3)
     x = rng.random((200, 2))
     posterior = SparsePosterior(VectorKernel("rbf", 1.0, 0.25), np.ones(200), 2, 0.05)
@@ -51,7 +51,7 @@ def variance_ratios(n_draws: int = 200) -> None:
 
 
 def kors_sizes(n: int = 1500) -> None:
-    """Print size and projection error of KORS's dictionary beside the effective dimension, for fresh contexts."""
+    """Print size and projection error of KORS's dictionary and the effective dimension."""
     print("lengthscale | mu | d_eff | gamma | m | mu_t / mu | m / (gamma d_eff)")
     for lengthscale in (1.0, 0.5):
         kernel = VectorKernel("matern-5/2", 0.25**2, lengthscale)

@@ -1,4 +1,4 @@
-"""Flynn & Reeb's Figure 1: bands of CMM, AY and IGP around one function: ``flynn_bands.py OUT.png`` (or .svg)."""
+"""Flynn & Reeb's Figure 1: bands of CMM, AY and IGP: ``flynn_bands.py OUT.png`` (or .svg)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Flynn & Reeb's table of regrets: ``python tests/benchmarks/flynn_table.py OUT.csv --repetitions 2``.
+"""Flynn & Reeb's table of regrets: ``tests/benchmarks/flynn_table.py OUT.csv --repetitions 2``.
 
 Rows are added to the file as runs end, and runs in the file are not repeated. ``--summary`` prints
 the table beside the paper's numbers.

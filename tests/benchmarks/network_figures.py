@@ -1,4 +1,4 @@
-"""Print the figures of networks from anywhere: size, restrictions, inclines before and after smoothing, exactness.
+"""Print figures of networks: size, restrictions, inclines with and without smoothing, exactness.
 
 ``EVROUTE_DATA_DIR=... python tests/benchmarks/network_figures.py [REGION]``, where REGION is a
 folder that ``test_scale.write_region`` filled.
@@ -34,7 +34,7 @@ def inclines(network: RoadNetwork, least_m: float = 0.0) -> str:
 
 
 def worst_violation_wh(network: RoadNetwork) -> float:
-    """Return by how much the certificate is broken at worst, Wh: 0 up to rounding if every route is optimal."""
+    """Return the largest violation of the certificate, Wh; 0 up to rounding if optimal."""
     vehicle = load_vehicle()
     energy_wh = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps).total_wh
     potential = potential_wh(vehicle, network.climb_m)

@@ -1,4 +1,4 @@
-"""Print the figures of learning on a region: one plan and one update by trip length and by edges driven before.
+"""Print the time of a plan and an update on a region, by trip length and edges driven before.
 
 ``python tests/benchmarks/region_figures.py NETWORK [TRIPS]`` with a network of the catalogue
 (``region``: what ``test_scale.write_region`` made, built with ``evroute network build``). The first

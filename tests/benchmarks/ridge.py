@@ -56,7 +56,7 @@ class Ridge:
         self.size = t + 1
 
     def predict(self, cross: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``mu``, ``rho²`` of points from their kernel with measurements (t, a), itself (a,)."""
+        """Return ``mu`` and ``rho²`` of points by cross kernel (t, a) and variances (a,)."""
         root = self._solve(cross)
         return self._solved[: self.size] @ root, np.maximum(
             variance - np.einsum("ij,ij->j", root, root), 0.0

@@ -1,4 +1,4 @@
-"""``python tests/benchmarks/scale_figures.py``: what two processes gain, and what a task costs on a Dask cluster.
+"""``python tests/benchmarks/scale_figures.py``: gain of two processes, cost of a Dask task.
 
 Prints the tables of docs/figures/scale.md: what a round is made of on Monaco; 20 runs of 100 trips
 on Monaco in one process and in two; then ``--tasks`` runs of two trips on Denver, so short that
@@ -90,7 +90,7 @@ class Shares:
 
 
 def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
-    """Play a run on Monaco, trip A, and return the CPU milliseconds of a round by part; writing files is ``log``."""
+    """Play a run on Monaco, trip A; return CPU milliseconds of a round by part (``log``: files)."""
     from evroute.experiments import play
     from evroute.experiments.experiment import grid
     from evroute.experiments.runs import RunFolder
@@ -126,7 +126,7 @@ def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
 
 
 def simulated(arguments: list[str], out: Path, *options: str) -> tuple[float, float]:
-    """Run ``evroute simulate`` and return its wall and CPU seconds, those of its own processes included."""
+    """Run ``evroute simulate``; return wall and CPU seconds, those of child processes included."""
     before, started = os.times(), time.perf_counter()
     command = [
         sys.executable,

@@ -38,7 +38,7 @@ def draw_pairs(network: RoadNetwork) -> IntArray:
 
 
 def bellman_ford(network: RoadNetwork, energy_wh: FloatArray, origins: IntArray) -> FloatArray:
-    """Return the (origins, n) least signed energy to the end of every edge, by relaxing all turns until none helps.
+    """Return the least signed energy to every edge, (origins, n), by relaxing all turns to the end.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def rules(network: RoadNetwork) -> None:
 
 
 def savings(network: RoadNetwork) -> None:
-    """Print how much energy the least-energy route saves against the fastest, and the time it takes for it."""
+    """Print energy saved and time lost by the least-energy route against the fastest."""
     planner = Planner(network, load_vehicle())
     saved_wh, share, extra = [], [], []
     for origin, destination in draw_pairs(network).tolist():
@@ -145,7 +145,7 @@ def battery(network: RoadNetwork) -> None:
 
 
 def limits(network: RoadNetwork) -> None:
-    """Print how the answers under time limits are proven, by extra time and start charge; 100 pairs each."""
+    """Print the share of proven answers under time limits, by extra time and start charge."""
     planner = Planner(network, load_vehicle())
     pairs = draw_pairs(network)[:100]
     for start in (None, 100, 12):

@@ -1,4 +1,4 @@
-"""Final routes of finished runs and eq. 8's, driven again by SUMO with equal seeds (docs/figures/sumo.md).
+"""Final routes and eq. 8 routes, driven again by SUMO with equal seeds (docs/figures/sumo.md).
 
     python tests/benchmarks/sumo_redrive.py data/experiments/worlds-sumo.toml runs/worlds-sumo
 

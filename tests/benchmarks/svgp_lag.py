@@ -1,4 +1,4 @@
-"""How far the sparse variational model is behind the exact posterior, on the trips that this one's learner drives.
+"""Error of the sparse variational model against the exact posterior, on the latter's trips.
 
     EVROUTE_DATA_DIR=... OMP_NUM_THREADS=1 python tests/benchmarks/svgp_lag.py monaco A
 
@@ -35,7 +35,7 @@ WAYS = {
 
 
 def trips(setting: Setting, trip: str, exact: ExactGP) -> Iterator[Feedback]:
-    """Yield the trips that Thompson sampling on the exact posterior drives in a drawn world, learning as it goes."""
+    """Yield the trips of Thompson sampling on the exact posterior in a drawn world."""
     world = SampledWorld().build(setting, Repeated(*setting.ends(trip)), SeedSequence(0))
     agent = Agent(
         model=exact,

@@ -1,4 +1,4 @@
-"""Batches on one belief: requests per second and core, by networkx and by evroute in the same run."""
+"""Batches on one belief: requests per second and core, by networkx and by evroute."""
 
 from time import process_time
 from typing import Any

@@ -1,4 +1,4 @@
-"""One trip learned by the exact model, and by downdating the covariance of all edges, at the same D in the same run.
+"""One trip learned by the exact model and by downdating all covariances, at the same D.
 
 The dense way is the fastest we know: LAPACK and BLAS in place, one triangle. Run with one BLAS
 thread:

@@ -34,7 +34,7 @@ def setting(request: pytest.FixtureRequest) -> Setting:
 
 
 def rounds_of(setting: Setting, model: str) -> tuple[Agent, Callable[[], None]]:
-    """Return an agent that has driven a while where eq. 8 is true, and what drives it one round further."""
+    """Return an agent trained in an eq. 8 world, and a function that plays one more round."""
     rng = default_rng(0)
     agent = Agent(
         model=call(named(MODELS, "model", model), {"prior_factor": None}, setting),

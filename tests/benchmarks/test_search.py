@@ -1,4 +1,4 @@
-"""Searches and whole requests, each against another way in the same run; every time is that of 20 random pairs."""
+"""Searches and whole requests against alternatives; every time is that of 20 random pairs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""One trip learned and all edges predicted: Algorithm 3 as printed, its two stable forms, the exact posterior.
+"""Time of one update and of all predictions: Algorithm 3, its two stable forms, the exact model.
 
 All at the same number of driven edges D in the same run, with one thread:
 

@@ -1,4 +1,4 @@
-"""Do contexts of lights, stop signs and right of way help to foretell turns never driven? (docs/figures/turns.md)
+"""Effect of lights, stop signs and priority on predictions of new turns (docs/figures/turns.md)
 
     python tests/benchmarks/turn_controls.py monaco luxembourg
 
@@ -96,7 +96,7 @@ def foretold(
     *,
     learns: bool = True,
 ) -> str:
-    """Return number of passages of turns that were not learned, and errors of what is foretold, Wh."""
+    """Return the number of passages of turns not learned, and the prediction errors, Wh."""
     space = make_space(method, setting)
     model = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
     fleet = together([space.feedback(trip) for trip in learned])

@@ -1,4 +1,4 @@
-"""The figures of docs/figures/turns.md: arms on turns against arms on edges; each command prints one table.
+"""Tables of docs/figures/turns.md: arms on turns against arms on edges, one table per command.
 
     python tests/benchmarks/turn_figures.py prior CITY [WORLD ...]      # error per edge before any
     trip python tests/benchmarks/turn_figures.py learning CITY [WORLD ...]   # energy, error and
@@ -57,7 +57,7 @@ def world_of(name: str, setting: Setting, origin: int, destination: int, seed: i
 
 
 def prior(city: str, worlds: list[str]) -> None:
-    """Drive eq. 8 routes between random edges once each, and compare what was measured with what was expected."""
+    """Drive eq. 8 routes between random edges once each; compare measured and expected energy."""
     setting = load_setting(city, "reference", "dissipation")
     space, rng = setting.on_turns().space, default_rng(0)
     pairs = rng.integers(setting.network.n_edges, size=(N_ROUTES, 2)).tolist()

@@ -1,4 +1,4 @@
-"""Priors on edges and on turns against SUMO's electric model: the table of docs/figures/turns.md, printed.
+"""Priors on edges and turns against SUMO's electric model: the table of docs/figures/turns.md.
 
     python tests/benchmarks/turn_sumo.py
 
@@ -25,11 +25,13 @@ from evroute.planning.turn_space import TurnSpace
 
 N_TRIPS, STEP_S, LONGEST_S = 150, 0.5, 4000
 FEWEST_EDGES, FEWEST_VISITS = 10, 4
-VEHICLE_TYPE = """<routes><vType id="ev" vClass="passenger" emissionClass="Energy/unknown" mass="1830" sigma="0"
- speedDev="0" speedFactor="1"><param key="rotatingMass" value="0"/><param key="frontSurfaceArea" value="2.6"/>
+VEHICLE_TYPE = """<routes><vType id="ev" vClass="passenger" emissionClass="Energy/unknown"
+ mass="1830" sigma="0" speedDev="0" speedFactor="1"><param key="rotatingMass" value="0"/>
+<param key="frontSurfaceArea" value="2.6"/>
 <param key="airDragCoefficient" value="0.35"/><param key="rollDragCoefficient" value="0.01"/>
 <param key="radialDragCoefficient" value="0"/><param key="constantPowerIntake" value="0"/>
-<param key="propulsionEfficiency" value="0.98"/><param key="recuperationEfficiency" value="0.96"/></vType></routes>"""
+<param key="propulsionEfficiency" value="0.98"/><param key="recuperationEfficiency" value="0.96"/>
+</vType></routes>"""
 
 
 def write_flat(path: Path) -> None:
@@ -47,7 +49,7 @@ def write_flat(path: Path) -> None:
 
 
 def drive(setting: Setting) -> list[tuple[Route, FloatArray]]:
-    """Drive routes of least eq. 8 energy between random edges; return each with what every edge took, Wh."""
+    """Drive eq. 8 routes between random edges; return each with the energy of its edges, Wh."""
     import libsumo
 
     rng, trips, name = default_rng(0), [], 0

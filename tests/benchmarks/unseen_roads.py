@@ -1,4 +1,4 @@
-"""Error of the energy predicted for routes that share few roads with those driven, by the number of trips.
+"""Prediction error on routes with few roads in common with the trips, by the number of trips.
 
     python tests/benchmarks/unseen_roads.py monaco --worlds wind,payload,cold --seeds 5
 

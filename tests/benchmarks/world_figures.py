@@ -50,7 +50,7 @@ def spread(groups: Mapping[Hashable, Sequence[float]]) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Driven:
-    """One trip by edge, (k,): what SUMO's model took, its kinetic part, eq. 8, and the physics of turns, Wh."""
+    """One trip by edge, (k,) Wh: SUMO's model, its kinetic part, eq. 8, the physics of turns."""
 
     rows: IntArray
     wh: FloatArray
@@ -123,7 +123,7 @@ def sumo_eq8(name: str) -> None:
 
 
 def print_spreads(random: list[Driven], named: dict[str, list[Driven]]) -> None:
-    """Print how much an edge differs from passage to passage, and whether errors of a trip go together."""
+    """Print the spread of an edge between passages, and the correlation of errors in a trip."""
     by_edge, by_turn = defaultdict(list), defaultdict(list)
     for trip in random:
         padded = [-1, *trip.rows.tolist(), -1]

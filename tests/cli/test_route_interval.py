@@ -60,7 +60,7 @@ def test_a_belief_gives_an_interval_with_what_it_assumes(evroute, tmp_path):
     assert low < told["mean_wh"] < high
     status, _, err = evroute(*plan[:-1], "B=0.1")
     assert status == 2
-    assert "no function of norm B = 0.1 fits what was measured" in err
+    assert "no function of norm B = 0.1 fits the measurements" in err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every lawful pair of a model and an index through three rounds on a toy network, under search rules in turn."""
+"""Every valid pair of model and index through three rounds on a toy network."""
 
 from itertools import pairwise, product
 

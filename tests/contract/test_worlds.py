@@ -139,7 +139,7 @@ def test_the_energy_of_a_route_is_the_sum_over_its_turns(name: str, build, setti
 
 @pytest.mark.parametrize("name", [name for name in FREE if name != "sampled-gp"])
 def test_a_way_there_and_back_takes_energy(name: str, build, setting_of) -> None:
-    """Heights cancel on a closed way, so physics leaves a positive energy; draws of a prior may not."""
+    """Heights cancel on a closed way: physics leaves positive energy; draws of a prior may not."""
     world, setting = build(name), setting_of(name)
     request = world.observe(1)
     weights = setting.network.length_m
@@ -166,7 +166,7 @@ def test_measurements_average_to_the_expected_energy(name: str, build, setting_o
 @pytest.mark.data
 @pytest.mark.parametrize("name", [name for name in CASES if name != "sampled-gp"])
 def test_no_tried_route_takes_less_than_the_best(name: str, build, setting_of) -> None:
-    """Worlds drawn from the prior count energies below the climb as the climb, so they are left out."""
+    """Worlds drawn from the prior count energies below the climb as the climb: left out here."""
     world, setting = build(name), setting_of(name)
     request = world.observe(1)
     least_wh = world.route_wh(request, world.best_route(request))

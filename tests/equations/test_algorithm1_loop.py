@@ -1,4 +1,4 @@
-"""Sandberg et al., Algorithm 1: eight rounds of BI-UCB on two parallel roads, against a loop written out by hand."""
+"""Sandberg et al., Algorithm 1: eight rounds of BI-UCB on two roads, against a plain loop."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Sandberg et al., Algorithm 2: indices and rectified weights, each line worked by hand on three edges."""
+"""Sandberg et al., Algorithm 2: indices and rectified weights, by hand on three edges."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""BBKB (Calandriello et al. 2020): the numbered properties of the specification about batches, T14 to T31."""
+"""BBKB (Calandriello et al. 2020): numbered properties of the specification, T14 to T31."""
 
 import heapq
 import io
@@ -320,7 +320,7 @@ def test_t31_equal_seeds_give_equal_picks_also_across_a_break(make):
 
 
 def lazy_pick(model, arms, stale, width):
-    """Refresh the least stale index until it is the least after its refresh too; return it and how many it took."""
+    """Refresh the least stale index until it stays the least; return it and the refreshes."""
     heap = [(value, arm) for arm, value in enumerate(stale)]
     heapq.heapify(heap)
     refreshed = 0

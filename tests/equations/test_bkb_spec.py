@@ -1,4 +1,4 @@
-"""BKB and BBKB (Calandriello et al. 2019, 2020): the numbered properties of the specification, T1 to T31.
+"""BKB and BBKB (Calandriello et al. 2019, 2020): the specification's numbered properties, T1-T31.
 
 Everything is compared with dense formulas written here, on a squared-exponential kernel over points
 of the plane.
@@ -65,7 +65,7 @@ def test_t1_a_dictionary_of_all_that_was_measured_is_exact(lengthscale):
 
 
 def dense(problem, dictionary):
-    """Return mean and both forms of the variance, by eigenvalues as the specification prints them."""
+    """Return mean and both forms of the variance by eigenvalues, as in the specification."""
     k, lam = problem.k, problem.posterior.ridge
     w, q = np.linalg.eigh(k[np.ix_(dictionary, dictionary)])
     kept = w > len(w) * np.finfo(float).eps * w.max()
@@ -271,7 +271,7 @@ def test_per_obs_is_the_law_of_the_published_loop(problem):
 
 @pytest.mark.slow
 def test_t18_dictionaries_grow_slower_than_what_was_measured():
-    """Fresh contexts in four dimensions, 60 a trip (section 6.5), q_bar 1; and 40 arms that repeat."""
+    """New contexts in four dimensions, 60 a trip (section 6.5), q_bar 1; and 40 repeated arms."""
     rng = np.random.default_rng(0)
     n = 60
     arms = Arms(np.arange(n), rng.normal(size=(n, 4)), np.zeros(n))

@@ -1,4 +1,4 @@
-"""Confidence bounds: the numbered tests of our notes on Flynn & Reeb, arXiv 2403.12732 (section 13)."""
+"""Confidence bounds: numbered tests of our notes on Flynn & Reeb, arXiv 2403.12732 (section 13)."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def truth(kernel, norm, rng, n=20, d=1):
 
 
 def problem(seed, *, t=20, kernel=rbf, norm=3.0, sigma=0.2, delta=0.1, c=0.5, d=1, **assumed):
-    """Return a state that measured a function of norm 3, its points, its values, and the function."""
+    """Return a state with measurements of a function of norm 3, points, values, the function."""
     rng = np.random.default_rng(seed)
     f = truth(kernel, norm, rng, d=d)
     x = rng.uniform(size=(t, d))
@@ -143,7 +143,7 @@ def test_02_cmm_in_dmm_in_amm_strictly_in_ay_and_in_igp_at_matched_parameters(se
 
 
 def cone_program(kernel, x, y, point, *, radius, norm):
-    """Return the largest value at a point over the confidence set, by a general solver of constrained problems.
+    """Return the largest value at a point over the confidence set, by constrained optimisation.
 
     In coordinates v with f(z) = k(z, .)' L^-T v, where L L' = K over the points and norm is ||v||.
     """
@@ -409,7 +409,7 @@ def test_12_more_norm_or_less_delta_never_narrows(seed):
 
 @pytest.mark.slow
 def test_13_dmm_regrets_less_than_amm_than_ay_than_igp():
-    """RBF of lengthscale 0.5 in the unit cube, within twice the paper's spread; a third of its rounds, 3 seeds."""
+    """RBF of lengthscale 0.5 in the unit cube, within twice the paper's spread, on 3 seeds."""
     problem = Problem(np.inf, 0.5)
     mean = {
         method: np.mean([play(problem, method, seed, rounds=300)[-1] for seed in range(3)])

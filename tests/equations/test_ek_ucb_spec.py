@@ -79,7 +79,7 @@ def test_1_a_full_dictionary_is_ridge_regression(kernel):
 
 
 class Inverses:
-    """Section 5.1 as printed: Lambda, Gamma and the inverse of K_ZZ, updated by rank-one formulas."""
+    """Section 5.1 as printed: Lambda, Gamma and the inverse of K_ZZ by rank-one updates."""
 
     def __init__(self, kernel, lam, d):
         self.k = lambda a, b: kernel(np.zeros(len(a), dtype=int), a, np.zeros(len(b), dtype=int), b)
@@ -285,7 +285,7 @@ class Table:
 
 
 def test_8_variances_are_not_negative_and_may_be_below_the_exact_ones():
-    """F = 2 [[1, 1], [1, 1]], P on the first axis, lambda 1/2, phi = (1, -1) / sqrt 2: 1.2 against 2."""
+    """F = 2 [[1, 1], [1, 1]], P on axis 1, lambda 1/2, phi = (1, -1) / sqrt 2: 1.2 against 2."""
     phi = np.array([[1.0, 1.0], [1.0, 0.0], [1 / np.sqrt(2), -1 / np.sqrt(2)]])
     variances = []
     for dictionary in ([1], [0, 1]):
@@ -338,7 +338,7 @@ def test_10_far_from_everything_the_prior_is_believed():
 
 
 def test_11_the_log_det_and_the_effective_dimension_lie_in_their_bounds():
-    """Fresh contexts in the cube, a Matérn kernel of lengthscale 1 and deviation 1/4, lambda 0.01, gamma 1."""
+    """New contexts in the cube, Matérn of lengthscale 1, deviation 1/4, lambda 0.01, gamma 1."""
     rng = np.random.default_rng(11)
     edge, x = points(rng, 400)
     kernel = VectorKernel("matern-5/2", 0.25**2, 1.0)

@@ -1,4 +1,4 @@
-"""Arms on turns (total-energy potential): Dijkstra on shifted weights equals Bellman-Ford on signed turn energies."""
+"""Total-energy potential on turns: Dijkstra on shifted weights equals Bellman-Ford on energies."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Several vehicles in one run: each learns for itself, or all learn together; both worked out again by hand."""
+"""Several vehicles in one run, with separate beliefs or a common one, both checked by hand."""
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -128,7 +128,7 @@ def test_turns_a_guard_and_joint_beliefs_work_in_fleets(table, tmp_path, method)
     [
         (
             {"world": ["sampled-gp"]},
-            f"name vehicles \\({VAN}\\), and world 'sampled-gp' knows one alone",
+            f"name vehicles \\({VAN}\\), and world 'sampled-gp' has one only",
         ),
         (
             {"models": ["bkb"], "indices": ["radius"], "share_belief": True},

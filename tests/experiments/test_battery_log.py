@@ -1,4 +1,4 @@
-"""What trips do to the charge, by hand; and what is announced of the reserve, in closed form on one edge."""
+"""Charge after trips, by hand; predicted reserve, in closed form on one edge."""
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -96,7 +96,7 @@ def test_a_run_logs_the_charge_of_each_trip_and_of_random_routes(tmp_path) -> No
 
 @pytest.mark.parametrize(
     ("fields", "told"),
-    [({"reserve": 10.0}, "reserve needs the charge"), ({"soc": 5, "reserve": 10}, "soc is 5 %")],
+    [({"reserve": 10.0}, "reserve needs soc"), ({"soc": 5, "reserve": 10}, "soc is 5 %")],
 )
 def test_a_battery_that_cannot_be_is_refused(fields, told) -> None:
     with pytest.raises(EvrouteError, match=told):

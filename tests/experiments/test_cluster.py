@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster: the same files as at home, and nothing finished lost when parts of it are killed."""
+"""Runs on a Dask cluster: the files of a local run, and no finished run lost after a kill."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""In the world that the prior describes, route intervals hold what they promise, chosen routes included.
+"""In the world of the prior, route intervals reach their level, on chosen routes too.
 
 Conditional on what was driven the posterior is the truth's own distribution, and so it stays for
 routes chosen by it; the share of trips inside an interval is then binomial. ``-s`` prints the

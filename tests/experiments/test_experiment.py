@@ -139,7 +139,7 @@ def test_an_option_that_no_index_takes_is_refused() -> None:
         (("horizon = 3", "horizont = 3"), "horizont: Extra inputs are not permitted"),
         (('index = "ts"', 'index = "ts", speed = 2'), "takes speed"),
         (('["A"]', "[]"), "trips.denver: Tuple should have at least 1 item"),
-        (('["A"]', '["A", "A"]'), "asked for twice: denver-A-exact-ts-potential-rectified-s0"),
+        (('["A"]', '["A", "A"]'), "run denver-A-exact-ts-potential-rectified-s0 occurs twice"),
         (("horizon = 3", "closed_share = 1.0"), "closed_share: Input should be less than 1"),
         (("horizon = 3", "horizon = 3 ="), "is not TOML"),
         (("horizon = 3", 'search = ["fastest"]'), "unknown search 'fastest'; there are potential,"),
@@ -221,7 +221,7 @@ def test_a_share_of_closed_edges_goes_to_every_world(tmp_path) -> None:
     ("world", "message"),
     [
         ('{ kind = "physics", hail = 1 }', "kind 'physics' has no option 'hail'"),
-        ('["physics", "physics"]', "asked for twice: denver-A-physics-exact-ts"),
+        ('["physics", "physics"]', "run denver-A-physics-exact-ts"),
         ("[]", "world: Tuple should have at least 1 item"),
         ("7", "world 7 is neither a name nor a file nor a table"),
     ],

@@ -1,4 +1,4 @@
-"""Audited routes: measured and foretold in every tenth round, while nothing else of the run changes."""
+"""Random routes: measured and predicted every tenth round; the rest of the run is unchanged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Regret: never negative, nought on a best route, and what the definition says on roads counted by hand."""
+"""Regret: never negative, zero on a best route, and its definition on roads counted by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What five trips teach of roads that none of them drove, in worlds whose physics is not what eq. 8 assumes."""
+"""Predictions on unseen roads after five trips, in worlds whose physics departs from eq. 8."""
 
 import numpy as np
 import pytest

@@ -36,7 +36,7 @@ def value_at(world, nu, theta, driven, inducing=None, context=DEFAULT_KERNEL):
 
 
 def kernel_of(world, nu, numbers=NUMBERS, context=DEFAULT_KERNEL) -> EdgeContextKernel:
-    """The kernel that a surface stands for: k_G is scaled to mean diagonal 1, its own graph part is not."""
+    """The kernel of a surface; its k_G is scaled to mean diagonal 1, the surface's is not."""
     graph = GraphMatern(world.kernel.graph.laplacian, nu, numbers[-1])
     eigenvalues, vectors = np.linalg.eigh(graph.laplacian.toarray())
     filtered = (vectors * (1.0 + eigenvalues * numbers[-1] ** 2 / (2 * nu)) ** -nu) @ vectors.T

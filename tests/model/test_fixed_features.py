@@ -1,4 +1,4 @@
-"""A Gaussian process in features fixed beforehand, against the exact one and its own kernel written out."""
+"""A Gaussian process in fixed features, against the exact one and its kernel written out."""
 
 import numpy as np
 import pytest

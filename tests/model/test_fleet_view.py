@@ -1,4 +1,4 @@
-"""One belief of several vehicles: what one drives, as a share of what roads dissipate, the others know."""
+"""One belief of several vehicles, shared by relative error of the dissipated energy."""
 
 import numpy as np
 import pytest

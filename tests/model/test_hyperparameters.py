@@ -29,7 +29,7 @@ def drawn(world, truth: Hyperparameters, n_edges: int, repeats: int, seed: int) 
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
-    """350 edges, 4 measurements each: the noise to 5 %, deviation 30 %, share 0.3, lengthscales within a factor 2."""
+    """350 edges, 4 measurements each: noise to 5 %, deviation 30 %, share 0.3, scales factor 2."""
     world = make_world(n=350)
     lengthscales = np.array([[1.5, 1.5, 1.5], [1.0, 1.5, 2.0]])
     truth = Hyperparameters(2, 1.0, lengthscales, 0.4, std_factor=2.0, noise_factor=0.6)
@@ -93,7 +93,7 @@ def test_a_fit_that_fails_leaves_the_old_values_and_says_so(make_world, monkeypa
         result = fit(world.kernel, world.noise_std_wh, Driven.of([world.trip(10)]))
     assert result.failed == "it is not positive definite"
     assert result.found.to_json() == Hyperparameters.of(world.kernel).to_json()
-    assert "the hyper-parameters stay what they were: it is not positive definite" in caplog.text
+    assert "the hyper-parameters stay unchanged: it is not positive definite" in caplog.text
 
 
 def test_applied_hyper_parameters_are_those_of_the_kernel(make_world):

@@ -1,4 +1,4 @@
-"""PhysicsRegression by normal equations written out, and the recovery of coefficients that are known."""
+"""PhysicsRegression by normal equations written out, and recovery of known coefficients."""
 
 import numpy as np
 import pytest

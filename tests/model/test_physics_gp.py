@@ -25,7 +25,7 @@ def make(setting: Setting, **options) -> PhysicsGP:
 
 
 def textbook(setting: Setting, arms: Arms, trips: list[Feedback]):
-    """Return mean and covariance of arms, and of the coefficients, by one solve with all measurements."""
+    """Return mean and covariance of arms and coefficients by one solve with all measurements."""
     edge, features, prior_wh, energy_wh = (
         np.concatenate([getattr(trip, name) for trip in trips])
         for name in ("id", "features", "prior_mean_wh", "energy_wh")

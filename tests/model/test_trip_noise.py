@@ -1,4 +1,4 @@
-"""Noise that the edges of a trip share, and noise that is learned: against dense formulas and against the truth."""
+"""Common noise of a trip, and learned noise, against dense formulas and true values."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from evroute.planning.forecast import forecast
 
 
 def dense(world, trips, covariances, arms):
-    """Return mean and covariance of eqs. 2-3 on all single measurements under block-diagonal noise."""
+    """Return mean and covariance of eqs. 2-3 on all measurements under block-diagonal noise."""
     edge = np.concatenate([trip.id for trip in trips])
     features = np.concatenate([trip.features for trip in trips])
     residual = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])

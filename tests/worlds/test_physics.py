@@ -48,7 +48,7 @@ def build(hill):
 
 @pytest.fixture
 def two_roads(make_network):
-    """Two level roads of 1 km, to the east at 10 m/s and then to the north at 20 m/s, and a slow loop of 4 m/s."""
+    """Two level roads of 1 km, east at 10 m/s then north at 20 m/s, and a slow loop of 4 m/s."""
     edges = [("e", 0, 1), ("n", 1, 2), ("loop", 1, 3), ("join", 3, 1)]
     positions = [(0, 0, 0), (1000, 0, 0), (1000, 1000, 0), (1500, -300, 0)]
     return make_network(edges, positions, speed_mps=[10.0, 20.0, 4.0, 4.0])

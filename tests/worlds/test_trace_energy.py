@@ -62,7 +62,7 @@ def test_a_head_wind_of_the_cars_own_speed_quadruples_drag(make_network) -> None
 
 @pytest.mark.data
 def test_the_formula_is_sumos(monkeypatch, monaco, tmp_path) -> None:
-    """Step by step, with SUMO's slopes, gravity and air, and without the cosine that it leaves out."""
+    """Step by step, with SUMO's slopes, gravity and air, and without the cosine it omits."""
     libsumo = pytest.importorskip("libsumo")
     from evroute.network.catalog import source_path
 

@@ -45,9 +45,8 @@ class EmptySetError(EvrouteError):
 
     def __init__(self, norm: float, b_min: float) -> None:
         super().__init__(
-            f"no function of norm B = {norm:g} fits what was measured; the least that does is "
-            f"{b_min:.4g}: "
-            "raise B or sigma"
+            f"no function of norm B = {norm:g} fits the measurements; the smallest B that fits is "
+            f"{b_min:.4g}: raise B or sigma"
         )
         self.b_min = b_min
 
@@ -238,7 +237,7 @@ class ConfidenceSet:
 
     def _grid(self, points: Points, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.spectrum.ridge(points, grid)
-        # an empty set was told before; what is below 0 here is rounding
+        # an empty set was raised before; negative values are rounding here
         return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)
 
     def _refined(

@@ -100,7 +100,7 @@ class Spectrum:
         return mean, np.maximum(points.prior_variance[:, np.newaxis] - explained, 0.0)
 
     def ridge_each(self, points: Points, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``mu`` and ``rho²`` of each point at its own alpha, (a,) each."""
+        """Return ``mu`` and ``rho²`` of each point for its alpha, (a,) each."""
         weighted = points.coordinates / (self.eigenvalues + alpha[:, np.newaxis])
         explained = np.einsum("ij,ij->i", weighted, points.coordinates)
         return weighted @ self.projections, np.maximum(points.prior_variance - explained, 0.0)

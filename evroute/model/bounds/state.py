@@ -170,7 +170,7 @@ class BoundState:
         if noise_std is not None and not np.all((noise_std > 0) & (noise_std < np.inf)):
             raise ValueError("noise deviations must be positive")
         residual = y - self._prior_mean(points)
-        # a measurement with another deviation counts as so many of the one assumed
+        # a measurement with another deviation counts as the equivalent number at the assumed one
         weight = np.ones(len(y)) if noise_std is None else (self.assumptions.sigma / noise_std) ** 2
         for point, value, share in zip(points, residual.tolist(), weight.tolist(), strict=True):
             place = self._place.setdefault(point.tobytes(), len(self._place))

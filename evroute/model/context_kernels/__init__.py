@@ -1,6 +1,6 @@
 """Kernels on contexts by name: ``matern-5/2``, ``rbf`` and others, and the sum or product of two.
 
-A kernel of one's own is one file beside these, with a class that meets `base.ContextKernel`, and
+A further kernel is one file in this package, with a class that meets `base.ContextKernel`, and
 one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
 """
 

@@ -83,7 +83,15 @@ class ContextKernel(Protocol):
 
 
 def distances(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
-    """Return Euclidean distances (a, b) between contexts divided by their lengthscales (d,)."""
+    """Return Euclidean distances between scaled contexts, (a, b).
+
+    Parameters
+    ----------
+    x, y
+        (a, d) and (b, d) contexts.
+    lengthscales
+        (d,) positive.
+    """
     # Distances from differences: expanding the square would lose all digits between near contexts.
     scaled: FloatArray = cdist(x / lengthscales, y / lengthscales)
     return scaled
@@ -92,7 +100,15 @@ def distances(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatAr
 def squared_differences(
     x: FloatArray, y: FloatArray, lengthscales: FloatArray
 ) -> tuple[FloatArray, list[FloatArray]]:
-    """Return squared scaled distances (a, b), and their summands (a, b) for each dimension."""
+    """Return squared scaled distances (a, b), and their summands (a, b) for each dimension.
+
+    Parameters
+    ----------
+    x, y
+        (a, d) and (b, d) contexts.
+    lengthscales
+        (d,) positive.
+    """
     squares = [((x[:, [j]] - y[:, j]) / scale) ** 2 for j, scale in enumerate(lengthscales)]
     return sum(squares, np.zeros((len(x), len(y)))), squares
 
@@ -101,6 +117,17 @@ def student_frequencies(degrees: float, n_features: int, size: int, rng: Generat
     """Draw (d, size) frequencies of a Matérn kernel: multivariate t with ``degrees`` = 2 nu.
 
     Source: Rahimi & Recht, *Random Features for Large-Scale Kernel Machines* (2007).
+
+    Parameters
+    ----------
+    degrees
+        Degrees of freedom, 2 nu.
+    n_features
+        Dimension d of the contexts.
+    size
+        Number of frequencies.
+    rng
+        Source of randomness.
     """
     frequency = rng.standard_normal((n_features, size))
     frequency /= np.sqrt(rng.chisquare(degrees, size) / degrees)
@@ -115,7 +142,7 @@ def matern_torch(nu: float, lengthscales: FloatArray) -> "Kernel":
 
 
 def fixed(kernel: "Kernel", lengthscales: FloatArray) -> "Kernel":
-    """Return a gpytorch kernel in float64 with these lengthscales (d,), its gradient switched off."""
+    """Return a gpytorch kernel in float64 with fixed lengthscales (d,), without gradient."""
     import torch
 
     kernel = kernel.double()

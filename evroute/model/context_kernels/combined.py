@@ -27,12 +27,30 @@ class Sum:
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
         (k_1, by_1), (k_2, by_2) = _both(self, x, y, lengthscales)
         return 0.5 * (k_1 + k_2), [0.5 * (a + b) for a, b in zip(by_1, by_2, strict=True)]
 
     def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
-        """Draw frequencies (d, size), each from the first or the second with equal probability."""
+        """Draw frequencies (d, size), each from the first or the second with equal probability.
+
+        Parameters
+        ----------
+        n_features
+            Dimension d of the contexts.
+        size
+            Number of frequencies.
+        rng
+            Source of randomness.
+        """
         first, second = (k.spectral_draw(n_features, size, rng) for k in (self.first, self.second))
         return np.where(rng.random(size) < 0.5, first, second)
 
@@ -61,12 +79,30 @@ class Product:
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
         (k_1, by_1), (k_2, by_2) = _both(self, x, y, lengthscales)
         return k_1 * k_2, [a * k_2 + k_1 * b for a, b in zip(by_1, by_2, strict=True)]
 
     def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
-        """Draw frequencies (d, size): sums of independent ones of both."""
+        """Draw frequencies (d, size): sums of independent ones of both.
+
+        Parameters
+        ----------
+        n_features
+            Dimension d of the contexts.
+        size
+            Number of frequencies.
+        rng
+            Source of randomness.
+        """
         first, second = (k.spectral_draw(n_features, size, rng) for k in (self.first, self.second))
         return first + second
 

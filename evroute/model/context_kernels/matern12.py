@@ -28,7 +28,15 @@ class Matern12:
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
         squared, squares = squared_differences(x, y, lengthscales)
         r = np.sqrt(squared)
         kernel = np.exp(-r)
@@ -37,7 +45,17 @@ class Matern12:
         return kernel, [slope * each for each in squares]
 
     def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
-        """Draw frequencies (d, size): multivariate t with 1 degree of freedom."""
+        """Draw frequencies (d, size): multivariate t with 1 degree of freedom.
+
+        Parameters
+        ----------
+        n_features
+            Dimension d of the contexts.
+        size
+            Number of frequencies.
+        rng
+            Source of randomness.
+        """
         return student_frequencies(1.0, n_features, size, rng)
 
     def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":

@@ -35,7 +35,15 @@ class Matern52:
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
         squared, squares = squared_differences(x, y, lengthscales)
         r = np.sqrt(5.0 * squared)
         decay = np.exp(-r)
@@ -43,7 +51,17 @@ class Matern52:
         return (1.0 + r + r**2 / 3.0) * decay, [slope * each for each in squares]
 
     def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
-        """Draw frequencies (d, size): multivariate t with 5 degrees of freedom."""
+        """Draw frequencies (d, size): multivariate t with 5 degrees of freedom.
+
+        Parameters
+        ----------
+        n_features
+            Dimension d of the contexts.
+        size
+            Number of frequencies.
+        rng
+            Source of randomness.
+        """
         return student_frequencies(5.0, n_features, size, rng)
 
     def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":

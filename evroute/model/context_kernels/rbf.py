@@ -24,13 +24,31 @@ class RBF:
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """Return the kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
         squared, squares = squared_differences(x, y, lengthscales)
         kernel = np.exp(-0.5 * squared)
         return kernel, [kernel * each for each in squares]
 
     def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
-        """Draw frequencies (d, size): standard normal."""
+        """Draw frequencies (d, size): standard normal.
+
+        Parameters
+        ----------
+        n_features
+            Dimension d of the contexts.
+        size
+            Number of frequencies.
+        rng
+            Source of randomness.
+        """
         return rng.standard_normal((n_features, size))
 
     def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":

@@ -34,9 +34,8 @@ class Redrawn:
     def __init__(self, redraw: Redraw, threshold: float = 1.0) -> None:
         if not 1 <= threshold < np.inf:
             raise ValueError(
-                f"threshold is {threshold:g}; it must be at least 1: what the variances measured "
-                "since the last "
-                "dictionary may sum up to, plus 1; larger means fewer dictionaries"
+                f"threshold is {threshold:g}; it must be at least 1: 1 plus the largest sum "
+                "of variances measured since the last dictionary; larger means fewer dictionaries"
             )
         self._redraw = redraw
         self._threshold = threshold
@@ -45,7 +44,19 @@ class Redrawn:
     def planned(
         self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
-        """Return False: plans are ignored, every measurement is learned at once."""
+        """Return False: plans are ignored, every measurement is learned at once.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        arms
+            The distinct arms of the trip.
+        everywhere
+            All reference arms.
+        rng
+            Source of randomness.
+        """
         return False
 
     def learn(

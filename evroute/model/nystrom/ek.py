@@ -60,7 +60,19 @@ class Growing:
     def planned(
         self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
     ) -> bool:
-        """Return False: plans are ignored, every measurement is learned at once."""
+        """Return False: plans are ignored, every measurement is learned at once.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        arms
+            The distinct arms of the trip.
+        everywhere
+            All reference arms.
+        rng
+            Source of randomness.
+        """
         return False
 
     def learn(

@@ -1,9 +1,13 @@
-"""Demand: trips that differ, from a table, a SUMO route file, or drawn at random; told by one text.
+"""Demand: trips from a table, a SUMO route file, or at random, described by one text.
 
-``random 2-5 km``   origin and destination anew in each round, so far apart on the shortest way
-``FILE.csv``        a table (or ``.parquet``): origin, destination, departure, vehicle, count (`read_rows`)
-``FILE.rou.xml``    a SUMO route file (or ``.rou.xml.gz``): vehicles with routes, trips (`demand.sumo_routes`)
-``A``, ``X to Y``   one trip for ever, every full hour
+``random 2-5 km``
+    a new origin and destination in each round, this far apart on the shortest way
+``FILE.csv``
+    a table (or ``.parquet``): origin, destination, departure, vehicle, count (`read_rows`)
+``FILE.rou.xml``
+    a SUMO route file (or ``.rou.xml.gz``): vehicles with routes, trips (`demand.sumo_routes`)
+``A``, ``X to Y``
+    the same trip every full hour
 """
 
 import hashlib
@@ -34,15 +38,21 @@ S_PER_DAY = 24 * S_PER_H
 COLUMNS = ("origin", "destination", "departure", "vehicle", "count")
 TEXT = ("origin", "destination", "departure", "vehicle")
 ORIGINS = 200
-"""So many origins are drawn before a band of distances is given up."""
+"""Origins drawn before a distance band is rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Trips of a file in order of departure; beyond the last the list starts anew, whole days later.
+    """Trips of a file in order of departure; after the last the list repeats, whole days later.
 
-    skipped: what could not be driven, by reason: how many.  notes: what was changed, one sentence
-    each.
+    Parameters
+    ----------
+    trips
+        Trips in order of departure.
+    skipped
+        Number of trips that cannot be driven, by reason.
+    notes
+        Changes made on reading, one sentence each.
     """
 
     trips: tuple[Trip, ...]
@@ -54,7 +64,7 @@ class Listed:
 
     @property
     def vehicles(self) -> tuple[str, ...]:
-        """The vehicles that trips name, sorted; the run's own is not among them."""
+        """The vehicles named by trips, sorted, without the run's own."""
         return tuple(sorted({trip.vehicle for trip in self.trips} - {""}))
 
     def trip(self, t: int) -> Trip:
@@ -73,12 +83,21 @@ class Listed:
 class RandomTrips:
     """Trips between edges whose shortest way, both included, is within a band; one every full hour.
 
-    search: over all edges.  length_m: (n,).
+    Parameters
+    ----------
+    nearest_m, farthest_m
+        Band of distances, m.
+    search
+        Search over all edges.
+    length_m
+        (n,) lengths of the edges, m.
+    seeds
+        Seeds of the trips.
 
     Raises
     ------
     EvrouteError
-        If the network has none.
+        If the network has no such trip.
     """
 
     def __init__(
@@ -123,17 +142,26 @@ class RandomTrips:
 
 
 def is_file(trip: str) -> bool:
-    """Tell whether a text names a file of trips."""
+    """Return whether a text names a file of trips."""
     return trip.lower().endswith((*_SUMO, *_TABLE))
 
 
 def load_demand(trip: str, setting: Setting, seeds: SeedSequence) -> Trips:
-    """Return the trips that a text tells; ``seeds`` draw those at random, equal for all methods.
+    """Return the trips described by a text.
+
+    Parameters
+    ----------
+    trip
+        Description of the trips.
+    setting
+        Network and vehicle.
+    seeds
+        Seeds of random trips, equal for all methods.
 
     Raises
     ------
     EvrouteError
-        If a file cannot be read or holds no trip that can be driven, a band has no trips, or a
+        If a file cannot be read or has no trip that can be driven, a band has no trips, or a
         place is unknown.
     """
     if is_file(trip):
@@ -159,7 +187,7 @@ def load_file(path: Path, setting: Setting) -> Listed:
     Raises
     ------
     EvrouteError
-        If it cannot be read or holds no trip that can be driven.
+        If the file cannot be read or has no trip that can be driven.
     """
     if not path.is_file():
         raise EvrouteError(f"trip file {path} does not exist")
@@ -171,12 +199,21 @@ def load_file(path: Path, setting: Setting) -> Listed:
 
 
 def listed(path: Path, trips: list[Trip], skipped: dict[str, int]) -> Listed:
-    """Put trips into their order of departure, and say so if they were not in it.
+    """Sort trips by departure, with a note if they were not in order.
+
+    Parameters
+    ----------
+    path
+        File of the trips, for messages.
+    trips
+        Trips that can be driven.
+    skipped
+        Number of other trips, by reason.
 
     Raises
     ------
     EvrouteError
-        If there are none.
+        If there are no trips.
     """
     if not trips:
         reason = max(skipped, key=lambda each: skipped[each], default="it is empty")
@@ -187,18 +224,26 @@ def listed(path: Path, trips: list[Trip], skipped: dict[str, int]) -> Listed:
 
 
 def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Trip], dict[str, int]]:
-    """Return the trips of a table, and those that cannot be driven, by reason.
+    """Return the trips of a table, and the number of trips that cannot be driven, by reason.
 
-    origin, destination: an edge's id or "lat,lon".  departure: ISO 8601 or seconds, from 0 where
-    there is none.
-    vehicle: of the catalogue or a file, the run's where empty or equal to it.  count: how many such
-    trips, 1 where empty.
+    Columns: origin and destination are an edge's id or "lat,lon". departure is ISO 8601 or
+    seconds, 0 without the column. vehicle is of the catalogue or a file; the run's own if empty
+    or equal to it. count is the number of equal trips, 1 if empty.
+
+    Parameters
+    ----------
+    path
+        File of the table, for messages.
+    table
+        Rows of trips.
+    setting
+        Network and vehicle.
 
     Raises
     ------
     EvrouteError
         If a column is missing or unknown, a time cannot be read, a count is no positive whole
-        number, or there is no such vehicle.
+        number, or a vehicle is unknown.
     """
     names = table.column_names
     check_columns(path, names, COLUMNS, ("origin", "destination"))
@@ -243,7 +288,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
 
 
 def _vehicles(path: Path, named: list[str | None], setting: Setting) -> list[str]:
-    """Return the vehicle of each row; empty where it is the setting's."""
+    """Return the vehicle of each row, empty for the setting's own."""
     there: dict[str, str] = {"": ""}
     for row, name in enumerate(named, start=1):
         if name and name not in there:
@@ -255,23 +300,23 @@ def _vehicles(path: Path, named: list[str | None], setting: Setting) -> list[str
 
 
 def vehicles_of(trips: Trips) -> tuple[str, ...]:
-    """Return the vehicles that trips name beside the run's own."""
+    """Return the vehicles named by trips, without the run's own."""
     return trips.vehicles if isinstance(trips, Listed) else ()
 
 
 def provenance(trip: str, setting: Setting) -> dict[str, object]:
-    """Return what results depend on besides the text itself: of a file its digest, trips and what was left out.
+    """Return the digest, size and skipped trips of a trip file; empty for other trips.
 
     Raises
     ------
     EvrouteError
-        If the trips cannot be had.
+        If the trips cannot be read.
     """
     trips = load_demand(trip, setting, SeedSequence(0))
     if not isinstance(trips, Listed):
         return {}
     digest = hashlib.sha256(Path(trip).read_bytes()).hexdigest()
-    told = {
+    source = {
         "sha256": digest,
         "trips": len(trips),
         "skipped": trips.skipped,
@@ -281,4 +326,4 @@ def provenance(trip: str, setting: Setting) -> dict[str, object]:
         name: Setting(setting.network, load_vehicle(name)).vehicle_numbers
         for name in trips.vehicles
     }
-    return told | ({"vehicles": cars} if cars else {})
+    return source | ({"vehicles": cars} if cars else {})

@@ -1,4 +1,4 @@
-"""Trips in flight at once: a trip is planned before those that are still under way have told what they measured."""
+"""Pending trips: a trip may be planned before the feedback of earlier trips is known."""
 
 from typing import Annotated, Literal
 
@@ -8,14 +8,17 @@ from pydantic import Field
 from evroute.arms import Feedback, Round
 
 Flight = Annotated[int, Field(ge=1)] | Literal["clock"]
-"""So many trips are planned before the first of them tells; or each tells when it ends."""
+"""Number of trips planned before the first is learned; or ``"clock"``: each when it ends."""
 
 
 class InFlight:
-    """Feedback that is not yet known; it comes in the order in which trips end.
+    """Pending feedback, released in the order in which trips end.
 
-    flight: 1 for trips that end before the next is planned.  ``"clock"``: a trip ends when its travel time after its
-    departure is over.
+    Parameters
+    ----------
+    flight
+        1 releases each trip before the next is planned. ``"clock"`` releases a trip when its
+        travel time after its departure is over.
     """
 
     def __init__(self, flight: Flight = 1) -> None:
@@ -23,12 +26,12 @@ class InFlight:
         self._under_way: list[tuple[float, Feedback]] = []
 
     def before(self, request: Round) -> list[Feedback]:
-        """Return what has come in until a request is planned."""
+        """Return the feedback released before a request is planned."""
         return self._until(request.departed_s) if self.flight == "clock" else []
 
     def after(self, feedback: Feedback) -> list[Feedback]:
-        """Take what a trip that was just planned will measure; return what comes in before the next one."""
-        # a count knows no clock: trips end in the order of their departures
+        """Add the feedback of a planned trip; return the feedback released before the next trip."""
+        # a count uses no clock: trips end in the order of their departures
         end_s = (
             feedback.departed_s + float(np.sum(feedback.travel_s))
             if self.flight == "clock"
@@ -40,7 +43,7 @@ class InFlight:
         return [self._under_way.pop(0)[1]]
 
     def rest(self) -> list[Feedback]:
-        """Return all that is still under way: after the last request, or where a planner waits for it."""
+        """Return all pending feedback, after the last request or for a waiting planner."""
         return self._until(float("inf"))
 
     def _until(self, now_s: float) -> list[Feedback]:

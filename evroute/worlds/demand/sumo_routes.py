@@ -1,7 +1,7 @@
-"""SUMO route files as trips: from the first to the last edge of each vehicle's route, or from and to of a trip.
+"""SUMO route files as trips: the first and last edge of a vehicle's route, or a trip's from and to.
 
-What lies between is for our planner to choose. The types of SUMO's vehicles are not ours and are
-left out. See https://sumo.dlr.de/docs/Definition_of_Vehicles,_Vehicle_Types,_and_Routes.html.
+The planner chooses the edges between. SUMO's vehicle types are ignored. See
+https://sumo.dlr.de/docs/Definition_of_Vehicles,_Vehicle_Types,_and_Routes.html.
 """
 
 import gzip
@@ -18,14 +18,14 @@ SIXTY = 60
 
 
 def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int]]:
-    """Return the trips of a route file (``.xml`` or ``.xml.gz``), and those that cannot be driven, by reason.
+    """Return the trips of a route file (``.xml``, ``.xml.gz``), and others counted by reason.
 
-    A route that uses an edge or a turn that the network does not have is left out as a whole.
+    A route with an edge or a turn that the network does not have is skipped.
 
     Raises
     ------
     EvrouteError
-        If it is no XML.
+        If the file is not XML.
     """
     network = setting.network
     turns = {(int(a), int(b)) for a, b in network.turns}
@@ -43,11 +43,11 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                 if element.tag == "route" and "id" in element.attrib:
                     named[element.attrib["id"]] = element.get("edges", "")
                 elif element.tag in {"vehicle", "trip"}:
-                    own = element.find("route")
+                    inner = element.find("route")
                     edges = (
                         named.get(element.get("route", ""), "")
-                        if own is None
-                        else own.get("edges", "")
+                        if inner is None
+                        else inner.get("edges", "")
                     )
                     ids = edges.split() or [element.get("from", ""), element.get("to", "")]
                     departed_s = _seconds(element.get("depart", "0"))
@@ -68,7 +68,10 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
 
 
 def _wrong(ids: list[str], network: RoadNetwork, turns: set[tuple[int, int]] | None) -> str:
-    """Say why a trip cannot be driven; nothing where it can. ``turns``: where its whole route is given."""
+    """Return the reason why a trip cannot be driven, empty if it can.
+
+    ``turns`` are the turns of the network if the whole route is given.
+    """
     if any(each not in network.row_of for each in ids):
         return "on edges that the network does not have"
     if ids[0] == ids[-1]:
@@ -80,7 +83,7 @@ def _wrong(ids: list[str], network: RoadNetwork, turns: set[tuple[int, int]] | N
 
 
 def _seconds(depart: str) -> float | None:
-    """Read seconds, or H:M:S as SUMO also writes them; None where it is neither."""
+    """Return seconds from a number or H:M:S, as SUMO writes them; None for other texts."""
     try:
         total = 0.0
         for part in depart.split(":"):

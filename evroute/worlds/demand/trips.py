@@ -1,4 +1,4 @@
-"""Trips: what is asked of a world, round by round."""
+"""Trips: the requests of a run, round by round."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,10 +8,18 @@ S_PER_H = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """Drive from edge ``origin`` to edge ``destination`` (network rows).
+    """Drive from edge ``origin`` to edge ``destination``.
 
-    departed_s: since the midnight before the first trip, s.  vehicle: its name or file; empty for
-    the run's.
+    Parameters
+    ----------
+    origin, destination
+        Network rows.
+    departed_s
+        Departure since the midnight before the first trip, s.
+    vehicle
+        Name or file of the vehicle, empty for the run's own.
+    trip_id
+        Name of the trip.
     """
 
     origin: int
@@ -25,13 +33,19 @@ class Trips(Protocol):
     """The trips of a run, in order of departure."""
 
     def trip(self, t: int) -> Trip:
-        """Return the trip of round ``t`` (from 1); the same however often and in whatever order it is asked for."""
+        """Return the trip of round ``t`` (from 1), independent of the order of calls."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """One trip for ever, every full hour from midnight on, so that worlds with hours show all of theirs."""
+    """The same trip every full hour, at all hours of the day.
+
+    Parameters
+    ----------
+    origin, destination
+        Network rows.
+    """
 
     origin: int
     destination: int

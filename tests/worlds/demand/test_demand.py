@@ -1,4 +1,4 @@
-"""Trips that differ: tables, SUMO's route files, and random ones; bad ones are counted and the others go on."""
+"""Trips from tables, SUMO route files and at random; bad ones are counted and skipped."""
 
 import gzip
 from pathlib import Path
@@ -93,7 +93,8 @@ def test_what_cannot_be_driven_is_counted_and_the_others_go_on(tmp_path, on_the_
 ROUTES = """<routes>
   <vType id="van"/>
   <route id="over" edges="in up down out"/>
-  <vehicle id="a" type="van" depart="30"><route edges="in east west out"/><stop lane="east_0" duration="3"/></vehicle>
+  <vehicle id="a" type="van" depart="30"><route edges="in east west out"/>
+    <stop lane="east_0" duration="3"/></vehicle>
   <vehicle id="b" route="over" depart="0:00:20.50"/>
   <vehicle id="c" depart="40"><route edges="in nowhere out"/></vehicle>
   <vehicle id="d" depart="50"><route edges="in out"/></vehicle>
