@@ -164,7 +164,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
-    for told in beliefs(folder, shown, manifest):
+    for told in beliefs(folder, shown):
         if isinstance(told, Learned):
             learned.append(_learned(told))
         else:
