@@ -135,8 +135,8 @@ def others(folders: list[RunFolder]) -> None:
                 st.rerun()
             name, button = st.columns([3, 1])
             share, words = progress(folder)
-            name.progress(share, f"`{folder.path}`: {words}")
-            label = f"Stop {folder.path.name}"
+            name.progress(share, literal(f"{folder.path}: {words}"))
+            label = literal(f"Stop {folder.path.name}")
             if button.button(label, key=f"stop:{folder.path.name}", width="stretch"):
                 stop(folder)
                 st.rerun()
