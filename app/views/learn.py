@@ -136,8 +136,8 @@ def others(folders: list[RunFolder]) -> None:
             name, button = st.columns([3, 1])
             share, words = progress(folder)
             name.progress(share, literal(f"{folder.path}: {words}"))
-            label = literal(f"Stop {folder.path.name}")
-            if button.button(label, key=f"stop:{folder.path.name}", width="stretch"):
+            key, stop_label = f"stop:{folder.path.name}", f"Stop {folder.path.name}"
+            if button.button(literal(stop_label), key=key, width="stretch"):
                 stop(folder)
                 st.rerun()
 

@@ -161,7 +161,7 @@ def flat(value: Any) -> list[Any]:
 def test_a_stored_network_whose_name_is_no_name_is_refused(
     hill: RoadNetwork, payload: Any, tmp_path: Path
 ) -> None:
-    store.save(named(hill, "name", payload.long("name")), tmp_path / "roads.npz")
+    store.save(named(hill, "name", payload.long("name"))[0], tmp_path / "roads.npz")
     with pytest.raises(EvrouteError, match="cannot name a network"):
         store.load(tmp_path / "roads.npz")
 
