@@ -35,7 +35,9 @@ from evroute.learning.measured_table import read_measured
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
 from evroute.learning.saving import Saving, savings
 from evroute.methods.method import checked_method
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.planning.forecast import INTERVAL_LEVEL, predict
 from evroute.tables import is_readable, read_columns, write_columns
 
@@ -97,6 +99,7 @@ def learn(
     model: str = DEFAULT_MODEL,
     options: dict[str, Any] | None = None,
     prior: str = DEFAULT_SPREAD,
+    kernel: str = DEFAULT_KERNEL,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -108,8 +111,10 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle, prior
+    network, vehicle
         Names or files.
+    prior, kernel
+        Spread of the prior deviations, and kernel between contexts.
     model, options
         One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
         them.
@@ -125,7 +130,7 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, prior)
+    setting = load_setting(network, vehicle, Prior(prior, kernel))
     method = checked_method({"model": model, "index": "greedy"} | (options or {}))
     fresh = LearnedBelief.before_trips(method, setting)
     measured = read_measured(
@@ -136,6 +141,7 @@ def learn(
         "kind": "learned",
         "method": method.model_dump(exclude_none=True),
         "prior": prior,
+        "kernel": kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
