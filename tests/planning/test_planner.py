@@ -161,7 +161,8 @@ def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) 
     )
     # the top of the hill asks for more than the whole of it
     needed_wh = 100 + min(np.cumsum(over).max(), level.sum())
-    with pytest.raises(NoRouteError, match=f"needs {(needed_wh - 150) / 1000:.2f} kWh more"):
+    missing_kwh = np.ceil((needed_wh - 150) / 10) / 100
+    with pytest.raises(NoRouteError, match=f"needs {missing_kwh:.2f} kWh more"):
         plan(hill, waypoints=ENDS, vehicle=vehicle, soc_percent=15, reserve_percent=10)
 
 
