@@ -328,6 +328,7 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from evroute.planning.plan import held_note
     from evroute.report.words import lowest_charge
 
     console = Console()
@@ -390,6 +391,8 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     console.print(table)
     console.print(plan.verdict, highlight=False)
     console.print(plan.proof, highlight=False)
+    if note := held_note(plan.routes["energy"]):
+        console.print(note, highlight=False)
     if bounds:
         console.print(f"expected: {bounds[0].assumes}", highlight=False, soft_wrap=True)
     if lowest := lowest_charge(roads, plan):

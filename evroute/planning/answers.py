@@ -43,6 +43,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "time_s": route.time_s,
         "climb_m": route.climb_m,
         "descent_m": route.descent_m,
+        "held": {"arms": route.held_arms, "wh": route.held_wh},
         "min_soc_percent": None,
         "arrival_soc_percent": None,
     }
@@ -58,7 +59,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
             "mean_wh": route.energy_forecast.mean_wh,
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
-            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"],
+            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
         }
     if route.guarantee:
         bounds = route.guarantee

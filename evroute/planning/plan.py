@@ -15,14 +15,27 @@ SMALL_WH = 100.0
 class PlannedRoute:
     """One route in a user's numbers.
 
-    route: network rows, and edges: their ids.  edge_wh: (k,) energy of each edge, as if no
-    regeneration were lost.
-    energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to
-    ``energy_wh``.
-    length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a
-    battery.
-    energy_forecast, charge_forecast: with a belief, and with a belief and a battery.
-    guarantee: bounds of the expected energy, with a belief and where wanted.
+    Parameters
+    ----------
+    route, edges
+        Network rows of the k edges, and their ids.
+    edge_wh
+        (k,) expected energy of each edge without lost regeneration, Wh; the search runs on it.
+    energy_wh
+        Energy from the battery, lost regeneration included, Wh.
+    parts_wh
+        Energy by cause, Wh; sums to ``energy_wh``.
+    length_m, time_s, climb_m, descent_m
+        Totals of the route.
+    held_arms, held_wh
+        Number of its arms whose expected energy was below the physical minimum and is raised to
+        it, and by how much in all, Wh.
+    charge
+        Charge along the route; None without a battery.
+    energy_forecast, charge_forecast
+        Forecasts of a belief; None without one, the second also without a battery.
+    guarantee
+        Bounds of the expected energy, where requested.
     """
 
     route: Route
@@ -34,6 +47,8 @@ class PlannedRoute:
     time_s: float
     climb_m: float
     descent_m: float
+    held_arms: int = 0
+    held_wh: float = 0.0
     charge: ChargeTrace | None = None
     energy_forecast: RouteForecast | None = None
     charge_forecast: ChargeForecast | None = None
@@ -83,6 +98,19 @@ class Plan:
             else ""
         )
         return f"{price} saves {energy_text(saved_wh)}{share}"
+
+
+def held_note(planned: PlannedRoute) -> str:
+    """Return a sentence on the arms of a route that were raised to the physical minimum, or ""."""
+    if not planned.held_arms:
+        return ""
+    counted = (
+        "one road or turn" if planned.held_arms == 1 else f"{planned.held_arms} roads or turns"
+    )
+    return (
+        f"the expected energy of {counted} on this route was below the physical minimum and is "
+        f"raised to it, by {planned.held_wh:.1f} Wh in all"
+    )
 
 
 def energy_text(energy_wh: float) -> str:

@@ -30,12 +30,18 @@ from evroute.planning.guarantee import Guarantee, guarantee_arms
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
-from evroute.planning.search_problem import SearchProblem, keeping_reserve, keeps, within
-from evroute.planning.tradeoff import LabelSearch, supported
-from evroute.planning.weights import WEIGHT_RULES, check_search
+from evroute.planning.search_problem import (
+    SearchProblem,
+    between,
+    keeping_reserve,
+    least_energy,
+    within,
+)
+from evroute.planning.tradeoff import LabelSearch
+from evroute.planning.weights import DEFAULT_SEARCH, check_search
 
-DEFAULT_SEARCH = "potential"
 FORECAST_SEED = 0
+ROUNDING_WH = 1e-9
 
 
 class LearnedEnergies(Protocol):
@@ -100,17 +106,15 @@ class Planner:
         self.prior = self.space.prior()
         self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms = self.space.reference
-        self.mean_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
+        believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if belief is not None:
-            self.mean_wh = mean_of(belief.model, self.arms)
+            believed_wh = mean_of(belief.model, self.arms)
             self.noise_std_wh = belief.model.noise_std(self.arms)
+        nodes = self.space.nodes
+        minimum_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
+        self.mean_wh = np.maximum(believed_wh, minimum_wh)
+        self.held_wh = self.mean_wh - believed_wh
         self._plain = self._ground(())
-        held = int((self._plain.mean_wh < self._plain.potential_wh).sum())
-        believed = (
-            f"; {held} {self.space.noun} are believed to take less than their climb: "
-            "there the search counts the climb"
-        )
-        self._caveat = believed if held else ""
 
     @property
     def search(self) -> Search:
@@ -170,51 +174,36 @@ class Planner:
         """
         places = (origin, *via, destination)
         self._check(places, search, battery, max_extra_time)
-        ground = self._ground(via) if via else self._plain
+        problem = self._ground(via) if via else self._plain
         start, end = self.space.ends(origin, destination)
-        ends, caveat = (start, end + len(via) * len(self.space.nodes.edge)), self._caveat
+        ends = (start, end + len(via) * len(self.space.nodes.edge))
         try:
-            fastest = ground.search.route(ground.time_s, *ends)
+            fastest = problem.search.route(problem.time_s, *ends)
         except NoRouteError:
             named = [f"'{self.network.edge_id[place]}'" for place in places]
             raise NoRouteError(
                 f"no legal way leads from edge {' to '.join(named)} on network '{self.network.name}'"
             ) from None
-        shortest = ground.search.route(ground.length_m, *ends)
+        shortest = problem.search.route(problem.length_m, *ends)
+        least, proof = least_energy(problem, ends, battery, search)
+        caveat = ""
         if battery is not None:
-            least = ground.battery_search.route(battery, ground.searchable_wh, *ends)
-            proof = "exact: no route that keeps the reserve arrives with more charge"
-            fastest, found_fastest = keeping_reserve(ground, battery, ground.time_s, fastest, least)
+            fastest, found_fastest = keeping_reserve(
+                problem, battery, problem.time_s, fastest, least
+            )
             shortest, found_shortest = keeping_reserve(
-                ground, battery, ground.length_m, shortest, least
+                problem, battery, problem.length_m, shortest, least
             )
             if not (found_fastest and found_shortest):
-                caveat += "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
-        else:
-            weights = WEIGHT_RULES[search](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
-            least = ground.search.route(weights, *ends)
-            exact = search == DEFAULT_SEARCH
-            proof = (
-                "exact: no route takes less" if exact else f"none: rule '{search}' discards energy"
-            )
+                caveat = "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
         if max_extra_time is not None:
-            limit_s = (1 + max_extra_time) * float(ground.time_s[fastest.rows].sum())
-            if ground.time_s[least.rows].sum() > limit_s:
-                least, proof = within(ground, limit_s, battery, fastest)
+            limit_s = (1 + max_extra_time) * problem.taken_s(fastest)
+            if problem.taken_s(least) > limit_s:
+                least, proof = within(problem, limit_s, battery, fastest)
         routes = {"energy": least, "time": fastest, "distance": shortest}
         if alternatives:
-            between = supported(
-                ground.search, ground.searchable_wh - ground.potential_wh, ground.time_s, *ends
-            )
-            kept = [each for each in between if battery is None or keeps(ground, battery, each)]
-            told = [each for each in kept if each not in (least, fastest)]
-            chosen = np.unique(
-                np.linspace(0, len(told) - 1, alternatives).round().astype(int)
-            ).tolist()
-            routes |= {
-                f"alternative-{rank}": told[i]
-                for rank, i in enumerate(chosen if told else (), start=1)
-            }
+            found = between(problem, battery, fastest, least, alternatives)
+            routes |= {f"alternative-{rank}": route for rank, route in enumerate(found, start=1)}
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -250,12 +239,11 @@ class Planner:
                 f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
             )
         ground = self._plain
-        weights = WEIGHT_RULES[DEFAULT_SEARCH](
-            ground.mean_wh, ground.noise_std_wh, ground.potential_wh
+        node, start = cheapest(
+            ground.search, ground.weights(), *self.space.ends(origin, destination)
         )
-        node, start = cheapest(ground.search, weights, *self.space.ends(origin, destination))
         wh, metres, seconds = (
-            summed(e, node, start) for e in (ground.mean_wh, ground.length_m, ground.time_s)
+            summed(e, node, start) for e in (ground.energy_wh, ground.length_m, ground.time_s)
         )
         arms_before = np.concatenate(([0], np.cumsum(node < self.space.nodes.n_arms)))
         return Energies(wh, metres, seconds, self.space.edges_of(node), arms_before[start])
@@ -263,10 +251,13 @@ class Planner:
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Return energy, time, length and charge of any route."""
         rows, passed = route.rows, self.space.arms_of_route(route)
-        edge_wh = self.mean_wh[passed]
+        edge_wh, held_wh = self.mean_wh[passed], self.held_wh[passed]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
-            parts["learned"] = float((edge_wh - self.arms.prior_mean_wh[passed]).sum())
+            believed_wh = edge_wh - held_wh
+            parts["learned"] = float((believed_wh - self.arms.prior_mean_wh[passed]).sum())
+        if (self.held_wh > ROUNDING_WH).any():
+            parts["held"] = float(held_wh.sum())
         charge = None
         if battery is not None:
             charge = follow(battery, edge_wh)
@@ -282,6 +273,8 @@ class Planner:
             time_s=float(self.time_s[rows].sum()),
             climb_m=float(np.maximum(climb_m, 0).sum()),
             descent_m=float(np.maximum(-climb_m, 0).sum()),
+            held_arms=int((held_wh > ROUNDING_WH).sum()),
+            held_wh=float(held_wh.sum()),
             charge=charge,
         )
         if self.belief is None:
@@ -290,7 +283,7 @@ class Planner:
         if self.guarantee is not None:
             bounds = guarantee_arms(model, self.arms, passed, self.guarantee)
             described = replace(described, guarantee=bounds)
-        energy = forecast(model, self.arms, passed).inflated(self.belief.inflation)
+        energy = forecast(model, self.arms, passed).inflated(self.belief.inflation).shifted(held_wh)
         if battery is None:
             return replace(described, energy_forecast=energy)
         trips = forecast_charge(
@@ -338,7 +331,7 @@ class Planner:
             label_search=LabelSearch(search, *heights_wh),
             time_s=np.tile(nodes.of_edges(self.time_s), legs),
             length_m=np.tile(nodes.of_edges(self.network.length_m), legs),
-            mean_wh=np.tile(nodes.of_arms(self.mean_wh), legs),
+            energy_wh=np.tile(nodes.of_arms(self.mean_wh), legs),
             noise_std_wh=np.tile(nodes.of_arms(self.noise_std_wh, rest=1.0), legs),
             potential_wh=np.tile(nodes.head_wh - nodes.tail_wh, legs),
         )

@@ -1,5 +1,6 @@
-"""What searches run on, and the routes that batteries and time limits leave."""
+"""SearchProblem: the numbers that the searches of one request run on, and the routes chosen by them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,75 +9,179 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
 from evroute.planning.search import Search
-from evroute.planning.tradeoff import LabelSearch, hull
+from evroute.planning.tradeoff import TOLERANCE_S, LabelSearch, hull, supported
+from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
 NO_GAP_WH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class SearchProblem:
-    """What searches run on: the nodes of `Steps`, or as many layers of them as the request has legs; (N * legs,)."""
+    """Searches, and the numbers of each node of `SearchNodes`, or of a layer of them for each leg.
+
+    Parameters
+    ----------
+    search, battery_search, label_search
+        Searches over the N nodes, their layers included.
+    time_s, length_m
+        (N,) travel time and length of each node.
+    energy_wh
+        (N,) expected energy, not below ``potential_wh``; the same numbers are shown.
+    noise_std_wh
+        (N,) standard deviation of one measurement, for the weight rules.
+    potential_wh
+        (N,) rise of the potential over each node.
+    """
 
     search: Search
     battery_search: BatterySearch
     label_search: LabelSearch
     time_s: FloatArray
     length_m: FloatArray
-    mean_wh: FloatArray
+    energy_wh: FloatArray
     noise_std_wh: FloatArray
     potential_wh: FloatArray
 
-    @property
-    def searchable_wh(self) -> FloatArray:
-        """A learned mean may fall below the potential, where no search is exact: it is held there."""
-        held: FloatArray = np.maximum(self.mean_wh, self.potential_wh)
-        return held
+    def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
+        """Return the weights (N,) of the nodes by a weight rule, Wh."""
+        return WEIGHT_RULES[rule](self.energy_wh, self.noise_std_wh, self.potential_wh)
+
+    def taken_s(self, route: Route) -> float:
+        """Return the travel time of a walk, s."""
+        return float(self.time_s[route.rows].sum())
+
+    def taken_wh(self, route: Route, battery: Battery | None) -> float:
+        """Return the energy of a walk from the battery, lost regeneration included, Wh."""
+        energy_wh = self.energy_wh[route.rows]
+        lost_wh = follow(battery, energy_wh).lost_wh if battery else 0.0
+        return float(energy_wh.sum()) + lost_wh
+
+
+def least_energy(
+    problem: SearchProblem, ends: tuple[int, int], battery: Battery | None, rule: str
+) -> tuple[Route, str]:
+    """Return the route of least energy and a statement of how far it is certified.
+
+    Parameters
+    ----------
+    problem
+        Searches and their numbers.
+    ends
+        First and last node.
+    battery
+        Charge that bounds the route, or None.
+    rule
+        Weight rule; ``potential`` with a battery.
+    """
+    if battery is not None:
+        found = problem.battery_search.route(battery, problem.energy_wh, *ends)
+        return found, "exact: no route that keeps the reserve arrives with more charge"
+    found = problem.search.route(problem.weights(rule), *ends)
+    if rule == DEFAULT_SEARCH:
+        return found, "exact: no route takes less"
+    least = problem.search.route(problem.weights(), *ends)
+    gap_wh = problem.taken_wh(found, None) - problem.taken_wh(least, None)
+    return found, f"rule '{rule}' discards energy: {_gap(gap_wh)}"
 
 
 def keeping_reserve(
-    ground: SearchProblem, battery: Battery, cost: FloatArray, best: Route, drivable: Route
+    problem: SearchProblem, battery: Battery, cost: FloatArray, best: Route, drivable: Route
 ) -> tuple[Route, bool]:
-    """Return the route of least ``cost`` that keeps the reserve, and whether it is that one.
+    """Return the route of least ``cost`` that keeps the reserve, and whether it was found.
 
-    best: the one without a battery.  drivable: one that keeps the reserve; it stands where the
-    effort runs out.
+    Parameters
+    ----------
+    problem, battery
+        Searches, and the charge that bounds the route.
+    cost
+        (N,) cost of each node, s or m.
+    best
+        The route of least cost without a battery.
+    drivable
+        A route that keeps the reserve; it is returned where the effort runs out.
     """
-    if keeps(ground, battery, best):
+    if keeps(problem, battery, best):
         return best, True
     ends = best.edges[0], best.edges[-1]
-    found, _ = ground.label_search.least_cost(battery, ground.searchable_wh, cost, *ends)
+    found, _ = problem.label_search.least_cost(battery, problem.energy_wh, cost, *ends)
     return found or drivable, found is not None
 
 
 def within(
-    ground: SearchProblem, limit_s: float, battery: Battery | None, fastest: Route
+    problem: SearchProblem, limit_s: float, battery: Battery | None, fastest: Route
 ) -> tuple[Route, str]:
-    """Return the least-energy route within a time limit that ``fastest`` keeps, and how sure that is."""
-    time_s, energy_wh, height_wh = ground.time_s, ground.searchable_wh, ground.potential_wh
+    """Return the route of least energy within a time limit, and how far it is certified.
+
+    Parameters
+    ----------
+    problem
+        Searches and their numbers.
+    limit_s
+        Greatest travel time, s.
+    battery
+        Charge that bounds the route, or None.
+    fastest
+        A route that keeps the limit and the reserve.
+    """
     ends = fastest.edges[0], fastest.edges[-1]
-    on_hull = hull(ground.search, energy_wh - height_wh, time_s, limit_s, *ends)
-    known = on_hull.route if battery is None or keeps(ground, battery, on_hull.route) else fastest
-    known_wh = float(energy_wh[known.rows].sum())
-    if battery is not None:
-        known_wh += follow(battery, energy_wh[known.rows]).lost_wh
-    gap_wh = known_wh - on_hull.bound - float(height_wh[known.rows].sum())
+    on_hull = hull(problem.search, problem.weights(), problem.time_s, limit_s, *ends)
+    known = on_hull.route if battery is None or keeps(problem, battery, on_hull.route) else fastest
+    known_wh = problem.taken_wh(known, battery)
+    gap_wh = known_wh - on_hull.bound - float(problem.potential_wh[known.rows].sum())
     if gap_wh < NO_GAP_WH:
         return known, "exact: on the convex hull of time and energy"
-    better, complete = ground.label_search.least_energy(
-        battery, energy_wh, time_s, limit_s, *ends, better_than_wh=known_wh
+    better, complete = problem.label_search.least_energy(
+        battery, problem.energy_wh, problem.time_s, limit_s, *ends, better_than_wh=known_wh
     )
     if complete:
-        return (
-            better or known,
-            "exact: what the convex hull of time and energy leaves open was searched",
-        )
-    return (
-        known,
-        f"on the convex hull of time and energy: another route could take up to {gap_wh:.0f} Wh less",
-    )
+        found = better or known
+        return found, "exact: what the convex hull of time and energy leaves open was searched"
+    return known, f"on the convex hull of time and energy: {_gap(gap_wh)}"
 
 
-def keeps(ground: SearchProblem, battery: Battery, route: Route) -> bool:
+def between(
+    problem: SearchProblem,
+    battery: Battery | None,
+    fastest: Route,
+    least: Route,
+    number: int,
+) -> list[Route]:
+    """Return at most ``number`` routes between two, none of them dominated, the fastest first.
+
+    Parameters
+    ----------
+    problem
+        Searches and their numbers.
+    battery
+        Charge that bounds the routes, or None.
+    fastest, least
+        The fastest route, and that of least energy within the limits of the request.
+    number
+        Routes wanted; evenly chosen from those on the convex hull of time and energy.
+    """
+    limit_s, ends = problem.taken_s(least), (fastest.edges[0], fastest.edges[-1])
+    on_hull = supported(problem.search, problem.weights(), problem.time_s, *ends, limit_s=limit_s)
+    kept: list[Route] = []
+    best_wh, floor_wh = (problem.taken_wh(route, battery) for route in (fastest, least))
+    for route in on_hull:
+        taken_wh = problem.taken_wh(route, battery)
+        slow = problem.taken_s(route) > limit_s - TOLERANCE_S
+        quick = problem.taken_s(route) < problem.taken_s(fastest) + TOLERANCE_S
+        if slow or quick or not floor_wh + NO_GAP_WH < taken_wh < best_wh - NO_GAP_WH:
+            continue
+        if battery is None or keeps(problem, battery, route):
+            kept.append(route)
+            best_wh = taken_wh
+    chosen: Sequence[int] = np.unique(np.linspace(0, len(kept) - 1, number).round().astype(int))
+    return [kept[i] for i in chosen] if kept else []
+
+
+def keeps(problem: SearchProblem, battery: Battery, route: Route) -> bool:
     """Return whether the charge never falls below the reserve on a route."""
-    charge_wh = follow(battery, ground.searchable_wh[route.rows]).charge_wh
+    charge_wh = follow(battery, problem.energy_wh[route.rows]).charge_wh
     return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
+
+
+def _gap(gap_wh: float) -> str:
+    """Return an upper bound on an excess in words, rounded up to 0.1 Wh."""
+    return f"within {np.ceil(10 * max(gap_wh, 0.0)) / 10:.1f} Wh of the least"

@@ -84,12 +84,29 @@ def hull(
 
 
 def supported(
-    search: Search, weights: FloatArray, time_s: FloatArray, origin: int, destination: int
+    search: Search,
+    weights: FloatArray,
+    time_s: FloatArray,
+    origin: int,
+    destination: int,
+    *,
+    limit_s: float = np.inf,
 ) -> list[Route]:
-    """Return routes on the convex hull of (time, weight), from the fastest to the cheapest, at most ``MOST_ROUTES``.
+    """Return at most ``MOST_ROUTES`` routes on the convex hull of (time, weight), fastest first.
 
     Between two neighbours the hull is searched in the direction across their connection, the
     longest first.
+
+    Parameters
+    ----------
+    search
+        A search over N nodes.
+    weights, time_s
+        (N,) non-negative weight, Wh above the potential, and travel time, s, of every node.
+    origin, destination
+        First and last node.
+    limit_s
+        The hull is not searched beyond this travel time, s.
 
     Raises
     ------
@@ -105,7 +122,7 @@ def supported(
     found, gaps = [fastest, cheapest], [(fastest, cheapest)]
     while gaps and len(found) < MOST_ROUTES:
         left, right = gaps.pop(max(range(len(gaps)), key=lambda i: gaps[i][1][0] - gaps[i][0][0]))
-        if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1]:
+        if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1] or left[0] > limit_s:
             continue
         slope = (left[1] - right[1]) / (right[0] - left[0])
         middle = point(search.route(weights + slope * time_s, origin, destination))

@@ -32,8 +32,10 @@ PART_COLOURS = {
     "rolling": "#e69f00",
     "drag": "#56b4e9",
     "auxiliary": "#cc79a7",
+    "turning": "#f0e442",
     "lost": "#d55e00",
     "learned": "#009e73",
+    "held": "#999999",
 }
 """Okabe & Ito's colours of what the energy of a route goes into."""
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.planning.planner import DEFAULT_SEARCH, Planner
-from evroute.planning.weights import WEIGHT_RULES
+from evroute.planning.planner import Planner
+from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 

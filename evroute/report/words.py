@@ -60,6 +60,7 @@ _PARTS = {
     "turning": "in turns",
     "lost": "that a full battery cannot take back",
     "learned": "by what was learned of its roads",
+    "held": "by raising learned energies to the physical minimum",
 }
 
 

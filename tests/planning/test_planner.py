@@ -23,6 +23,7 @@ from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import endpoints
+from evroute.planning.plan import held_note
 from evroute.planning.planner import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
 
@@ -311,7 +312,7 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
     monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 1)
     cut = plan(network, waypoints=ENDS, max_extra_time=extra)
     assert cut.routes["energy"].edges[1] == "a1"
-    missing_wh = float(cut.proof.rsplit("up to ", 1)[1].split(" Wh")[0])
+    missing_wh = float(cut.proof.rsplit("within ", 1)[1].split(" Wh")[0])
     assert missing_wh >= ways["a"].energy_wh - ways["b"].energy_wh
 
 
@@ -334,12 +335,17 @@ def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -
 
 def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> None:
     vehicle = load_vehicle()
-    learned_wh = fit(hill, vehicle).potential_wh - 50
-    planner = Planner(hill, vehicle, belief_of(hill, learned_wh))
+    potential_wh = fit(hill, vehicle).potential_wh
+    planner = Planner(hill, vehicle, belief_of(hill, potential_wh - 50))
     battery = Battery(1000, 1000, 0)
     for options in ({}, {"battery": battery}, {"max_extra_time": 0.5}):
         route = planner.plan(0, hill.row_of["out"], **options).routes["energy"]
-        assert route.edge_wh.sum() == pytest.approx(learned_wh[route.route.rows].sum())
+        assert route.edge_wh == pytest.approx(potential_wh[route.route.rows])
+        assert (route.held_arms, route.held_wh) == (len(route.route), 50 * len(route.route))
+        assert route.parts_wh["held"] == route.held_wh
+        assert sum(route.parts_wh.values()) == pytest.approx(route.energy_wh)
+        assert route.energy_forecast.mean_wh == pytest.approx(route.edge_wh.sum())
+        assert f"raised to it, by {route.held_wh:.1f} Wh" in held_note(route)
 
 
 def test_a_network_by_name_and_its_trips() -> None:
