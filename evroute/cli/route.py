@@ -56,6 +56,10 @@ def route(
             min=0, max=5, help="Show so many routes between the fastest and the least energy."
         ),
     ] = 0,
+    depart: Annotated[
+        str | None,
+        typer.Option(metavar="HH:MM", help="Time of departure: shows times of arrival."),
+    ] = None,
     soc: Annotated[
         float | None,
         typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
@@ -131,7 +135,7 @@ def route(
     from evroute.energy.vehicle import load_vehicle
     from evroute.errors import EvrouteError
     from evroute.network.catalog import load_network
-    from evroute.planning.answers import share_of
+    from evroute.planning.numbers import share_of
     from evroute.planning.battery import Battery
     from evroute.planning.places import stops
 
@@ -183,6 +187,7 @@ def route(
             or gpx
             or map_
             or max_extra_time
+            or depart
             or soc is not None
             or alternatives
         ):
@@ -209,6 +214,7 @@ def route(
         max_extra_time=extra,
         via=between,
         alternatives=alternatives,
+        depart=depart,
     )
     _write(roads, plan, geojson, gpx, map_)
     if json:
@@ -245,7 +251,7 @@ def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
     from typing import Any
 
     from evroute.errors import EvrouteError
-    from evroute.planning.answers import number_of
+    from evroute.planning.numbers import number_of
     from evroute.planning.guarantee import Guarantee
 
     values: dict[str, Any] = {}
@@ -371,6 +377,8 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     row("Wh/km", *(f"{r.wh_per_km:.1f}" for r in routes))
     row("km", *(f"{r.length_m / 1000:.2f}" for r in routes))
     row("min", *(f"{r.time_s / 60:.1f}" for r in routes))
+    if plan.depart_s is not None:
+        row("arrival", *(plan.arrival_time(name) or "" for name in plan.routes))
     row("climb m", *(f"{r.climb_m:.0f}" for r in routes))
     row("descent m", *(f"{r.descent_m:.0f}" for r in routes))
     battery = plan.battery
@@ -391,6 +399,7 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     console.print(table)
     console.print(plan.verdict, highlight=False)
     console.print(plan.proof, highlight=False)
+    console.print(plan.minutes_note, highlight=False)
     if note := held_note(plan.routes["energy"]):
         console.print(note, highlight=False)
     if bounds:

@@ -13,6 +13,7 @@ from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
+from evroute.learning.pace import Pace
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
@@ -20,7 +21,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
-_CONFORMAL = "conformal/"
+_CONFORMAL, _PACE = "conformal/", "pace/"
 SHOWN_RUNS = 10
 
 
@@ -37,8 +38,10 @@ def save(path: Path, belief: LearnedBelief) -> None:
         "vehicle": setting.vehicle_numbers,
         "trips": belief.trips,
     }
-    widths = {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
-    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state(), **widths}
+    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
+    arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+    if belief.pace is not None:
+        arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
     with replacing(path) as temporary:
         np.savez(temporary, **arrays)
 
@@ -65,7 +68,7 @@ def load_belief(
         If the file is unreadable, or the belief is about another network.
     """
     path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
-    state, about, conformal = _read(path)
+    state, about = _read(path)
     if about.get("temperature"):
         raise EvrouteError(
             f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet"
@@ -78,7 +81,7 @@ def load_belief(
         spread=about["prior"],
         lengthscale=about["lengthscale"],
     )
-    return _restored(path, setting, state, about, conformal)
+    return _restored(path, setting, state, about)
 
 
 def continued(path: Path, setting: Setting) -> LearnedBelief:
@@ -92,32 +95,42 @@ def continued(path: Path, setting: Setting) -> LearnedBelief:
     return _restored(path, setting, *_read(path))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arrays of a file by name, and what the belief is about."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             state = {name: stored[name] for name in stored.files}
-            widths = {name: state.pop(name) for name in stored.files if name.startswith(_CONFORMAL)}
-            conformal = AdaptiveConformal()
-            if widths:
-                conformal.restore(
-                    {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
-                )
-            return state, json.loads(str(state.pop(_ABOUT))), conformal
+            return state, json.loads(str(state.pop(_ABOUT)))
     except (OSError, EOFError, BadZipFile, KeyError, ValueError):
-        raise EvrouteError(f"{path} is unreadable; run again what made it") from None
+        raise _unreadable(path) from None
 
 
 def _restored(
-    path: Path,
-    setting: Setting,
-    state: dict[str, Any],
-    about: dict[str, Any],
-    conformal: AdaptiveConformal,
+    path: Path, setting: Setting, state: dict[str, Any], about: dict[str, Any]
 ) -> LearnedBelief:
     method = Method.model_validate(about["method"])
     belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
+    widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)
+    conformal, pace = AdaptiveConformal(), Pace.of_network(setting.network)
+    try:
+        if widths:
+            conformal.restore(widths)
+        if paces:  # beliefs of earlier versions have none
+            pace.restore(paces)
+    except (KeyError, ValueError):
+        raise _unreadable(path) from None
     belief.restore(state)
-    return replace(belief, conformal=conformal, trips=about["trips"], source=str(path))
+    return replace(belief, conformal=conformal, trips=about["trips"], pace=pace, source=str(path))
+
+
+def _take(state: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Remove the arrays of a prefix and return them by their names without it."""
+    names = [name for name in state if name.startswith(prefix)]
+    return {name.removeprefix(prefix): state.pop(name) for name in names}
+
+
+def _unreadable(path: Path) -> EvrouteError:
+    return EvrouteError(f"{path} is unreadable; run again what made it")
 
 
 def _choose(folder: Path, run: str | None) -> str:

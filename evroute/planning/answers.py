@@ -8,12 +8,24 @@ from typing import Any
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
+from evroute.planning.numbers import number_of, share_of
 from evroute.planning.places import endpoints, stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
-COLUMNS = ("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time")
+COLUMNS = (
+    "id",
+    "trip",
+    "from",
+    "via",
+    "to",
+    "vehicle",
+    "soc",
+    "reserve",
+    "max_extra_time",
+    "depart",
+)
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -30,7 +42,11 @@ def document(plan: Plan) -> dict[str, Any]:
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "verdict": plan.verdict,
         "proof": plan.proof,
-        "routes": {name: _route(route, battery) for name, route in plan.routes.items()},
+        "minutes_from": plan.minutes_from,
+        "routes": {
+            name: _route(route, battery) | {"arrival_time": plan.arrival_time(name)}
+            for name, route in plan.routes.items()
+        },
     }
 
 
@@ -98,7 +114,7 @@ def answer_all(
     rows
         Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if
         wanted ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
-        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``.
+        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``.
     planner_of
         Gives the planner for a vehicle; it is asked once for each.
     vehicle, search
@@ -195,30 +211,11 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         else None
     )
     return planner.plan(
-        origin, destination, search=search, battery=battery, max_extra_time=extra, via=between
+        origin,
+        destination,
+        search=search,
+        battery=battery,
+        max_extra_time=extra,
+        via=between,
+        depart=row.get("depart") or None,
     )
-
-
-def share_of(what: str, text: str) -> float:
-    """Read ``10%`` or ``0.1``.
-
-    Raises
-    ------
-    EvrouteError
-        If it is neither.
-    """
-    return number_of(what, text[:-1]) / 100 if text.endswith("%") else number_of(what, text)
-
-
-def number_of(what: str, text: str) -> float:
-    """Read a number.
-
-    Raises
-    ------
-    EvrouteError
-        If it is none.
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise EvrouteError(f"{what} is '{text}'; it must be a number") from None

@@ -58,9 +58,9 @@ class RouteForecast:
             self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
         )
 
-    def shifted(self, edge_wh: FloatArray) -> "RouteForecast":
-        """Return the same with (k,) Wh added to the mean of each edge."""
-        return RouteForecast(self.edge_mean_wh + edge_wh, self.edge_covariance_wh2, self.inflation)
+    def around(self, edge_mean_wh: FloatArray) -> "RouteForecast":
+        """Return the same with other means (k,) Wh."""
+        return RouteForecast(edge_mean_wh, self.edge_covariance_wh2, self.inflation)
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval that holds the measured energy with probability ``level``, Wh."""

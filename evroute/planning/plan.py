@@ -62,11 +62,24 @@ class PlannedRoute:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The routes of one request: ``routes`` has ``energy``, ``time`` and ``distance``, and alternatives if wanted.
+    """The routes of one request.
 
-    origin, via, destination: ids of the edges to drive from, over and to.
-    battery: start charge, reserve and capacity, where they were given.  proof: how sure it is that
-    no allowed route takes less energy than ``routes["energy"]``, in words.
+    Parameters
+    ----------
+    network, vehicle, search
+        Names of the network, the vehicle and the weight rule.
+    origin, destination, via
+        Ids of the edges to drive from, to and over.
+    routes
+        ``energy``, ``time``, ``distance``, and alternatives where requested.
+    battery
+        Start charge, reserve and capacity; None without a battery.
+    proof
+        How far it is certified that no allowed route takes less than ``routes["energy"]``.
+    minutes_from
+        Source of the travel times: ``"trips"`` or ``"map"``.
+    depart_s
+        Time of departure since midnight, s; None if none was given.
     """
 
     network: str
@@ -78,6 +91,23 @@ class Plan:
     battery: Battery | None
     proof: str
     via: tuple[str, ...] = ()
+    minutes_from: str = "map"
+    depart_s: float | None = None
+
+    def arrival_time(self, name: str) -> str | None:
+        """Return the clock time of arrival by one of the routes, ``HH:MM``; None without a departure."""
+        if self.depart_s is None:
+            return None
+        days, minutes = divmod(round((self.depart_s + self.routes[name].time_s) / 60), 24 * 60)
+        later = f" (+{days} day{'s' * (days > 1)})" if days else ""
+        return f"{minutes // 60:02d}:{minutes % 60:02d}{later}"
+
+    @property
+    def minutes_note(self) -> str:
+        """The source of the travel times in words."""
+        if self.minutes_from == "trips":
+            return "minutes: learned from the travel times of trips"
+        return "minutes: from the speeds of the map"
 
     @property
     def verdict(self) -> str:

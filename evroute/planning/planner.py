@@ -15,6 +15,7 @@ import numpy as np
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
@@ -27,6 +28,7 @@ from evroute.planning.battery import Battery, BatterySearch, follow
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast, forecast_charge
 from evroute.planning.guarantee import Guarantee, guarantee_arms
+from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
@@ -58,6 +60,14 @@ class LearnedEnergies(Protocol):
     @property
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts."""
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s."""
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Raise EvrouteError unless it is about this network and this vehicle."""
@@ -104,17 +114,29 @@ class Planner:
             belief.check(network, vehicle)
             self.space = belief.space.under(conditions)
         self.prior = self.space.prior()
-        self.time_s: FloatArray = network.time_s / conditions.speed_factor
+        usual_s = network.time_s if belief is None else belief.time_s
+        self.time_s: FloatArray = usual_s / conditions.speed_factor
         self.arms = self.space.reference
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if belief is not None:
             believed_wh = mean_of(belief.model, self.arms)
             self.noise_std_wh = belief.model.noise_std(self.arms)
         nodes = self.space.nodes
+        if belief is not None:  # the day's heating or cooling runs for the learned minutes
+            slower_s = self.time_s - network.time_s / conditions.speed_factor
+            added_w = self._auxiliary_w - vehicle.auxiliary_w
+            believed_wh = (
+                believed_wh + nodes.of_edges(added_w * slower_s / J_PER_WH)[: len(self.arms)]
+            )
         minimum_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
         self.mean_wh = np.maximum(believed_wh, minimum_wh)
         self.held_wh = self.mean_wh - believed_wh
         self._plain = self._ground(())
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+        return "map" if self.belief is None else self.belief.minutes_from
 
     @property
     def search(self) -> Search:
@@ -143,6 +165,7 @@ class Planner:
         max_extra_time: float | None = None,
         via: Sequence[int] = (),
         alternatives: int = 0,
+        depart: str | None = None,
     ) -> Plan:
         """Plan one request between two edge rows.
 
@@ -162,6 +185,9 @@ class Planner:
             ``alternative-1`` being the fastest of them; those on the convex hull of time and
             energy, that keep the reserve.
 
+        depart
+            Clock time of departure, ``HH:MM``; the plan then has times of arrival.
+
         Raises
         ------
         UnknownNameError
@@ -174,6 +200,7 @@ class Planner:
         """
         places = (origin, *via, destination)
         self._check(places, search, battery, max_extra_time)
+        depart_s = None if depart is None else clock_s("depart", depart)
         problem = self._ground(via) if via else self._plain
         start, end = self.space.ends(origin, destination)
         ends = (start, end + len(via) * len(self.space.nodes.edge))
@@ -216,6 +243,8 @@ class Planner:
             via=tuple(self.network.edge_id[place] for place in via),
             battery=battery,
             proof=proof + caveat,
+            minutes_from=self.minutes_from,
+            depart_s=depart_s,
         )
 
     def energies(
@@ -254,8 +283,12 @@ class Planner:
         edge_wh, held_wh = self.mean_wh[passed], self.held_wh[passed]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
+            # learned minutes move energy from the learned part to the auxiliary part
+            minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
+            parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
-            parts["learned"] = float((believed_wh - self.arms.prior_mean_wh[passed]).sum())
+            off_wh = (believed_wh - self.arms.prior_mean_wh[passed]).sum()
+            parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = float(held_wh.sum())
         charge = None
@@ -283,7 +316,8 @@ class Planner:
         if self.guarantee is not None:
             bounds = guarantee_arms(model, self.arms, passed, self.guarantee)
             described = replace(described, guarantee=bounds)
-        energy = forecast(model, self.arms, passed).inflated(self.belief.inflation).shifted(held_wh)
+        believed = forecast(model, self.arms, passed).inflated(self.belief.inflation)
+        energy = believed.around(edge_wh)
         if battery is None:
             return replace(described, energy_forecast=energy)
         trips = forecast_charge(
@@ -294,6 +328,11 @@ class Planner:
             rng=np.random.default_rng(FORECAST_SEED),
         )
         return replace(described, energy_forecast=energy, charge_forecast=trips)
+
+    @property
+    def _auxiliary_w(self) -> float:
+        """Auxiliary power of the vehicle on the day, W."""
+        return self.conditions.load(self.vehicle).auxiliary_w
 
     def _driven(self, walk: Route) -> Route:
         """Return the route over edges of a walk over nodes."""
@@ -350,6 +389,7 @@ def plan(
     alternatives: int = 0,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
+    depart: str | None = None,
 ) -> Plan:
     """Plan one trip: a named one, or between two places.
 
@@ -364,7 +404,7 @@ def plan(
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives
+    search, max_extra_time, alternatives, depart
         As in `Planner.plan`.
     conditions
         Temperature, wind, payload and speeds of the day.
@@ -392,4 +432,5 @@ def plan(
         max_extra_time=max_extra_time,
         via=via,
         alternatives=alternatives,
+        depart=depart,
     )

@@ -1,6 +1,5 @@
 """SearchProblem: the numbers that the searches of one request run on, and the routes chosen by them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,8 +171,8 @@ def between(
         if battery is None or keeps(problem, battery, route):
             kept.append(route)
             best_wh = taken_wh
-    chosen: Sequence[int] = np.unique(np.linspace(0, len(kept) - 1, number).round().astype(int))
-    return [kept[i] for i in chosen] if kept else []
+    chosen = np.unique(np.linspace(0, len(kept) - 1, number).round().astype(int))
+    return [kept[i] for i in chosen.tolist()] if kept else []
 
 
 def keeps(problem: SearchProblem, battery: Battery, route: Route) -> bool:

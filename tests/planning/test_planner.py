@@ -10,7 +10,7 @@ from pyproj import Transformer
 
 from evroute.arms import Arms, Belief, Feedback, Route
 from evroute.arrays import FloatArray
-from evroute.energy.driving import DrivingConditions
+from evroute.energy.driving import DrivingConditions, hvac_w
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
@@ -348,6 +348,40 @@ def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> No
         assert f"raised to it, by {route.held_wh:.1f} Wh" in held_note(route)
 
 
+def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
+    hill: RoadNetwork,
+) -> None:
+    vehicle = replace(load_vehicle(), auxiliary_w=900.0)
+    setting = Setting(hill, vehicle)
+    belief = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
+    rows, arms = np.array([0, 1, 2, 5]), setting.arms
+    slow_s = 3 * hill.time_s[rows]
+    usual = Planner(hill, vehicle, belief).plan(0, hill.row_of["out"])
+    assert (usual.minutes_from, usual.routes["time"].edges[1]) == ("map", "up")
+    assert usual.arrival_time("time") is None
+    mean_wh = arms.prior_mean_wh[rows]
+    belief.update(Feedback(rows, arms.features[rows], mean_wh, mean_wh, travel_s=slow_s))
+    planned = Planner(hill, vehicle, belief).plan(0, hill.row_of["out"], depart="23:50")
+    assert (planned.minutes_from, planned.routes["time"].edges[1]) == ("trips", "east")
+    factor = (3 + 3 * 1.6) / 4
+    over, level = planned.routes["distance"], planned.routes["time"]
+    expected_s = (factor * hill.time_s[rows] + slow_s).sum() / 2
+    assert over.time_s == pytest.approx(expected_s)
+    assert over.parts_wh["auxiliary"] == pytest.approx(900 * expected_s / 3600)
+    # the total is what was measured; the physics of the map's minutes keeps its energy
+    assert over.energy_wh == pytest.approx(mean_wh.sum())
+    assert sum(over.parts_wh.values()) == pytest.approx(over.energy_wh)
+    assert planned.arrival_time("time") == "00:06 (+1 day)"
+    assert round(level.time_s / 60) == 16
+    # heating of the day runs for the learned minutes
+    cold = DrivingConditions(temperature_c=-9.0, speed_factor=0.5)
+    on_day = Planner(hill, vehicle, belief, conditions=cold).describe(over.route)
+    by_map = fit(hill, vehicle, conditions=cold).mean_wh[rows].sum()
+    assert on_day.time_s == pytest.approx(2 * expected_s)
+    extra_s = on_day.time_s - 2 * hill.time_s[rows].sum()
+    assert on_day.energy_wh == pytest.approx(by_map + hvac_w(-9.0) * extra_s / 3600)
+
+
 def test_a_network_by_name_and_its_trips() -> None:
     by_name = plan("denver", trip="A")
     assert by_name.network == "denver"
@@ -366,6 +400,8 @@ def test_a_network_by_name_and_its_trips() -> None:
         ({"waypoints": ENDS, "search": "magic"}, UnknownNameError, "potential"),
         ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "reference"),
         ({"waypoints": ENDS, "max_extra_time": -0.1}, EvrouteError, "0 % or more"),
+        ({"waypoints": ENDS, "depart": "8.15"}, EvrouteError, "HH:MM"),
+        ({"waypoints": ENDS, "depart": "24:00"}, EvrouteError, "HH:MM"),
         ({"waypoints": ENDS, "max_extra_time": np.nan}, EvrouteError, "0 % or more"),
         ({"waypoints": ENDS, "soc_percent": 101.0}, EvrouteError, "reserve"),
         ({"waypoints": ENDS, "soc_percent": np.nan}, EvrouteError, "reserve"),
