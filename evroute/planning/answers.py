@@ -15,16 +15,8 @@ from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
 COLUMNS = (
-    "id",
-    "trip",
-    "from",
-    "via",
-    "to",
-    "vehicle",
-    "soc",
-    "reserve",
-    "max_extra_time",
-    "depart",
+    *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
+    *("depart", "price", "time_value"),
 )
 
 
@@ -34,7 +26,7 @@ def document(plan: Plan) -> dict[str, Any]:
     return {
         "network": plan.network,
         "vehicle": plan.vehicle,
-        "search": plan.search,
+        "search": plan.options.search,
         "origin": plan.origin,
         "destination": plan.destination,
         "via": list(plan.via),
@@ -42,9 +34,16 @@ def document(plan: Plan) -> dict[str, Any]:
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "verdict": plan.verdict,
         "proof": plan.proof,
+        "recommended": plan.recommended,
+        "proofs": plan.proofs,
         "minutes_from": plan.minutes_from,
         "routes": {
-            name: _route(route, battery) | {"arrival_time": plan.arrival_time(name)}
+            name: _route(route, battery)
+            | {
+                "arrival_time": plan.arrival_time(name),
+                "energy_cost": plan.energy_cost(name),
+                "cost": plan.cost(name),
+            }
             for name, route in plan.routes.items()
         },
     }
@@ -114,7 +113,8 @@ def answer_all(
     rows
         Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if
         wanted ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
-        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``.
+        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
+        ``price`` per kWh and ``time_value`` per hour.
     planner_of
         Gives the planner for a vehicle; it is asked once for each.
     vehicle, search
@@ -205,17 +205,19 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         battery = Battery.of_percent(planner.vehicle.battery_kwh, *charges)
     elif row.get("reserve"):
         raise EvrouteError("a reserve needs a start charge, 'soc'")
-    extra = (
-        share_of("max_extra_time", extra_text)
-        if (extra_text := row.get("max_extra_time"))
-        else None
+    extra = row.get("max_extra_time")
+    price, time_value = (
+        number_of(name, text) if (text := row.get(name)) else None
+        for name in ("price", "time_value")
     )
     return planner.plan(
         origin,
         destination,
         search=search,
         battery=battery,
-        max_extra_time=extra,
+        max_extra_time=share_of("max_extra_time", extra) if extra else None,
         via=between,
         depart=row.get("depart") or None,
+        price=price,
+        time_value=time_value,
     )

@@ -7,8 +7,18 @@ from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecast import ChargeForecast, RouteForecast
 from evroute.planning.guarantee import RouteGuarantee
+from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
 SMALL_WH = 100.0
+ROW_LABELS = {
+    "energy": "least energy",
+    "energy-limited": f"least energy within {RECOMMENDED_EXTRA_TIME:.0%} extra time",
+    "cost": "least cost",
+    "time": "fastest",
+    "distance": "shortest",
+    **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
+}
+"""Names of the rows in words."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,16 +76,18 @@ class Plan:
 
     Parameters
     ----------
-    network, vehicle, search
-        Names of the network, the vehicle and the weight rule.
+    network, vehicle
+        Names of the network and the vehicle.
     origin, destination, via
         Ids of the edges to drive from, to and over.
     routes
-        ``energy``, ``time``, ``distance``, and alternatives where requested.
-    battery
-        Start charge, reserve and capacity; None without a battery.
-    proof
-        How far it is certified that no allowed route takes less than ``routes["energy"]``.
+        Routes by row: ``energy``, ``time``, ``distance`` and others (`planning.rows`).
+    proofs
+        How far each optimum is certified, by row.
+    recommended
+        The recommended row.
+    options
+        Weight rule, battery, limits and prices.
     minutes_from
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
@@ -84,15 +96,42 @@ class Plan:
 
     network: str
     vehicle: str
-    search: str
     origin: str
     destination: str
+    via: tuple[str, ...]
     routes: dict[str, PlannedRoute]
-    battery: Battery | None
-    proof: str
-    via: tuple[str, ...] = ()
-    minutes_from: str = "map"
-    depart_s: float | None = None
+    proofs: dict[str, str]
+    recommended: str
+    options: PlanOptions
+    minutes_from: str
+    depart_s: float | None
+
+    @property
+    def battery(self) -> Battery | None:
+        """Start charge, reserve and capacity; None without a battery."""
+        return self.options.battery
+
+    @property
+    def proof(self) -> str:
+        """How far it is certified that no allowed route takes less than ``routes["energy"]``."""
+        return self.proofs["energy"]
+
+    @property
+    def recommended_route(self) -> PlannedRoute:
+        """The route of the recommended row."""
+        return self.routes[self.recommended]
+
+    def energy_cost(self, name: str) -> float | None:
+        """Return the price of the energy of a row, money; None without a price."""
+        price = self.options.price
+        return None if price is None else price * self.routes[name].energy_wh / 1000
+
+    def cost(self, name: str) -> float | None:
+        """Return the price of energy and time of a row, money; None without a value of time."""
+        money, value = self.energy_cost(name), self.options.time_value
+        if money is None or value is None:
+            return None
+        return money + value * self.routes[name].time_s / 3600
 
     def arrival_time(self, name: str) -> str | None:
         """Return the clock time of arrival by one of the routes, ``HH:MM``; None without a departure."""
@@ -111,11 +150,18 @@ class Plan:
 
     @property
     def verdict(self) -> str:
-        """The price of the least-energy route against the fastest, in words."""
-        energy, fastest = self.routes["energy"], self.routes["time"]
-        saved_wh, extra_s = fastest.energy_wh - energy.energy_wh, energy.time_s - fastest.time_s
-        if energy.route == fastest.route:
-            return "the fastest route is also the one of least energy"
+        """Energy and time of the recommended route against the fastest, in words."""
+        if self.recommended_route.route == self.routes["time"].route:
+            words = f"the fastest route is also the one of {ROW_LABELS[self.recommended]}"
+        else:
+            words = self._against_fastest(self.recommended)
+        if self.recommended_route.route == self.routes["energy"].route:
+            return words
+        return f"{words}; least energy of all: {self._against_fastest('energy')}"
+
+    def _against_fastest(self, name: str) -> str:
+        route, fastest = self.routes[name], self.routes["time"]
+        saved_wh, extra_s = fastest.energy_wh - route.energy_wh, route.time_s - fastest.time_s
         price = f"{_minutes(extra_s)} against the fastest"
         if abs(saved_wh) < 0.5:
             return f"{price}, for the same energy"

@@ -31,16 +31,11 @@ from evroute.planning.guarantee import Guarantee, guarantee_arms
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search
-from evroute.planning.search_problem import (
-    SearchProblem,
-    between,
-    keeping_reserve,
-    least_energy,
-    within,
-)
+from evroute.planning.search_problem import SearchProblem
 from evroute.planning.tradeoff import LabelSearch
-from evroute.planning.weights import DEFAULT_SEARCH, check_search
+from evroute.planning.weights import DEFAULT_SEARCH
 
 FORECAST_SEED = 0
 ROUNDING_WH = 1e-9
@@ -131,7 +126,7 @@ class Planner:
         minimum_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
         self.mean_wh = np.maximum(believed_wh, minimum_wh)
         self.held_wh = self.mean_wh - believed_wh
-        self._plain = self._ground(())
+        self._plain = self._problem(())
 
     @property
     def minutes_from(self) -> str:
@@ -157,94 +152,82 @@ class Planner:
 
     def plan(
         self,
-        origin: int,
-        destination: int,
+        origin: int | str,
+        destination: int | str,
         *,
         search: str = DEFAULT_SEARCH,
         battery: Battery | None = None,
         max_extra_time: float | None = None,
-        via: Sequence[int] = (),
+        via: Sequence[int | str] = (),
         alternatives: int = 0,
         depart: str | None = None,
+        price: float | None = None,
+        time_value: float | None = None,
     ) -> Plan:
-        """Plan one request between two edge rows.
+        """Plan one request between two places.
 
         Parameters
         ----------
+        origin, destination, via
+            Places to drive from, to and, in this order, over: edge rows, edge ids or ``"lat,lon"``.
         search
-            A weight rule; all but ``potential`` are for comparison and go with neither battery nor
-            time limit.
+            A weight rule; all but ``potential`` are for comparison and go with neither battery,
+            time limit nor value of time.
         battery
             Bounds the charge: each route is the best of those that keep the reserve all the way.
         max_extra_time
-            Share by which the least-energy route may be slower than the fastest, >= 0.
-        via
-            Edge rows to drive on the way, in this order.
+            Share by which all rows but ``distance`` may be slower than the fastest, >= 0. Without
+            it a row ``energy-limited`` is recommended where least energy takes over 15 % longer.
         alternatives
-            At most so many routes between the fastest and that of least energy are told as well,
-            ``alternative-1`` being the fastest of them; those on the convex hull of time and
-            energy, that keep the reserve.
-
+            Greatest number of further routes on the convex hull of time and energy, between the
+            fastest and that of least energy; ``alternative-1`` is the fastest of them.
         depart
             Clock time of departure, ``HH:MM``; the plan then has times of arrival.
+        price, time_value
+            Price of energy, money per kWh, and value of time, money per hour; with both, the row
+            ``cost`` is recommended.
 
         Raises
         ------
         UnknownNameError
-            If there is no such rule.
+            If there is no such rule or place.
         EvrouteError
             If a place follows itself, or the options contradict each other.
         NoRouteError
-            If the destination cannot be reached, or not with this charge; the message says what is
-            missing.
+            If the destination cannot be reached, or not with this charge; the message states the
+            missing charge.
         """
-        places = (origin, *via, destination)
-        self._check(places, search, battery, max_extra_time)
-        depart_s = None if depart is None else clock_s("depart", depart)
-        problem = self._ground(via) if via else self._plain
-        start, end = self.space.ends(origin, destination)
-        ends = (start, end + len(via) * len(self.space.nodes.edge))
+        options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
+        departed_s = None if depart is None else clock_s("depart", depart)
+        places = self._rows((origin, *via, destination))
+        between, legs = places[1:-1], len(places) - 1
+        problem = self._problem(between) if between else self._plain
+        start, end = self.space.ends(places[0], places[-1])
+        ends = (start, end + (legs - 1) * len(self.space.nodes.edge))
+        named = [self.network.edge_id[place] for place in places]
         try:
             fastest = problem.search.route(problem.time_s, *ends)
         except NoRouteError:
-            named = [f"'{self.network.edge_id[place]}'" for place in places]
+            way = " to ".join(f"'{name}'" for name in named)
             raise NoRouteError(
-                f"no legal way leads from edge {' to '.join(named)} on network '{self.network.name}'"
+                f"no legal way leads from edge {way} on network '{self.network.name}'"
             ) from None
-        shortest = problem.search.route(problem.length_m, *ends)
-        least, proof = least_energy(problem, ends, battery, search)
-        caveat = ""
-        if battery is not None:
-            fastest, found_fastest = keeping_reserve(
-                problem, battery, problem.time_s, fastest, least
-            )
-            shortest, found_shortest = keeping_reserve(
-                problem, battery, problem.length_m, shortest, least
-            )
-            if not (found_fastest and found_shortest):
-                caveat = "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
-        if max_extra_time is not None:
-            limit_s = (1 + max_extra_time) * problem.taken_s(fastest)
-            if problem.taken_s(least) > limit_s:
-                least, proof = within(problem, limit_s, battery, fastest)
-        routes = {"energy": least, "time": fastest, "distance": shortest}
-        if alternatives:
-            found = between(problem, battery, fastest, least, alternatives)
-            routes |= {f"alternative-{rank}": route for rank, route in enumerate(found, start=1)}
+        rows = choose_rows(problem, fastest, options)
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
-            search=search,
-            origin=self.network.edge_id[origin],
-            destination=self.network.edge_id[destination],
+            origin=named[0],
+            destination=named[-1],
+            via=tuple(named[1:-1]),
             routes={
-                name: self.describe(self._driven(route), battery) for name, route in routes.items()
+                name: self.describe(self._driven(route), battery)
+                for name, route in rows.routes.items()
             },
-            via=tuple(self.network.edge_id[place] for place in via),
-            battery=battery,
-            proof=proof + caveat,
+            proofs=rows.proofs,
+            recommended=rows.recommended,
+            options=options,
             minutes_from=self.minutes_from,
-            depart_s=depart_s,
+            depart_s=departed_s,
         )
 
     def energies(
@@ -267,12 +250,12 @@ class Planner:
             raise EvrouteError(
                 f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
             )
-        ground = self._plain
+        problem = self._plain
         node, start = cheapest(
-            ground.search, ground.weights(), *self.space.ends(origin, destination)
+            problem.search, problem.weights(), *self.space.ends(origin, destination)
         )
         wh, metres, seconds = (
-            summed(e, node, start) for e in (ground.energy_wh, ground.length_m, ground.time_s)
+            summed(e, node, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
         arms_before = np.concatenate(([0], np.cumsum(node < self.space.nodes.n_arms)))
         return Energies(wh, metres, seconds, self.space.edges_of(node), arms_before[start])
@@ -338,28 +321,21 @@ class Planner:
         """Return the route over edges of a walk over nodes."""
         return Route(tuple(self.space.edges_of(walk.rows).tolist()))
 
-    def _check(
-        self,
-        places: Sequence[int],
-        search: str,
-        battery: Battery | None,
-        max_extra_time: float | None,
-    ) -> None:
-        check_search(search)
-        if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
-            raise EvrouteError(
-                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'"
-            )
-        if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):
-            raise EvrouteError(f"the extra time is {max_extra_time:.0%}; it must be 0 % or more")
-        for place, following in pairwise(places):
+    def _rows(self, places: Sequence[int | str]) -> tuple[int, ...]:
+        """Return the edge rows of places that differ from their neighbours."""
+        rows = tuple(place for place in places if not isinstance(place, str))
+        if len(rows) < len(places):
+            names = [p if isinstance(p, str) else self.network.edge_id[p] for p in places]
+            rows = stops(self.network, None, names)
+        for place, following in pairwise(rows):
             if place == following:
-                ends = "origin and destination" if len(places) == 2 else "two successive places"
+                ends = "origin and destination" if len(rows) == 2 else "two successive places"
                 raise EvrouteError(
                     f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places"
                 )
+        return rows
 
-    def _ground(self, via: Sequence[int]) -> SearchProblem:
+    def _problem(self, via: Sequence[int]) -> SearchProblem:
         """Return the search problem on the nodes, or on a layer of them for each leg of a trip."""
         nodes, legs = self.space.nodes, len(via) + 1
         heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
@@ -390,6 +366,8 @@ def plan(
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
     depart: str | None = None,
+    price: float | None = None,
+    time_value: float | None = None,
 ) -> Plan:
     """Plan one trip: a named one, or between two places.
 
@@ -404,7 +382,7 @@ def plan(
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart
+    search, max_extra_time, alternatives, depart, price, time_value
         As in `Planner.plan`.
     conditions
         Temperature, wind, payload and speeds of the day.
@@ -433,4 +411,6 @@ def plan(
         via=via,
         alternatives=alternatives,
         depart=depart,
+        price=price,
+        time_value=time_value,
     )

@@ -1,5 +1,6 @@
 """SearchProblem: the numbers that the searches of one request run on, and the routes chosen by them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,36 +107,63 @@ def keeping_reserve(
     return found or drivable, found is not None
 
 
-def within(
-    problem: SearchProblem, limit_s: float, battery: Battery | None, fastest: Route
+def cheapest_within(
+    problem: SearchProblem,
+    worth: tuple[float, float],
+    limit_s: float,
+    battery: Battery | None,
+    known: Sequence[Route],
+    *,
+    effort: int | None = None,
 ) -> tuple[Route, str]:
-    """Return the route of least energy within a time limit, and how far it is certified.
+    """Return the cheapest route within a time limit, and how far it is certified.
 
     Parameters
     ----------
     problem
         Searches and their numbers.
+    worth
+        Cost of one Wh, > 0, and of one second, >= 0; ``(1, 0)`` for least energy.
     limit_s
-        Greatest travel time, s.
+        Greatest travel time, s; may be infinite.
     battery
         Charge that bounds the route, or None.
-    fastest
-        A route that keeps the limit and the reserve.
+    known
+        Routes that keep the limit and the reserve, at least one.
+    effort
+        Labels looked at before the cheapest route found is returned with its gap; None for
+        `tradeoff.GREATEST_EFFORT`.
     """
-    ends = fastest.edges[0], fastest.edges[-1]
-    on_hull = hull(problem.search, problem.weights(), problem.time_s, limit_s, *ends)
-    known = on_hull.route if battery is None or keeps(problem, battery, on_hull.route) else fastest
-    known_wh = problem.taken_wh(known, battery)
-    gap_wh = known_wh - on_hull.bound - float(problem.potential_wh[known.rows].sum())
-    if gap_wh < NO_GAP_WH:
-        return known, "exact: on the convex hull of time and energy"
-    better, complete = problem.label_search.least_energy(
-        battery, problem.energy_wh, problem.time_s, limit_s, *ends, better_than_wh=known_wh
+    per_wh, per_s = worth
+    ends = known[0].edges[0], known[0].edges[-1]
+    weights = per_wh * problem.weights() + per_s * problem.time_s
+    on_hull = hull(problem.search, weights, problem.time_s, limit_s, *ends)
+    bound = on_hull.bound + per_wh * float(problem.potential_wh[on_hull.route.rows].sum())
+
+    def cost(route: Route) -> float:
+        return per_wh * problem.taken_wh(route, battery) + per_s * problem.taken_s(route)
+
+    usable = battery is None or keeps(problem, battery, on_hull.route)
+    best = min([on_hull.route, *known] if usable else known, key=cost)
+    gap = cost(best) - bound
+    if gap < NO_GAP_WH * per_wh:
+        return best, "exact: on the convex hull of time and energy"
+    better, complete = problem.label_search.cheapest(
+        battery,
+        problem.energy_wh,
+        problem.time_s,
+        limit_s,
+        *ends,
+        worth=worth,
+        better_than=cost(best),
+        effort=effort,
     )
+    best = better or best
     if complete:
-        found = better or known
-        return found, "exact: what the convex hull of time and energy leaves open was searched"
-    return known, f"on the convex hull of time and energy: {_gap(gap_wh)}"
+        return best, "exact: what the convex hull of time and energy leaves open was searched"
+    gap = cost(best) - bound
+    stated = _gap(gap) if not per_s else f"within {_ceil(gap, 1000):.3f} of the least cost"
+    return best, f"on the convex hull of time and energy: {stated}"
 
 
 def between(
@@ -182,5 +210,10 @@ def keeps(problem: SearchProblem, battery: Battery, route: Route) -> bool:
 
 
 def _gap(gap_wh: float) -> str:
-    """Return an upper bound on an excess in words, rounded up to 0.1 Wh."""
-    return f"within {np.ceil(10 * max(gap_wh, 0.0)) / 10:.1f} Wh of the least"
+    """Return an upper bound on an excess in words."""
+    return f"within {_ceil(gap_wh, 10):.1f} Wh of the least"
+
+
+def _ceil(gap: float, parts: int) -> float:
+    """Return a gap rounded up to the next of ``parts`` parts of one, at least 0."""
+    return float(np.ceil(parts * max(gap, 0.0)) / parts)

@@ -34,6 +34,14 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
             "climb (m)": planned.climb_m,
             "descent (m)": planned.descent_m,
         }
+        if plan.depart_s is not None:
+            row["arrival"] = plan.arrival_time(name)
+        for column, money in (
+            ("cost of energy", plan.energy_cost(name)),
+            ("cost with time", plan.cost(name)),
+        ):
+            if money is not None:
+                row[column] = money
         if plan.battery is not None and planned.charge is not None:
             charge_wh = planned.charge.charge_wh
             row["lowest charge (%)"] = plan.battery.percent(float(charge_wh.min()))

@@ -25,6 +25,7 @@ from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 
 SAME = 1e-6
+LIMIT = 1.15 + SAME
 
 
 def random_belief(setting: Setting, arms: str, seed: int, std_wh: float) -> LearnedBelief:
@@ -66,6 +67,8 @@ def random_request(rng: np.random.Generator, planner: Planner) -> dict[str, Any]
         "battery": battery,
         "max_extra_time": float(rng.choice([0, 0.05, 0.2])) if rng.random() < 0.5 else None,
         "alternatives": int(rng.integers(0, 4)),
+        "price": 0.35,
+        "time_value": float(rng.uniform(0, 20)) if rng.random() < 0.25 else None,
     }
 
 
@@ -83,6 +86,15 @@ def broken(planner: Planner, plan: Plan, request: dict[str, Any]) -> list[str]:
         routes[name].time_s > (1 + extra) * routes["time"].time_s + SAME for name in limited
     ):
         found.append("within the limit")
+    if "cost" in routes and plan.proofs["cost"].startswith("exact"):
+        costs = {name: plan.cost(name) for name in limited}
+        if costs["cost"] > min(costs.values()) + SAME:
+            found.append("cost is the least")
+    if (
+        "energy-limited" in routes
+        and routes["energy-limited"].time_s > LIMIT * routes["time"].time_s
+    ):
+        found.append("recommended within 15 %")
     between = [name for name in routes if name.startswith("alternative")]
     for name in between:
         one = routes[name]
@@ -126,6 +138,7 @@ def check(count: int, seed: int) -> tuple[Counter[str], Counter[str]]:
             continue
         seen["plans"] += 1
         seen[name] += 1
+        seen[f"recommended {plan.recommended}"] += 1
         for option in ("battery", "max_extra_time", "via"):
             seen[option] += bool(request[option])
         seen["alternatives"] += sum(name.startswith("alternative") for name in plan.routes)

@@ -20,7 +20,7 @@ from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
-from evroute.planning.battery import Battery
+from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import endpoints
 from evroute.planning.plan import held_note
@@ -348,6 +348,86 @@ def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> No
         assert f"raised to it, by {route.held_wh:.1f} Wh" in held_note(route)
 
 
+def test_the_row_of_least_cost_is_the_best_of_every_route(
+    hilly: Callable[[int], RoadNetwork],
+    every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]],
+) -> None:
+    seen = dict.fromkeys(("compared", "bounded", "limited", "between"), 0)
+    for seed in range(300):
+        network, rng = hilly(seed), np.random.default_rng(seed)
+        origin, destination = 0, network.n_edges - 1
+        energy_wh = fit(network, load_vehicle()).mean_wh
+        battery = Battery(500.0, 490.0, 10.0) if seed % 2 else None
+        extra = 0.25 if seed % 3 else None
+        able = []  # Wh and s of each route that keeps the reserve
+        for route in every_route(network, origin, destination):
+            taken_wh, taken_s = energy_wh[route].sum(), network.time_s[route].sum()
+            if battery is not None:
+                charge_wh = follow(battery, energy_wh[route]).charge_wh
+                taken_wh = battery.start_wh - charge_wh[-1]
+                if charge_wh.min() < battery.reserve_wh:
+                    continue
+            able.append((taken_wh, taken_s))
+        if not able:
+            continue
+        thrifty, quick = min(able), min(able, key=lambda each: each[1])
+        # a slope between the two, so that a route between them may be the best
+        slope = (quick[0] - thrifty[0]) / max(thrifty[1] - quick[1], 1e-9)
+        price, value = 0.4, min(0.4 * 3.6 * slope * rng.uniform(0.7, 1.4), 1e6)
+        limit_s = np.inf if extra is None else (1 + extra) * quick[1]
+        best = min(price * wh / 1000 + value * s / 3600 for wh, s in able if s <= limit_s + 1e-9)
+        planned = Planner(network, load_vehicle()).plan(
+            origin,
+            destination,
+            battery=battery,
+            max_extra_time=extra,
+            price=price,
+            time_value=value,
+        )
+        assert planned.recommended == "cost"
+        assert planned.proofs["cost"].startswith("exact")
+        assert planned.cost("cost") == pytest.approx(best, abs=1e-9)
+        seen["compared"] += 1
+        seen["bounded"] += battery is not None
+        seen["limited"] += extra is not None
+        chosen = planned.recommended_route.route
+        seen["between"] += chosen not in [planned.routes[n].route for n in ("energy", "time")]
+    assert min(seen.values()) >= 3, seen
+    assert seen["compared"] >= 100
+
+
+def test_places_may_be_rows_ids_or_coordinates(denver: RoadNetwork) -> None:
+    planner = Planner(denver, load_vehicle())
+    by_rows = planner.plan(3, 90, via=[700])
+    by_ids = planner.plan(denver.edge_id[3], denver.edge_id[90], via=[denver.edge_id[700]])
+    mixed = planner.plan(3, denver.edge_id[90], via=[700])
+    assert by_rows.routes["energy"].edges == by_ids.routes["energy"].edges
+    assert mixed.via == by_rows.via
+    with pytest.raises(EvrouteError, match="same edge"):
+        planner.plan(3, denver.edge_id[3])
+
+
+def test_a_route_nobody_drives_is_not_recommended(denver: RoadNetwork) -> None:
+    planner, rng = Planner(denver, load_vehicle()), np.random.default_rng(2)
+    limited = 0
+    for _ in range(60):
+        planned = planner.plan(*rng.choice(denver.n_edges, size=2, replace=False).tolist())
+        least, fastest = planned.routes["energy"], planned.routes["time"]
+        if least.time_s <= 1.15 * fastest.time_s:
+            assert planned.recommended == "energy"
+            assert "energy-limited" not in planned.routes
+            continue
+        limited += 1
+        assert planned.recommended == "energy-limited"
+        assert planned.recommended_route.time_s <= 1.15 * fastest.time_s + 1e-9
+        assert least.energy_wh < planned.recommended_route.energy_wh <= fastest.energy_wh
+        assert "least energy of all" in planned.verdict
+        asked = planner.plan(least.edges[0], least.edges[-1], max_extra_time=0.15)
+        assert asked.recommended == "energy"
+        assert asked.routes["energy"].energy_wh == planned.recommended_route.energy_wh
+    assert limited >= 5
+
+
 def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
     hill: RoadNetwork,
 ) -> None:
@@ -400,6 +480,9 @@ def test_a_network_by_name_and_its_trips() -> None:
         ({"waypoints": ENDS, "search": "magic"}, UnknownNameError, "potential"),
         ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "reference"),
         ({"waypoints": ENDS, "max_extra_time": -0.1}, EvrouteError, "0 % or more"),
+        ({"waypoints": ENDS, "price": 0.0}, EvrouteError, "more than 0 per kWh"),
+        ({"waypoints": ENDS, "price": 0.3, "time_value": np.nan}, EvrouteError, "0 or more per h"),
+        ({"waypoints": ENDS, "time_value": 12.0}, EvrouteError, "needs the price"),
         ({"waypoints": ENDS, "depart": "8.15"}, EvrouteError, "HH:MM"),
         ({"waypoints": ENDS, "depart": "24:00"}, EvrouteError, "HH:MM"),
         ({"waypoints": ENDS, "max_extra_time": np.nan}, EvrouteError, "0 % or more"),
