@@ -16,6 +16,15 @@ def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
         pq.write_table(pa.table(columns), temporary, write_page_checksum=True)
 
 
+def is_readable(path: Path) -> bool:
+    """Tell whether a table that `write_columns` wrote is there and readable from end to end."""
+    try:
+        read_columns(path)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
+
+
 def read_columns(path: Path) -> pa.Table:
     """Read what `write_columns` wrote, and check it.
 

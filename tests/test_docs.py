@@ -5,7 +5,8 @@ for each page; ``csv`` and ``toml`` blocks with a ``title`` are written there fi
 ``<!-- not run: why
 -->`` before a block means that its commands are only parsed, as every other command of ``evroute``
 on any page is. Of the README, plans and reports are carried out, and simulations at a short
-horizon.
+horizon. Of ``console`` blocks whose commands begin with ``$``, the lines below a command must be
+printed by it in that order; ``...`` stands for lines left out.
 """
 
 import os
@@ -29,6 +30,7 @@ _BLOCK = re.compile(
     r"title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LINK = re.compile(r"\]\((?P<target>[^()\s#:]*)(?:#(?P<anchor>[^()\s]+))?\)")
 _OWN = {"make", "export", "python", "pip", "pytest"}
 
@@ -42,7 +44,8 @@ def blocks(page: Path) -> Iterator[re.Match[str]]:
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    for line in text.replace("\\\n", " ").splitlines():
+    lines = text.replace("\\\n", " ").splitlines()
+    for line in [line[2:] for line in lines if line.startswith("$ ")] or lines:
         if words := shlex.split(line, comments=True):
             yield words
 
@@ -124,12 +127,23 @@ def test_links_lead_somewhere(page):
             assert link["anchor"] in slugs(target), f"{link[0]} has no such anchor"
 
 
+def test_numbers_of_the_readme_stand_on_the_page_that_their_row_links():
+    rows = re.findall(r"^\|.*\]\(docs/figures.*$", (ROOT / "README.md").read_text("utf-8"), re.M)
+    assert len(rows) > 10
+    for row in rows:
+        page = _LINK.search(row)["target"]
+        known = set(_NUMBER.findall((ROOT / page).read_text(encoding="utf-8")))
+        answer = " ".join(cell for cell in row.split(" | ")[1:] if page not in cell)
+        assert set(_NUMBER.findall(answer)) <= known, f"{page} lacks a number of: {row}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=name)
-def test_pages_run(page, tmp_path, monkeypatch):
+def test_pages_run(page, tmp_path, monkeypatch, capsys):
     from evroute.cli import main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "data").symlink_to(ROOT / "data")
     scope: dict[str, Any] = {"__name__": "page"}
     monkeypatch.setitem(sys.modules, "page", type(sys)("page"))
@@ -142,7 +156,8 @@ def test_pages_run(page, tmp_path, monkeypatch):
             continue
         if block["kind"] == "python":
             exec(compile(block["text"], name(page), "exec"), scope)
-        elif block["kind"] == "sh":
+        elif block["kind"] == "sh" or block["text"].startswith("$ "):
+            capsys.readouterr()
             for words in commands(block["text"]):
                 if words[0] != "evroute":
                     continue
@@ -150,6 +165,10 @@ def test_pages_run(page, tmp_path, monkeypatch):
                 with pytest.raises(SystemExit) as end:
                     main()
                 assert not end.value.code, " ".join(words)
+            printed = iter(capsys.readouterr().out.splitlines())
+            for line in block["text"].splitlines() if block["kind"] == "console" else ():
+                if not line.startswith("$ ") and line != "...":
+                    assert any(line == each.rstrip() for each in printed), f"not printed: {line}"
 
 
 def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):

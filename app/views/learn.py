@@ -4,9 +4,20 @@ from typing import Any
 
 import streamlit as st
 from cache import RUNS, choose_known_network, methods, network, price_s, telling_trip
+from literal import literal
 from maps import show_map
 from pydantic import ValidationError
-from simulations import WITHOUT_A_FILE, folder_name, is_running, own_world, progress, start, stop
+from simulations import (
+    WITHOUT_A_FILE,
+    folder_name,
+    is_running,
+    own_world,
+    progress,
+    running,
+    start,
+    stop,
+    trouble,
+)
 from state import key, starting
 
 from evroute.energy.vehicle import vehicle_names
@@ -36,11 +47,12 @@ def main() -> None:
     )
     try:
         experiment = ask()
-        if experiment is None:
-            return
-        watch(experiment, RunFolder(RUNS / folder_name(experiment)))
+        folder = None if experiment is None else RunFolder(RUNS / folder_name(experiment))
+        others([each for each in running(RUNS) if each != folder])
+        if experiment is not None and folder is not None:
+            watch(experiment, folder)
     except (EvrouteError, OSError) as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
 
 
 def ask() -> Experiment | None:
@@ -87,7 +99,7 @@ def ask() -> Experiment | None:
             world=(world,),
         )
     except ValidationError as error:
-        st.error(f"{error.errors()[0]['msg']}.")
+        st.error(literal(f"{error.errors()[0]['msg']}."))
         return None
 
 
@@ -113,39 +125,61 @@ def ask_world() -> Any:
     return world if file is None else own_world(file.getvalue())
 
 
+def others(folders: list[RunFolder]) -> None:
+    """Show the simulations that run besides the one of this page, each with a button to stop it."""
+
+    @st.fragment(run_every=REDRAW_S if folders else None)
+    def live() -> None:
+        for folder in folders:
+            if not is_running(folder):
+                st.rerun()
+            name, button = st.columns([3, 1])
+            share, words = progress(folder)
+            name.progress(share, literal(f"{folder.path}: {words}"))
+            key, stop_label = f"stop:{folder.path.name}", f"Stop {folder.path.name}"
+            if button.button(literal(stop_label), key=key, width="stretch"):
+                stop(folder)
+                st.rerun()
+
+    live()
+
+
 def watch(experiment: Experiment, folder: RunFolder) -> None:
     """Tell the price, offer the buttons, and show what is finished: anew every other second while it runs."""
     runs = list(experiment.runs())
-    left, running = [run for run in runs if not folder.is_finished(run)], is_running(folder)
+    left, works = [run for run in runs if not folder.is_finished(run)], is_running(folder)
     done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
     st.write(
-        f"{len(runs)} runs of {experiment.horizon} trips take about **{max(price_s(experiment), 1):.0f} s** from the "
-        f"start. {done}They are kept in `{folder.path}`."
+        f"{len(runs):d} runs of {experiment.horizon:d} trips take about "
+        f"**{max(price_s(experiment), 1):.0f} s** from the start. "
+        f"{literal(f'{done}They are kept in {folder.path}.')}"
     )
     go, halt, _ = st.columns([1, 1, 3])
     verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Run"
-    if go.button(verb, type="primary", disabled=running or not left, key="go", width="stretch"):
+    if go.button(
+        literal(verb), type="primary", disabled=works or not left, key="go", width="stretch"
+    ):
         start(experiment, folder)
         st.rerun()
-    if halt.button("Stop", disabled=not running, key="stop", width="stretch"):
+    if halt.button("Stop", disabled=not works, key="stop", width="stretch"):
         stop(folder)
         st.rerun()
 
-    @st.fragment(run_every=REDRAW_S if running else None)
+    @st.fragment(run_every=REDRAW_S if works else None)
     def live() -> None:
-        share, told, trouble = progress(folder)
-        if running and not is_running(folder):
+        if works and not is_running(folder):
             st.rerun()
-        if running:
-            st.progress(share, told)
-        if trouble:
-            st.error(f"{trouble}.")
+        if works:
+            share, row = progress(folder)
+            st.progress(share, literal(row))
+        elif failed := trouble(folder):
+            st.error(literal(f"{failed}."))
         if folder.finished_runs():
             try:
-                found(experiment, folder, finished=not running)
+                found(experiment, folder, finished=not works)
             except EvrouteError as error:
-                if not running:  # else a damaged part is about to be run again
-                    st.error(f"{error}.")
+                if not works:  # else a damaged part is about to be run again
+                    st.error(literal(f"{error}."))
 
     live()
 
@@ -153,8 +187,8 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
 def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     """Show what the finished runs found: in words, as curves, as a map of the roads driven, and in numbers."""
     rounds = read_rounds(folder)
-    for sentence in learned(rounds) if finished else ():
-        st.success(sentence)
+    for finding in learned(rounds) if finished else ():
+        st.success(literal(finding))
     left, right = st.columns(2)
     left.altair_chart(cumulative_regret(rounds), width="content", theme=None)
     right.altair_chart(saving(rounds), width="content", theme=None)

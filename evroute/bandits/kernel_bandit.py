@@ -1,7 +1,8 @@
 """Kernel bandits without roads, one arm a round: the papers' own experiments."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -38,6 +39,9 @@ def _kernel_name(name: object) -> object:
     if isinstance(name, str):
         context_kernel(name)
     return name
+
+
+log = logging.getLogger(__name__)
 
 
 class BanditExperiment(BaseModel):
@@ -116,8 +120,7 @@ def play(
     Raises
     ------
     EvrouteError
-        If the folder belongs to another experiment, is being written by another process, or holds a
-        broken run.
+        If the folder belongs to another experiment or is being written by another process.
     """
     runs = [
         (method, seed, f"{place}-s{seed}.parquet")
@@ -125,23 +128,17 @@ def play(
         for seed in range(experiment.repetitions)
     ]
     tables = []
-    with nullcontext() if out is None else _opened(out, experiment):
+    manifest = {
+        "configuration": experiment.model_dump(mode="json"),
+        "versions": {"evroute": __version__},
+    }
+    with nullcontext() if out is None else Folder(out).writing(manifest):
         for done, (method, seed, name) in enumerate(runs, start=1):
             tables.append(
                 _table(method, experiment, seed, None if out is None else out / "parts" / name)
             )
             on_run(done)
     return pa.concat_tables(tables, promote_options="default")
-
-
-@contextmanager
-def _opened(out: Path, experiment: BanditExperiment) -> Iterator[None]:
-    folder = Folder(out)
-    folder.open(
-        {"configuration": experiment.model_dump(mode="json"), "versions": {"evroute": __version__}}
-    )
-    with folder.locked():
-        yield
 
 
 def _table(
@@ -155,9 +152,7 @@ def _table(
         try:
             return read_columns(path)
         except (OSError, pa.ArrowException):
-            raise EvrouteError(
-                f"{path} is unreadable; delete it to have that run played again"
-            ) from None
+            log.warning("%s is damaged; playing that run again", path)
     rows = _run(method, experiment, seed)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}

@@ -21,4 +21,5 @@ def app(
             raise MissingPackageError(package, "app")
     # in this process, so that whatever ends it ends the server
     sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
+    sys.argv += ["--server.address", "127.0.0.1"]  # whatever other configuration says
     runpy.run_module("streamlit", run_name="__main__")

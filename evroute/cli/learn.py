@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from evroute.learning.learn import Learned
 
@@ -42,7 +44,10 @@ def learn(
         str, typer.Option(help="Size of prior deviations: paper, dissipation.")
     ] = "paper",
     reset: Annotated[
-        bool, typer.Option("--reset", help="Forget what the folder has learned.")
+        bool,
+        typer.Option(
+            "--reset", help="Start afresh; earlier trips are moved to reset-DATE in --out."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
@@ -68,10 +73,9 @@ def learn(
 
 def _print(learned: "Learned") -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
         title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
@@ -107,9 +111,11 @@ def _print(learned: "Learned") -> None:
                 soft_wrap=True,
             )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
-        console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
+        console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
+    if learned.aside:
+        console.print(f"the trips learned before are in {learned.aside}", soft_wrap=True)
     for note in learned.notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)

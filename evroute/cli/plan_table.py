@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -37,12 +39,10 @@ def print_plan(
     conformal
         Width of the intervals of the belief; None without a belief.
     """
-    from rich.console import Console
-
     from evroute.planning.plan import held_note
     from evroute.report.words import lowest_charge
 
-    console = Console(highlight=False)
+    console = plain_console(highlight=False)
     console.print(_table(plan))
     console.print(plan.verdict)
     console.print(plan.proofs.get(plan.recommended, plan.proof))

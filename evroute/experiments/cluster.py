@@ -7,6 +7,7 @@ repeats runs lost with a worker on another one; files that came back are safe in
 """
 
 import asyncio
+import getpass
 import hashlib
 import os
 import tempfile
@@ -18,7 +19,7 @@ from evroute import __version__
 from evroute.errors import EvrouteError, MissingPackageError
 from evroute.experiments.execution import attempt
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import replacing
+from evroute.files import private_folder, replacing
 from evroute.methods.setting import load_setting
 
 if TYPE_CHECKING:
@@ -177,14 +178,18 @@ def _stored(names: set[str]) -> dict[str, bytes]:
 
 
 def receive(stored: Mapping[str, bytes]) -> None:
-    """Write networks to a cache on the worker's host and use it from now on.
+    """Store networks in a cache of its user alone on a worker's host and use it from now on.
 
-    The cache is separate from any user's.
+    Raises
+    ------
+    EvrouteError
+        If another user has made a folder of that name.
     """
     digest = hashlib.sha256(
         b"".join(name.encode() + stored[name] for name in sorted(stored))
     ).hexdigest()[:16]
-    cache = Path(tempfile.gettempdir(), f"evroute-cluster-{digest}")
+    user = getattr(os, "getuid", getpass.getuser)()
+    cache = private_folder(Path(tempfile.gettempdir(), f"evroute-cluster-{user}-{digest}"))
     for name, content in stored.items():
         path = cache / "networks" / f"{name}.npz"
         if not path.is_file():

@@ -14,6 +14,7 @@ A file looks like this::
     monaco = ["A", "B"]
 """
 
+import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -53,6 +54,8 @@ from evroute.worlds.demand.demand import is_file, load_demand, load_file, proven
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World, load_world
+
+log = logging.getLogger(__name__)
 
 
 class Experiment(BaseModel):
@@ -328,9 +331,16 @@ def simulate(
         experiment = load_experiment(Path(experiment))
     folder = RunFolder(Path(out))
     runs = list(experiment.runs())
-    folder.open(_manifest(experiment))
-    with folder.locked():
+    with folder.writing(_manifest(experiment)):
         left = [run for run in runs if not (resume and folder.is_finished(run))]
+        begun = set(folder.finished_runs()) if resume else set()
+        if damaged := [run.name for run in left if run.name in begun]:
+            log.warning(
+                "%s has %d runs with damaged files, first %s; simulating them again",
+                folder.path,
+                len(damaged),
+                damaged[0],
+            )
         total = experiment.horizon * len(runs)
         kept = experiment.horizon * (len(runs) - len(left))
         on_progress(kept, total)

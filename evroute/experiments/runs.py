@@ -23,13 +23,12 @@
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from glob import escape
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,10 +38,12 @@ from evroute.errors import EvrouteError
 from evroute.experiments.log import Log
 from evroute.files import replacing
 from evroute.folder import Folder
+from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
-from evroute.tables import read_columns, write_columns
+from evroute.tables import is_readable, read_columns, write_columns
+from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
@@ -75,12 +76,7 @@ class Run:
     def name(self) -> str:
         """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
         network = Path(self.network).stem if self.network.endswith(".npz") else self.network
-        trip = re.sub(r"[^\w.-]+", "_", self.trip)
-        if (
-            trip != self.trip
-        ):  # not a name: distinguish trips that differ in special characters only
-            trip += f"-{crc32(self.trip.encode()):08x}"
-        parts = [network, trip]
+        parts = [network, slug(self.trip)]
         parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
         parts += [self.method.name, self.search]
         parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
@@ -116,16 +112,17 @@ class RunFolder(Folder):
             temporary.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
     def is_finished(self, run: Run) -> bool:
-        """Return whether every file of a run exists and its tables are readable to the end."""
-        if not self.belief_path(run.name).is_file():
-            return False
+        """Return whether every file of a run exists and has its digest."""
+        others = self.belief_path(run.name).parent.glob(f"{escape(run.name)}@*.npz")
         try:
-            tables = [
-                read_columns(self._table(kind, run.name)) for kind in ("parts", "routes", "timings")
-            ]
+            n_rounds = read_columns(self._table("parts", run.name)).num_rows
         except (OSError, pa.ArrowException):
             return False
-        return int(tables[0].num_rows) == run.horizon
+        return (
+            int(n_rounds) == run.horizon
+            and all(is_readable(self._table(kind, run.name)) for kind in ("routes", "timings"))
+            and all(map(is_whole, (self.belief_path(run.name), *others)))
+        )
 
     def write(self, run: Run, log: Log) -> None:
         """Write the tables of a run, the part last; its belief must be there already."""
@@ -177,14 +174,17 @@ class RunFolder(Folder):
         Raises
         ------
         EvrouteError
-            If no run of the experiment is finished.
+            If the experiment is not finished, or the file is damaged.
         """
         target = self.path / "rounds.parquet"
         if not target.is_file():
             raise EvrouteError(
                 f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
             )
-        return pq.read_table(target)
+        try:
+            return pq.read_table(target)
+        except (OSError, pa.ArrowException):
+            raise EvrouteError(f"{target} is damaged; simulate again to mend it") from None
 
     def _table(self, kind: str, run_name: str) -> Path:
         return self.path / kind / f"{run_name}.parquet"

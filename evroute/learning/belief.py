@@ -4,13 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, UnknownNameError
-from evroute.files import replacing
+from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.pace import Pace
@@ -42,8 +41,16 @@ def save(path: Path, belief: LearnedBelief) -> None:
     arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
     if belief.pace is not None:
         arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
-    with replacing(path) as temporary:
-        np.savez(temporary, **arrays)
+    write_arrays(path, arrays)
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a belief exists and has its digest."""
+    try:
+        read_arrays(path)
+    except DamagedFileError:
+        return False
+    return True
 
 
 def load_belief(
@@ -71,7 +78,8 @@ def load_belief(
     state, about = _read(path)
     if about.get("temperature"):
         raise EvrouteError(
-            f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet"
+            f"{path} is a belief that goes by the temperature of each trip; "
+            "plans do not tell one yet"
         )
     roads = load_network(about["network"]) if network is None else network
     check_roads(str(path), about["network"], about["digest"], roads)
@@ -98,11 +106,22 @@ def continued(path: Path, setting: Setting) -> LearnedBelief:
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arrays of a file by name, and what the belief is about."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            state = {name: stored[name] for name in stored.files}
-            return state, json.loads(str(state.pop(_ABOUT)))
-    except (OSError, EOFError, BadZipFile, KeyError, ValueError):
-        raise _unreadable(path) from None
+        state = read_arrays(path)
+        return state, json.loads(str(state.pop(_ABOUT)))
+    except (DamagedFileError, KeyError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> DamagedFileError:
+    return DamagedFileError(f"{error}; make it again with {_maker(path)}")
+
+
+def _maker(path: Path) -> str:
+    """Return the command that makes a belief again, in words."""
+    folder = path.parents[1]
+    if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
+        return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    return f"'evroute simulate' of the same experiment with --out {folder}"
 
 
 def _restored(
@@ -117,8 +136,8 @@ def _restored(
             conformal.restore(widths)
         if paces:  # beliefs of earlier versions have none
             pace.restore(paces)
-    except (KeyError, ValueError):
-        raise _unreadable(path) from None
+    except (KeyError, ValueError) as error:
+        raise _damaged(path, error) from None
     belief.restore(state)
     return replace(belief, conformal=conformal, trips=about["trips"], pace=pace, source=str(path))
 
@@ -129,14 +148,11 @@ def _take(state: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): state.pop(name) for name in names}
 
 
-def _unreadable(path: Path) -> EvrouteError:
-    return EvrouteError(f"{path} is unreadable; run again what made it")
-
-
 def _choose(folder: Path, run: str | None) -> str:
     if not folder.is_dir():
         raise EvrouteError(
-            f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders"
+            f"there is no folder {folder}; "
+            "'evroute simulate' and 'evroute learn' write such folders"
         )
     there = Folder(folder).beliefs()
     if not there:

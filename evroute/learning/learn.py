@@ -1,45 +1,49 @@
-"""Learning from trips that a user has measured: a belief to plan with, and what it expected of each trip before.
+"""Learning from measured trips: a belief, and the energy expected of each trip before it was learned.
 
 The folder is one that ``evroute route --belief`` plans with; its only run is called
 ``NETWORK-learned``::
 
     manifest.json       what was asked for
+    measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-    beliefs/RUN.npz     what was learned, and from how many of these trips; written last
+    beliefs/RUN.npz     the belief, and how many of these trips it has learned; written last
 
-A run that was interrupted is continued from the belief: rows beyond what it has learned are
-dropped.
+Everything but the manifest follows from the measured trips, which are written first. A call learns
+the recorded trips that the belief lacks, whatever interrupted the calls before it.
 """
 
-import json
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy.special import ndtri
 
 from evroute.arms import Route
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.errors import EvrouteError
-from evroute.files import replacing
+from evroute.errors import DamagedFileError, EvrouteError
 from evroute.folder import Folder
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.measured_table import read_measured
+from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
 from evroute.learning.saving import Saving, savings
 from evroute.methods.method import checked_method
-from evroute.methods.setting import load_setting
+from evroute.methods.setting import Setting, load_setting
 from evroute.planning.forecast import INTERVAL_LEVEL, predict
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = "physics+gp"
+WAIT_S = 60.0
+"""Longest wait for another call that writes the same folder, s."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +56,18 @@ class Learned:
     ones, this table brought.
     known: trips of the table that the folder had learned already.  skipped: trips set aside and
     why.  notes: what else was left out.
+    aside: folder to which ``reset`` moved the trips measured before; None if there was none.
     saving: what planning on the belief is expected to save on all trips, against what was driven
     and eq. 8's routes.
     """
 
     folder: Path
-    trips: "pa.Table"
+    trips: pa.Table
     new: int
     known: int
     skipped: dict[str, str]
     notes: Sequence[str]
+    aside: Path | None
     saving: dict[str, Saving]
 
     @property
@@ -108,19 +114,20 @@ def learn(
         One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
         them.
     reset
-        Forget what the folder has learned.
+        Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
         Hears the trips learned and the trips to learn.
 
     Raises
     ------
     EvrouteError
-        If the table cannot be read or no trip of it can be used, or the folder belongs to something
-        else; the folder then still is what it was.
+        If the table cannot be read or no trip of it can be used, the folder belongs to something
+        else, or another process writes it for longer than `WAIT_S`; the folder then still is what
+        it was.
     """
     setting = load_setting(network, vehicle, prior)
     method = checked_method({"model": model, "index": "greedy"} | (options or {}))
-    learner = LearnedBelief.before_trips(method, setting)
+    fresh = LearnedBelief.before_trips(method, setting)
     measured = read_measured(
         Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
     )
@@ -132,65 +139,100 @@ def learn(
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
-    if reset and (folder.path / "manifest.json").exists():
-        if folder.manifest().get("kind") != "learned":
-            raise EvrouteError(
-                f"{folder.path} was not made by 'evroute learn'; choose another --out"
-            )
-        with replacing(folder.path / "manifest.json") as temporary:
-            temporary.write_text(
-                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
-    else:
+    reset = reset and (folder.path / "manifest.json").exists()
+    if not reset:
         folder.open(manifest)
-    kept, driven = folder.belief_path(run), folder.path / "routes" / f"{run}.parquet"
-    trips, routes = _Rows(), _Rows()
-    if not reset and kept.exists():
-        learner = belief.continued(kept, setting)
-        n_learned = learner.trips or 0
-        trips, routes = (
-            _Rows.read(folder.path / "trips.parquet", n_learned),
-            _Rows.read(driven, n_learned),
-        )
-    have = set(trips.columns.get("trip", ()))
-    new = [trip for trip in measured.trips if trip.trip not in have]
-    before = len(have)
-    for t, trip in enumerate(new, start=before + 1):
-        row = {"t": t} | _foretold(learner, trip)
-        trips.add([row])
-        conformal = learner.conformal
-        conformal.update(
-            row["predicted_wh"], row["predicted_sd_wh"], row["energy_wh"], conformal.multipliers
-        )
-        learner.update(trip.feedback(setting))
-        passages = zip(
-            trip.edge.tolist(), trip.energy_wh.tolist(), trip.travel_s.tolist(), strict=True
-        )
-        routes.add(
-            {"run": run, "t": t, "edge": e, "observed_wh": y, "travel_s": s} for e, y, s in passages
-        )
-        on_progress(t - before, len(new))
-    if new or reset:
-        trips.write(folder.path / "trips.parquet")
-        routes.write(driven)
-        belief.save(kept, replace(learner, trips=before + len(new)))
+    elif folder.manifest().get("kind") != "learned":
+        raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
+    with folder.locked(WAIT_S):
+        aside = set_aside(folder.path) if reset else None
+        if reset:
+            folder.write_manifest(manifest)
+        folder.open(manifest)  # another process may have made it first
+        adopt_tables(folder.path, run, setting.network)
+        recorded = read_parts(folder.path, setting.network)
+        if new := [trip for trip in measured.trips if trip.trip not in recorded]:
+            append_part(folder.path, new, setting.network)
+            recorded |= {trip.trip: trip for trip in new}
+        expected = _expected(folder.path / "trips.parquet")
+        kept = folder.belief_path(run)
+        learner = _continued(kept, fresh, setting, list(recorded), list(expected))
+        before = learner.trips or 0
+        rows: list[dict[str, Any]] = []
+        for t, trip in enumerate(recorded.values(), start=1):
+            row = {"t": t} | (expected.get(trip.trip) or _foretold(learner, trip))
+            rows.append(row)
+            if t > before:
+                learner.conformal.update(
+                    row["predicted_wh"],
+                    row["predicted_sd_wh"],
+                    row["energy_wh"],
+                    learner.conformal.multipliers,
+                )
+                learner.update(trip.feedback(setting))
+                on_progress(t - before, len(recorded) - before)
+        names = dict.fromkeys(name for row in rows for name in row)
+        trips = {name: [row.get(name) for row in rows] for name in names}
+        driven = folder.path / "routes" / f"{run}.parquet"
+        if before < len(recorded) or not is_readable(driven):
+            write_columns(folder.path / "trips.parquet", trips)
+            write_columns(driven, _routes(run, recorded.values()))
+            belief.save(kept, replace(learner, trips=len(recorded)))
+    late = set(list(recorded)[before:])
+    known = [trip for trip in measured.trips if trip.trip not in late]
+    notes = list(measured.notes)
+    if healed := len(late) - (len(measured.trips) - len(known)):
+        notes.append(f"{healed} trips that were recorded before are learned too")
     return Learned(
         folder=folder.path,
-        trips=trips.table(),
-        new=len(new),
-        known=len(measured.trips) - len(new),
+        trips=pa.table(trips),
+        new=len(late),
+        known=len(known),
         skipped=measured.skipped,
-        notes=measured.notes,
-        saving=savings(learner, routes_of(routes.columns)),
+        notes=notes,
+        aside=aside,
+        saving=savings(learner, [Route(tuple(trip.edge.tolist())) for trip in recorded.values()]),
     )
 
 
-def routes_of(columns: dict[str, list[Any]]) -> list[Route]:
-    """Return the routes of a table with a row per edge driven, in the order of its trips."""
-    edges: dict[int, list[int]] = {}
-    for t, edge in zip(columns.get("t", ()), columns.get("edge", ()), strict=True):
-        edges.setdefault(t, []).append(edge)
-    return [Route(tuple(each)) for each in edges.values()]
+def _expected(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the rows of ``trips.parquet`` by trip, without their numbers ``t``."""
+    if not path.exists():
+        return {}
+    try:
+        return {row["trip"]: row for row in read_columns(path).drop_columns("t").to_pylist()}
+    except (OSError, pa.ArrowException, LookupError):
+        log.warning("%s is damaged; computing it again from the measured trips", path)
+        return {}
+
+
+def _continued(
+    path: Path, fresh: LearnedBelief, setting: Setting, recorded: list[str], expected: list[str]
+) -> LearnedBelief:
+    """Return the saved belief, or ``fresh`` if it is damaged or has learned other trips."""
+    if not path.exists():
+        return fresh
+    try:
+        learner = belief.continued(path, setting)
+    except DamagedFileError:
+        log.warning("%s is damaged; learning its trips again", path)
+        return fresh
+    trips = learner.trips or 0
+    if trips > len(recorded) or expected[:trips] != recorded[:trips]:
+        log.warning("%s has learned other trips than those recorded; learning these again", path)
+        return fresh
+    return learner
+
+
+def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
+    """Return the columns of the table with a row per edge driven."""
+    table: dict[str, list[Any]] = {"t": [], "edge": [], "observed_wh": [], "travel_s": []}
+    for t, trip in enumerate(trips, start=1):
+        table["t"] += [t] * len(trip.edge)
+        table["edge"] += trip.edge.tolist()
+        table["observed_wh"] += trip.energy_wh.tolist()
+        table["travel_s"] += trip.travel_s.tolist()
+    return {"run": [run] * len(table["t"])} | table
 
 
 def _foretold(belief: LearnedBelief, trip: MeasuredTrip) -> dict[str, Any]:
@@ -209,41 +251,3 @@ def _foretold(belief: LearnedBelief, trip: MeasuredTrip) -> dict[str, Any]:
         "predicted_sd_wh": predicted_sd_wh,
         "eq8_wh": float(belief.space.edges.reference.prior_mean_wh[edge].sum()),
     }
-
-
-class _Rows:
-    """A table that grows by rows."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, list[Any]] = {}
-
-    @classmethod
-    def read(cls, path: Path, trips: int) -> "_Rows":
-        """Read the rows of the first ``trips`` trips."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-
-        rows = cls()
-        try:
-            stored = pq.read_table(path)
-        except (pa.ArrowException, OSError):
-            raise EvrouteError(f"{path} is unreadable; learn anew with --reset") from None
-        rows.columns = stored.filter(pc.less_equal(stored["t"], trips)).to_pydict()
-        return rows
-
-    def add(self, rows: Any) -> None:
-        for row in rows:
-            for name, value in row.items():
-                self.columns.setdefault(name, []).append(value)
-
-    def table(self) -> "pa.Table":
-        import pyarrow as pa
-
-        return pa.table(self.columns)
-
-    def write(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        with replacing(path) as temporary:
-            pq.write_table(self.table(), temporary)

@@ -1,7 +1,8 @@
 """Tables of trips that a user has measured, edge by edge: reading and checking them.
 
 Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; if wanted
-time (ISO 8601 or seconds, when the edge was entered), travel_s and vehicle. A table that cannot be
+time (ISO 8601 or seconds, when the edge was entered), travel_s, departed_s (of the trip, used where
+there is no time) and vehicle. A table that cannot be
 read is refused; a trip that cannot have been is set aside with the reason, and the others go on.
 """
 
@@ -18,14 +19,24 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
+from evroute.text import check_printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 WH_PER_KWH = 1000.0
-EDGE_COLUMNS = ("trip", "edge", "time", "energy_wh", "energy_kwh", "travel_s", "vehicle")
+EDGE_COLUMNS = (
+    "trip",
+    "edge",
+    "time",
+    "energy_wh",
+    "energy_kwh",
+    "travel_s",
+    "departed_s",
+    "vehicle",
+)
 TEXT = ("trip", "edge", "vehicle", "time")
-NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "lat", "lon", "soc_percent")
+NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "departed_s", "lat", "lon", "soc_percent")
 
 JAM_WH = 500.0
 """What any edge may take or give beyond eq. 8 without being called impossible, Wh."""
@@ -164,6 +175,11 @@ def read_edges(
     edge_id = table["edge"].to_pylist()
     travel_s = numbers(table, "travel_s") if "travel_s" in names else np.full(len(edge_id), np.nan)
     time_s = seconds(path, table["time"].to_pylist()) if "time" in names else None
+    departures_s = np.zeros(len(edge_id))
+    if time_s is not None:
+        departures_s = time_s
+    elif "departed_s" in names:
+        departures_s = np.nan_to_num(numbers(table, "departed_s"))
     measured = Measured()
     for trip, rows in trips_of(path, table):
         try:
@@ -171,7 +187,7 @@ def read_edges(
             times = time_s[rows] if time_s is not None else None
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
             driven_s = _travel(travel_s[rows], times)
-            departed_s = 0.0 if times is None else float(times[0])
+            departed_s = float(departures_s[rows[0]])
             found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s)
             check_trip(found, setting)
         except ImpossibleTripError as error:
@@ -192,13 +208,14 @@ def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
     Raises
     ------
     EvrouteError
-        If a row names no trip.
+        If a row names no trip, or a name holds signs that cannot be shown.
     """
     rows: dict[str, list[int]] = {}
     for row, trip in enumerate(table["trip"].to_pylist()):
         if not trip:
             raise EvrouteError(f"trip table {path}, row {row + 1}: no trip is named")
         rows.setdefault(trip, []).append(row)
+    check_printable(f"trip table {path}: trip", rows)
     for trip, its in rows.items():
         yield trip, np.array(its)
 

@@ -41,7 +41,8 @@ class Saving:
             each / abs(self.other_wh)
             for each in (self.mean_wh, self.mean_wh - half, self.mean_wh + half)
         ]
-        return f"{self.mean_wh / 1000:.2f} kWh, {share[0]:.1%} ({INTERVAL_LEVEL:.0%}: {share[1]:.1%} to {share[2]:.1%})"
+        interval = f"{INTERVAL_LEVEL:.0%}: {share[1]:.1%} to {share[2]:.1%}"
+        return f"{self.mean_wh / 1000:.2f} kWh, {share[0]:.1%} ({interval})"
 
 
 def savings(belief: LearnedBelief, driven: Iterable[Route]) -> dict[str, Saving]:

@@ -6,13 +6,15 @@ edges alone: cheap for the edges that a plan needs (``planning.corridor``). The 
 computed once per network, in minutes, and memory-mapped from the cache.
 """
 
+import logging
 from pathlib import Path
 
 import numpy as np
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.files import replacing
+from evroute.checked import read_mapped, write_mapped
+from evroute.errors import DamagedFileError
 from evroute.model.build import KAPPA
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import EdgeContextKernel
@@ -20,6 +22,8 @@ from evroute.model.sparse_graph import SparseGraphMatern, SparseRoot, root_diges
 from evroute.model.trip_noise import TripEffect
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+
+log = logging.getLogger(__name__)
 
 PARTS = ("row", "start", "column", "value", "diagonal")
 
@@ -32,13 +36,18 @@ def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMat
     if cache_dir is None:
         return SparseGraphMatern(sparse_root(laplacian, KAPPA, x_m, y_m), name)
     paths = {part: cache_dir / "kernels" / f"sparse-root-{name[:24]}-{part}.npy" for part in PARTS}
-    if not all(path.is_file() for path in paths.values()):
-        root = sparse_root(laplacian, KAPPA, x_m, y_m)
-        for part, path in paths.items():
-            with replacing(path) as temporary:
-                np.save(temporary, getattr(root, part), allow_pickle=False)
-    kept = {part: np.load(path, mmap_mode="r", allow_pickle=False) for part, path in paths.items()}
-    return SparseGraphMatern(SparseRoot(**kept), name)
+    try:
+        if all(path.is_file() for path in paths.values()):
+            kept = {part: read_mapped(path) for part, path in paths.items()}
+            return SparseGraphMatern(SparseRoot(**kept), name)
+    except DamagedFileError as error:
+        log.warning("%s; making it again", error)
+    root = sparse_root(laplacian, KAPPA, x_m, y_m)
+    for part, path in paths.items():
+        write_mapped(path, getattr(root, part))
+    return SparseGraphMatern(
+        SparseRoot(**{part: read_mapped(path) for part, path in paths.items()}), name
+    )
 
 
 def regional(

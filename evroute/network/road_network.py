@@ -6,18 +6,23 @@ included. Heights belong to junctions, so every closed walk climbs as much as it
 """
 
 import hashlib
-from collections import Counter
-from dataclasses import dataclass, fields, replace
+from collections import ChainMap, Counter
+from collections.abc import Mapping, MutableMapping
+from copy import copy
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
+from evroute.checked import digest_of
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
+from evroute.network.optional_tables import TABLES, Table
+from evroute.text import check_printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,8 @@ class RoadNetwork:
     NetworkFormatError
         If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
         an edge steeper than its length allows, a turn between edges that do not meet.
+    EvrouteError
+        If a text holds signs that cannot be shown (`text.UNPRINTABLE`).
     """
 
     name: str
@@ -111,6 +118,17 @@ class RoadNetwork:
             )
         if len(self.street) != n or len(self.road_class) != n:
             raise ValueError(f"street and road_class need {n} entries")
+        source = self.source
+        for what, texts in (
+            ("network name", (self.name,)),
+            ("edge id", self.edge_id),
+            ("street", self.street),
+            ("road class", self.road_class),
+            ("junction id", self.junction_id),
+            ("attribution", (source.attribution,)),
+            ("source", (source.kind, *source.files, source.elevation, *source.notes)),
+        ):
+            check_printable(what, texts)
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
@@ -219,6 +237,49 @@ class RoadNetwork:
             total.update(self.control.tobytes())
         return total.hexdigest()
 
+    @cached_property
+    def content_digest(self) -> str:
+        """SHA-256 over the name and every column; the optional tables have digests of their own."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {
+            name: "\0".join(value) for name, value in values.items() if isinstance(value, tuple)
+        }
+        texts |= {"name": self.name, "crs": self.crs, "source": repr(asdict(self.source))}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return digest_of(
+            arrays
+            | {
+                name: np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+                for name, text in texts.items()
+            }
+        )
+
+    @property
+    def tables(self) -> Mapping[str, Table]:
+        """Optional tables by name, one of `optional_tables.TABLES`."""
+        tables: Mapping[str, Table] = self.__dict__.get("_tables", {})
+        return tables
+
+    def with_tables(self, tables: Mapping[str, Table]) -> "RoadNetwork":
+        """Return the same network with these optional tables in addition to its own.
+
+        A table has columns by name: arrays, and tuples of texts. Every other change of a network
+        makes one without tables, for they may no longer fit.
+
+        Raises
+        ------
+        ValueError
+            If a name is none of `optional_tables.TABLES`.
+        """
+        if unknown := [name for name in tables if name not in TABLES]:
+            raise ValueError(
+                f"unknown table '{unknown[0]}'; a network may have {', '.join(TABLES)}"
+            )
+        other = copy(self)
+        maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])
+        object.__setattr__(other, "_tables", ChainMap(*maps))  # reads none of them
+        return other
+
     def subset(self, edges: BoolArray) -> "RoadNetwork":
         """Keep the edges where ``edges`` (n,) is true; junctions without an edge go too."""
         keep = np.flatnonzero(edges)
@@ -266,11 +327,14 @@ class RoadNetwork:
         return self.subset(label == sizes.argmax())
 
     def equals(self, other: "RoadNetwork") -> bool:
-        """Tell whether every column, the name and the source are exactly equal."""
-        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        """Tell whether every column, the name, the source and the tables are exactly equal."""
+        names = [*(field.name for field in fields(self)), "tables"]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
 
 def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Mapping):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
 
 

@@ -34,7 +34,6 @@ from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search
 from evroute.planning.search_problem import SearchProblem
-from evroute.planning.tradeoff import LabelSearch
 from evroute.planning.weights import DEFAULT_SEARCH
 
 FORECAST_SEED = 0
@@ -144,8 +143,13 @@ class Planner:
         return self._plain.battery_search
 
     @property
+    def inflation(self) -> float:
+        """Factor on the deviations of its forecasts; 1 without a belief."""
+        return 1.0 if self.belief is None else self.belief.inflation
+
+    @property
     def edge_posterior(self) -> Belief | None:
-        """Posterior of every edge, (n,) Wh, under the conditions of the day; None without a belief."""
+        """Posterior of every edge under the conditions of the day, (n,) Wh, if there is a belief."""
         if self.belief is None:
             return None
         return self.space.edge_belief(self.belief.model.posterior(self.arms))
@@ -174,7 +178,7 @@ class Planner:
             A weight rule; all but ``potential`` are for comparison and go with neither battery,
             time limit nor value of time.
         battery
-            Bounds the charge: each route is the best of those that keep the reserve all the way.
+            Start charge and reserve. Each route is the best of those that keep the reserve.
         max_extra_time
             Share by which all rows but ``distance`` may be slower than the fastest, >= 0. Without
             it a row ``energy-limited`` is recommended where least energy takes over 15 % longer.
@@ -248,7 +252,8 @@ class Planner:
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
         if (origin == destination).any():
             raise EvrouteError(
-                f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
+                f"request {np.argmax(origin == destination)}: "
+                "origin and destination are the same edge"
             )
         problem = self._plain
         node, start = cheapest(
@@ -299,7 +304,7 @@ class Planner:
         if self.guarantee is not None:
             bounds = guarantee_arms(model, self.arms, passed, self.guarantee)
             described = replace(described, guarantee=bounds)
-        believed = forecast(model, self.arms, passed).inflated(self.belief.inflation)
+        believed = forecast(model, self.arms, passed).inflated(self.inflation)
         energy = believed.around(edge_wh)
         if battery is None:
             return replace(described, energy_forecast=energy)
@@ -336,19 +341,12 @@ class Planner:
         return rows
 
     def _problem(self, via: Sequence[int]) -> SearchProblem:
-        """Return the search problem on the nodes, or on a layer of them for each leg of a trip."""
-        nodes, legs = self.space.nodes, len(via) + 1
-        heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
-        search = Search(self.space.line_graph(via))
-        return SearchProblem(
-            search=search,
-            battery_search=BatterySearch(search, *heights_wh),
-            label_search=LabelSearch(search, *heights_wh),
-            time_s=np.tile(nodes.of_edges(self.time_s), legs),
-            length_m=np.tile(nodes.of_edges(self.network.length_m), legs),
-            energy_wh=np.tile(nodes.of_arms(self.mean_wh), legs),
-            noise_std_wh=np.tile(nodes.of_arms(self.noise_std_wh, rest=1.0), legs),
-            potential_wh=np.tile(nodes.head_wh - nodes.tail_wh, legs),
+        return SearchProblem.of_space(
+            self.space,
+            via,
+            time_s=self.time_s,
+            energy_wh=self.mean_wh,
+            noise_std_wh=self.noise_std_wh,
         )
 
 

@@ -1,4 +1,4 @@
-"""SearchProblem: the numbers that the searches of one request run on, and the routes chosen by them."""
+"""SearchProblem: graph and costs of a search; routes within a battery or a time limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
 from evroute.planning.search import Search
 from evroute.planning.tradeoff import TOLERANCE_S, LabelSearch, hull, supported
@@ -41,6 +42,43 @@ class SearchProblem:
     energy_wh: FloatArray
     noise_std_wh: FloatArray
     potential_wh: FloatArray
+
+    @classmethod
+    def of_space(
+        cls,
+        space: SearchSpace,
+        via: Sequence[int],
+        *,
+        time_s: FloatArray,
+        energy_wh: FloatArray,
+        noise_std_wh: FloatArray,
+    ) -> "SearchProblem":
+        """Build the search problem of a space.
+
+        Parameters
+        ----------
+        space
+            An arm space of a arms on n edges.
+        via
+            Network rows of edges to drive on the way, in this order.
+        time_s
+            (n,) travel time of each edge, s.
+        energy_wh, noise_std_wh
+            (a,) expected energy, not below the potential, and noise deviation of each arm, Wh.
+        """
+        nodes, legs = space.nodes, len(via) + 1
+        heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
+        search = Search(space.line_graph(via))
+        return cls(
+            search=search,
+            battery_search=BatterySearch(search, *heights_wh),
+            label_search=LabelSearch(search, *heights_wh),
+            time_s=np.tile(nodes.of_edges(time_s), legs),
+            length_m=np.tile(nodes.of_edges(space.edges.network.length_m), legs),
+            energy_wh=np.tile(nodes.of_arms(energy_wh), legs),
+            noise_std_wh=np.tile(nodes.of_arms(noise_std_wh, rest=1.0), legs),
+            potential_wh=np.tile(nodes.head_wh - nodes.tail_wh, legs),
+        )
 
     def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
         """Return the weights (N,) of the nodes by a weight rule, Wh."""

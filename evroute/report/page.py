@@ -6,7 +6,9 @@ Curves are inside as SVG; maps as PNG, for their SVG would be a megabyte each.
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO, StringIO
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
+from evroute.report.abstract import abstract
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.condense import few_maps, few_methods, few_panels
@@ -22,6 +25,7 @@ from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
+from evroute.text import slug
 
 if TYPE_CHECKING:
     import altair as alt
@@ -83,9 +87,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page, its figures, and what had to be left out of it, one sentence each."""
+    """The page, its abstract and figures, and the parts left out of it, one sentence each."""
 
     html: str
+    abstract: tuple[str, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
 
@@ -113,6 +118,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks {', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
+    sentences = tuple(abstract(rounds))
     figures = []
     curves, notes = few_panels(rounds)
     for name, (draw, caption) in _CURVES.items():
@@ -158,7 +164,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
-    for told in beliefs(folder, shown, manifest):
+    for told in beliefs(folder, shown):
         if isinstance(told, Learned):
             learned.append(_learned(told))
         else:
@@ -167,6 +173,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     html = _template().render(
         title=f"Learning to route: {folder.path.resolve().name}",
         lead=_lead(rounds),
+        abstract=sentences,
         figures=figures,
         notes=notes,
         table=_cells(final_table(rounds, timings), n_names),
@@ -178,7 +185,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         learned=learned,
         manifest=manifest,
     )
-    return Page(html, tuple(figures), tuple(notes))
+    return Page(html, sentences, tuple(figures), tuple(notes))
 
 
 def png(chart: "alt.TopLevelMixin") -> bytes:
@@ -202,8 +209,8 @@ def _exploration(
             for method in charts.method_styles(group)
         }
         title = charts.panel_labels(here)[group.index[0]]
-        slug = "-".join(["explored", Path(name).stem, *map(str, names)])
-        yield slug, visits_chart(network, visits, f"{title}: roads driven")
+        parts = ["explored", Path(name).stem, *map(str, names)]
+        yield slug("-".join(parts)), visits_chart(network, visits, f"{title}: roads driven")
 
 
 def _figure(
@@ -266,4 +273,5 @@ def _template() -> Any:
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters["json"] = partial(dumps, indent=2, sort_keys=True, ensure_ascii=False)
     return environment.get_template("page.html.j2")

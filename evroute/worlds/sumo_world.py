@@ -18,11 +18,11 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.checked import read_arrays, write_arrays
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
-from evroute.errors import EvrouteError
-from evroute.files import replacing
+from evroute.errors import DamagedFileError, EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.catalog import cache_dir
 from evroute.network.turn_table import TurnTable
@@ -199,10 +199,11 @@ class SumoWorld:
         total = hashlib.sha256(json.dumps(inputs).encode())
         total.update(self.speed_mps.tobytes())
         path = cache_dir() / "sumo" / f"{network.name}-{total.hexdigest()[:16]}.npz"
-        names = Passages.__slots__
         if path.is_file():
-            with np.load(path) as kept:
-                return Passages(*(kept[name] for name in names))
+            try:
+                return Passages(**read_arrays(path))
+            except DamagedFileError as error:
+                _log.warning("%s; driving it again", error)
         _log.info("SUMO survey of network %s: up to %d trips", network.name, options.survey_trips)
         passages = sumo_survey.drive_everywhere(
             lambda rows, seeds: self._driven(vehicle, rows, seeds),
@@ -212,8 +213,7 @@ class SumoWorld:
             options.survey_trips,
         )
         try:
-            with replacing(path) as new:
-                np.savez(new, **{name: getattr(passages, name) for name in names})
+            write_arrays(path, {name: getattr(passages, name) for name in Passages.__slots__})
         except OSError as error:
             raise EvrouteError(
                 f"cannot write {path}: {error.strerror or os.strerror(error.errno or 0)}"

@@ -58,7 +58,7 @@ def test_every_engine_plays(name):
     assert rounds["regret"] == again["regret"]
 
 
-def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch):
+def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch, caplog):
     wanted = experiment(methods=["k-ucb", "bbkb"], repetitions=2)
 
     def interrupt(done: int) -> None:
@@ -79,8 +79,13 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
     with pytest.raises(EvrouteError, match="another configuration"):
         play(experiment(methods=["bkb"]), lambda done: None, tmp_path)
     (tmp_path / "parts" / "0-s0.parquet").write_bytes(b"cut off")
-    with pytest.raises(EvrouteError, match=r"0-s0.parquet is unreadable; delete it"):
-        play(wanted, lambda done: None, tmp_path)
+    played.clear()
+    mended = play(wanted, lambda done: None, tmp_path)
+    assert played == [("k-ucb", 0)]
+    assert mended.drop_columns("seconds") == whole.drop_columns("seconds")
+    assert caplog.messages == [
+        f"{tmp_path / 'parts' / '0-s0.parquet'} is damaged; playing that run again"
+    ]
 
 
 def test_learning_beats_chance():

@@ -1,6 +1,7 @@
 """``evroute learn``: a table in, a belief to plan with out; bad input is one line."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -81,3 +82,18 @@ def test_wrong_options_are_one_line(table, tmp_path, arguments, line) -> None:
 def test_a_missing_table_is_one_line(tmp_path) -> None:
     refused = learn("gone.csv", "--out", str(tmp_path / "out"))
     assert "gone.csv does not exist" in str(refused.exception)
+
+
+def test_the_command_that_a_damaged_belief_names_makes_it_again(table, tmp_path) -> None:
+    out = tmp_path / "own"
+    learn(str(table), "--out", str(out), "--model", "physics")
+    belief = out / "beliefs" / "denver-learned.npz"
+    whole = belief.read_bytes()
+    belief.write_bytes(whole[:-100])
+    refused = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
+    assert isinstance(refused.exception, EvrouteError)
+    command = re.search(r"'evroute (learn .*?)' and the options", str(refused.exception))[1]
+    again = learn(*command.split()[1:], "--model", "physics")
+    assert again.exit_code == 0, again.output
+    assert belief.read_bytes() == whole
+    assert RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)]).exit_code == 0

@@ -183,3 +183,15 @@ def test_an_unwritable_cache_is_one_line(run: Run, net: Path, tmp_path: Path) ->
     status, _, err = run("network", "build", "two", "--sumo", net)
     assert status == 2
     assert "set EVROUTE_CACHE_DIR to a folder with room to write" in err.splitlines()[-1]
+
+
+def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Path) -> None:
+    run("network", "build", "two", "--sumo", net)
+    before = load_network("two")
+    (kept,) = (net.parent / "cache" / "networks").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-300])
+    status, _, err = run("network", "info", "two")
+    assert status == 2
+    assert "build it again: evroute network build two" in err.splitlines()[-1]
+    assert run("network", "build", "two", "--sumo", net)[0] == 0
+    assert load_network("two").equals(before)

@@ -211,6 +211,20 @@ def test_a_missing_belief_is_made_again_and_nothing_else(finished, tmp_path) -> 
     assert other.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("damage", [lambda whole: whole[:-500], lambda whole: b""])
+def test_a_damaged_belief_is_made_again_with_one_warning(
+    finished, tmp_path, caplog, damage
+) -> None:
+    out = tmp_path / "out"
+    simulate(EXPERIMENT, out)
+    belief = out / "beliefs" / f"{NAMES[1]}.npz"
+    belief.write_bytes(damage(belief.read_bytes()))
+    simulate(EXPERIMENT, out)
+    assert contents(out) == contents(finished)
+    (warning,) = caplog.messages
+    assert f"1 runs with damaged files, first {NAMES[1]}" in warning
+
+
 def test_everything_is_run_again_on_request_to_the_same_result(finished, tmp_path) -> None:
     out = tmp_path / "out"
     simulate(EXPERIMENT, out)

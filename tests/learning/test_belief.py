@@ -91,8 +91,22 @@ def test_a_damaged_belief_is_one_clear_line(learned, hill, tmp_path) -> None:
     whole = path.read_bytes()
     for damaged in (whole[:100], b"", whole[: len(whole) // 2]):
         path.write_bytes(damaged)
-        with pytest.raises(EvrouteError, match="is unreadable"):
+        with pytest.raises(
+            EvrouteError, match=r"one\.npz is damaged .*'evroute simulate' of the same"
+        ):
             load_belief(tmp_path, "one", network=hill)
+
+
+def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None:
+    path = RunFolder(tmp_path).belief_path("one")
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    changed = next(name for name, array in arrays.items() if array.dtype == float and array.size)
+    arrays[changed] = arrays[changed] + 1.0
+    np.savez(path, **arrays)
+    assert not belief.is_whole(path)
+    with pytest.raises(EvrouteError, match="its digest differs"):
+        load_belief(tmp_path, "one", network=hill)
 
 
 def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:

@@ -45,14 +45,33 @@ def test_the_diagonal_is_kept_and_used(hill, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.diagonal, first.diagonal)
 
 
-def test_a_kept_file_that_was_cut_off_is_made_again(hill, tmp_path, caplog):
-    first = build.standard_graph(hill, tmp_path)
+def cut(whole):
+    return whole[:-9]
+
+
+def other_numbers(whole):
+    half = len(whole) // 2
+    return whole[:half] + bytes(byte ^ 1 for byte in whole[half:-32]) + whole[-32:]
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, other_numbers, lambda whole: b"", lambda whole: whole[:-32]]
+)
+def test_a_kept_file_that_was_damaged_is_made_again_with_one_warning(
+    hill, prior, arms, tmp_path, caplog, damage
+):
+    kernel = build.standard_kernel(build.standard_graph(hill, None), prior)
+    first = np.array(build.prior_factor(kernel, arms, tmp_path))
     (kept,) = tmp_path.rglob("*.npy")
-    kept.write_bytes(kept.read_bytes()[:-9])
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
     with caplog.at_level(logging.WARNING):
-        again = build.standard_graph(hill, tmp_path)
-    assert "cannot be read" in caplog.text
-    np.testing.assert_array_equal(again.diagonal, first.diagonal)
+        again = build.prior_factor(kernel, arms, tmp_path)
+    assert len(caplog.messages) == 1
+    assert f"{kept} is damaged" in caplog.text
+    assert "making it again" in caplog.text
+    np.testing.assert_array_equal(again, first)
+    assert kept.read_bytes() == whole
 
 
 @pytest.mark.parametrize("kept", [False, True])

@@ -7,9 +7,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import Trip, load_trips
 
 
-def test_the_embedded_network_has_two_trips_between_its_edges(denver: RoadNetwork) -> None:
+def test_the_embedded_network_has_three_trips_between_its_edges(denver: RoadNetwork) -> None:
     trips = load_trips("denver")
-    assert list(trips) == ["A", "B"]
+    assert list(trips) == ["A", "B", "C"]
     for trip in trips.values():
         assert {trip.origin, trip.destination} <= set(denver.edge_id)
         assert trip.origin != trip.destination

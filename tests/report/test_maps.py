@@ -107,7 +107,7 @@ def test_a_missing_folium_says_what_to_install(
     monkeypatch.setattr(
         extras, "find_spec", lambda name: None if name == "folium" else find_spec(name)
     )
-    with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[geo\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[report\]'"):
         base_map(hill, embedded())
 
 
