@@ -31,8 +31,8 @@ from evroute.folder import Folder
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.measured_table import read_measured
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
+from evroute.learning.readers.formats import read_measured
 from evroute.learning.saving import Saving, savings
 from evroute.methods.method import checked_method
 from evroute.methods.prior import Prior

@@ -205,7 +205,6 @@ def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(
         ("trip,edge,energy_wh\n", "has no rows"),
         ("trip,edge\na,b\n", "needs one of the columns energy_wh and energy_kwh"),
         ("trip,edge,energy_wh,energy_kwh\na,b,1,1\n", "needs one of"),
-        ("trip,edge,energy_wh,colour\na,b,1,red\n", "unknown column 'colour'"),
         ("edge,energy_wh\nb,1\n", "no column 'trip'"),
         ("trip,energy_wh\nb,1\n", "no column 'edge'"),
         ("trip,edge,energy_wh\na,b,much\n", "column 'energy_wh'"),
