@@ -1,4 +1,4 @@
-"""What the routes of a plan are called, and their numbers in one line."""
+"""Labels of the routes of a plan, and their numbers in one line."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ ROUTE_LABELS = {
 
 
 def distinct_routes(plan: Plan) -> dict[str, str]:
-    """Return the names of the routes that differ, with labels that say which are one: "least energy, fastest"."""
+    """Return the label of each distinct route; equal routes share one: "least energy, fastest"."""
     labels: dict[str, str] = {}
     for name, planned in plan.routes.items():
         same = next((known for known in labels if plan.routes[known].route == planned.route), None)
@@ -33,11 +33,14 @@ def distinct_routes(plan: Plan) -> dict[str, str]:
 
 def totals(planned: PlannedRoute) -> str:
     """Return the energy, time and length of a route in one line."""
-    return f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
+    return (
+        f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, "
+        f"{planned.length_m / 1000:.1f} km"
+    )
 
 
 def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
-    """Return the lowest charge along the least-energy route and where that is; nothing without a battery."""
+    """Return the lowest charge of the least-energy route and its place; empty without a battery."""
     least = plan.routes["energy"]
     if plan.battery is None or least.charge is None:
         return ""
@@ -59,14 +62,14 @@ _PARTS = {
     "auxiliary": "for heating and lights",
     "turning": "in turns",
     "lost": "that a full battery cannot take back",
-    "learned": "by what was learned of its roads",
+    "learned": "by learned differences of its roads",
 }
 
 
 def why(plan: Plan) -> str:
-    """Return what makes the least-energy route take less than the fastest: length, mean speed, parts of the energy.
+    """Return why the least-energy route takes less than the fastest: length, speed, energy parts.
 
-    Nothing where they are one route. Parts that differ by less than a watt-hour are left out.
+    Empty if they are one route. Parts that differ by less than 1 Wh are left out.
     """
     least, fastest = plan.routes["energy"], plan.routes["time"]
     if least.route == fastest.route:
@@ -82,17 +85,20 @@ def why(plan: Plan) -> str:
     off_wh = {
         name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names
     }
-    told = [
+    parts = [
         f"{energy_text(abs(off))} {'more' if off > 0 else 'less'} {_PARTS[name]}"
         for name, off in sorted(off_wh.items(), key=lambda item: item[1])
         if abs(off) >= 1
     ]
-    takes = f": it takes {', '.join(told)}" if told else ""
-    return f"the least-energy route is {length} and driven at {speeds[0]} on average in place of {speeds[1]}{takes}"
+    takes = f": it takes {', '.join(parts)}" if parts else ""
+    return (
+        f"the least-energy route is {length} and driven at {speeds[0]} on average in place of "
+        f"{speeds[1]}{takes}"
+    )
 
 
 def learned(rounds: "pd.DataFrame") -> list[str]:
-    """Return a sentence for each panel of `charts`: which method has the least regret, and what it saves in the end.
+    """Return a sentence per panel of `charts`: the method of least regret and its final saving.
 
     Means over the worlds, the saving with one standard error; over the last 50 trips.
 
@@ -113,8 +119,10 @@ def learned(rounds: "pd.DataFrame") -> list[str]:
         margin = f" ± {saved.sem():.0f}" if len(saved) > 1 else ""
         sentences.append(
             f"{panel}: {best} has the least regret, {regret_wh[best]:,.0f} Wh in {trips} trips"
-            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of them it takes "
-            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per trip ({share:.1%}) "
+            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of "
+            "them it takes "
+            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per "
+            f"trip ({share:.1%}) "
             f"than the route that physics alone would choose."
         )
     return sentences
