@@ -117,7 +117,7 @@ class Planner:
             self.noise_std_wh = belief.model.noise_std(self.arms)
         nodes = self.space.nodes
         if belief is not None:  # the day's heating or cooling runs for the learned minutes
-            slower_s = self.time_s - network.time_s / conditions.speed_factor
+            slower_s = self.time_s - self.space.time_s
             added_w = self._auxiliary_w - vehicle.auxiliary_w
             believed_wh = (
                 believed_wh + nodes.of_edges(added_w * slower_s / J_PER_WH)[: len(self.arms)]
