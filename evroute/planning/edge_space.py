@@ -157,9 +157,7 @@ class EdgeSpace:
         """The edges, with the potential ``m g z`` at both ends."""
         height_wh = potential_wh(self._loaded, self.network.elevation_m)
         network = self.network
-        return SearchNodes(
-            np.arange(self.size), height_wh[network.tail], height_wh[network.head], self.size
-        )
+        return SearchNodes(np.arange(self.size), network.tail, network.head, height_wh, self.size)
 
     def line_graph(self, via: Sequence[int]) -> LineGraph:
         """Return the line graph, or a layer of it for each leg of a trip over the edges ``via``."""
