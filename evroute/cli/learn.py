@@ -108,12 +108,6 @@ def _print(learned: "Learned") -> None:
     console.print("; ".join(told))
     if rows:
         console.print(learned.verdict, soft_wrap=True)
-    for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
-        if name in learned.saving:
-            console.print(
-                f"as believed, its routes save {learned.saving[name]} against {title}",
-                soft_wrap=True,
-            )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
