@@ -114,7 +114,10 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     }
     for drive in drives:
         try:
-            first = {name: _first(values[drive.rows]) for name, values in of_day.items()}
+            first = {
+                name: _first(values[drive.rows[drive.match.position[0] :]])
+                for name, values in of_day.items()
+            }
             check_departure(first)
             measured.trips.append(_trip(drive, meter, setting, first))
         except ImpossibleTripError as error:
@@ -125,7 +128,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
 def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list[str]:
     """Return one sentence for the cuts of a trip, and one for its points that are off the roads."""
     reasons = [piece.reason for piece in pieces if piece.reason]
-    notes = [f"{trip}: cut at {len(reasons)} places: {'; '.join(reasons)}"] if reasons else []
+    notes = [f"{trip}: cut where there were {'; '.join(reasons)}"] if reasons else []
     rows = sum(len(piece.rows) for piece in pieces)
     matched = sum(int(each.match.position[-1] - each.match.position[0]) + 1 for each in drives)
     if drives and matched < rows:
