@@ -1,17 +1,25 @@
-"""Logs as loggers write them: volts and amps, per cents, GPX, separators, times, stops and charging."""
+"""Logs as loggers write them: power, per cents, GPX, separators, times, stops and charging."""
 
+import gzip
+import os
+from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.columns import Column, recognised
 from evroute.learning.readers.cutting import cut
 from evroute.learning.readers.formats import read_measured
+from evroute.methods.setting import Setting, load_setting
+from evroute.network.catalog import read_any
 
 VOLTS = 360.0
 
@@ -250,3 +258,48 @@ def test_a_bad_gpx_is_one_line(setting, tmp_path, text) -> None:
     with pytest.raises(EvrouteError, match=r"GPX file .*t\.gpx") as error:
         read(path, setting)
     assert "\n" not in str(error.value)
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected_wh", "tolerance_wh"),
+    [
+        ("points.csv", 293, 2),
+        ("track.gpx", 293, 2),
+        ("obd.csv", 293, 6),
+        ("leafspy.csv", 293, 6),
+        ("percent.csv", 520, 3),
+    ],
+)
+def test_the_examples_are_one_trip(name, expected_wh, tolerance_wh) -> None:
+    zoe = load_setting("denver", "renault-zoe")
+    measured = read_measured(ROOT / "data/examples" / name, zoe, ["renault-zoe"])
+    (trip,) = measured.trips
+    assert trip.energy_wh.sum() == pytest.approx(expected_wh, abs=tolerance_wh)
+    assert trip.departed_s == 7.5 * 3600
+    assert measured.skipped == {}
+
+
+@pytest.mark.data
+def test_measured_drives_of_a_small_car(tmp_path) -> None:
+    drives = Path(os.environ["EVROUTE_DATA_DIR"]) / "drives"
+    for name, source in {"twizy.csv": "twizy.csv.gz", "rabat.graphml": "rabat.graphml.gz"}.items():
+        (tmp_path / name).write_bytes(gzip.decompress((drives / source).read_bytes()))
+    twizy = replace(load_vehicle(), battery_kwh=6.1, mass_kg=600.0)
+    setting = Setting(read_any(tmp_path / "rabat.graphml", "rabat"), twizy)
+    measured = read_measured(tmp_path / "twizy.csv", setting, ["reference"])
+    length_m = sum(float(setting.network.length_m[each.edge].sum()) for each in measured.trips)
+    energy_wh = sum(float(each.energy_wh.sum()) for each in measured.trips)
+    by_edges = pyarrow.csv.read_csv(drives / "twizy_edges.csv.gz")
+    edge_m = dict(zip(setting.network.edge_id, setting.network.length_m, strict=True))
+    named_m = np.array([edge_m.get(edge, 0.0) for edge in by_edges["edge"].to_pylist()])
+    reference = by_edges["energy_wh"].to_numpy()[named_m > 0].sum() / named_m.sum()
+    assert length_m > 330_000
+    assert energy_wh / length_m == pytest.approx(reference, rel=0.05)
+    for each in measured.trips:
+        assert each.known_variance_wh2 == pytest.approx((0.02 * 61) ** 2 / 6)
+    first = measured.trips[0]
+    assert 11 * 3600 < first.departed_s < 12 * 3600
+    assert measured.notes[0].startswith("columns not read: altitude_m, speed_kmh")
