@@ -17,8 +17,8 @@ def learn(
     table: Annotated[
         Path,
         typer.Argument(
-            help="Measured, CSV or Parquet: trip, edge, energy_wh or energy_kwh [, time, travel_s, vehicle]; or "
-            "GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh or soc_percent [, vehicle]."
+            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point (time, "
+            "lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
         ),
     ],
     out: Annotated[

@@ -39,7 +39,9 @@ JUDGED_M = 1000.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTrip:
-    """One trip: (k,) network rows in driving order, energies in Wh and times in s (NaN where not measured).
+    """One trip: (k,) network rows in driving order, energies in Wh and travel times in s.
+
+    travel_s: NaN where not measured.
 
     departed_s: since the midnight before the table's first trip; 0 where there are no times.
     soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside

@@ -21,7 +21,9 @@ COUNTED_SHARE = 0.5
 def attributed(
     edges: IntArray, at_m: FloatArray, used_wh: FloatArray, setting: Setting
 ) -> tuple[IntArray, FloatArray]:
-    """Return the places of the edges that count, (k,), which are consecutive, and their energies, (k,) Wh.
+    """Return the places of the edges that count, (k,), and their energies, (k,) Wh.
+
+    The places are consecutive.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Times in tables: seconds, seconds since 1970, ISO 8601 with or without an offset, LeafSpy's dates."""
+"""Times in tables: seconds, seconds since 1970, ISO 8601, and LeafSpy's dates."""
 
 from collections.abc import Sequence
 from datetime import datetime

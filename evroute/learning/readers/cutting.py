@@ -19,7 +19,10 @@ WS_PER_WH = 3600.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Rows of one trip within a log, (k,), and the reason for the cut at its end, empty at the log's end."""
+    """Rows of one trip within a log, (k,), and the reason for the cut at its end.
+
+    The reason is empty at the end of the log.
+    """
 
     rows: IntArray
     reason: str
@@ -68,7 +71,7 @@ def cut(
     while at < last:
         pause_s = time_s[at + 1] - time_s[at]
         if pause_s > gap_s:
-            close(at, f"no rows for {pause_s / 60:.0f} min")
+            close(at, f"{pause_s / 60:.3g} min without rows")
             start = at = at + 1
             continue
         end = at
@@ -82,8 +85,8 @@ def cut(
         if stood_s >= STOP_S or charged:
             close(
                 at,
-                f"standing for {stood_s / 60:.0f} min"
-                + (f", charged by {charged_wh / 1000:.1f} kWh" if charged else ""),
+                f"{stood_s / 60:.3g} min of standing"
+                + (f", charging {charged_wh / 1000:.3g} kWh" if charged else ""),
             )
             start = at = end
         else:

@@ -85,6 +85,8 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
             driven_s = _travel(travel_s[rows], times)
             departed_s = float(departures_s[rows[0]])
             first = {name: float(values[rows[0]]) for name, values in of_day.items()}
+            if np.isnan(first.get("known_variance_wh2", 0.0)):
+                del first["known_variance_wh2"]
             check_departure(first)
             found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
             check_trip(found, setting)
@@ -103,7 +105,7 @@ def _rows_of(network: RoadNetwork, ids: Sequence[str | None]) -> IntArray:
 
 
 def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
-    """Return the travel times given, or what lies between the times at which edges were entered; the last is NaN."""
+    """Return the travel times, (k,) s; where missing, the time until the next edge was entered."""
     if np.any(travel_s < 0):
         raise ImpossibleTripError(f"a travel time of {np.nanmin(travel_s):g} s")
     if times is None:
