@@ -186,7 +186,8 @@ def tell_belief(plan: Plan, inflation: float) -> None:
         if abs(inflation - 1) > NOTABLE:
             missed, width = ("too often", "wider") if inflation > 1 else ("too seldom", "narrower")
             st.caption(
-                f"The trips that taught it fell outside its bands {literal(missed)}: they are drawn "
+                f"The trips that taught it fell outside its bands {literal(missed)}: they are "
+                "drawn "
                 f"{inflation:.2f} times as wide, so {literal(width)}."
             )
 

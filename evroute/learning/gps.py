@@ -1,14 +1,13 @@
-"""Tables of trips measured as GPS points with a meter of energy or the state of charge: reading and map matching.
+"""Tables of GPS points with an energy meter or the state of charge: reading and map matching.
 
 Columns: trip, time (ISO 8601 or seconds), lat, lon (degrees, WGS 84), and one of energy_wh and
-energy_kwh (read so far, cumulative) or soc_percent (of the vehicle's usable battery); if wanted
-vehicle. Rows may lack a reading.
+energy_kwh (cumulative) or soc_percent (of the vehicle's usable battery); optionally vehicle. Rows
+may lack a reading.
 
-What is measured between two readings is a sum over the edges between them, of which the first and
-last are driven in part. It is shared out as eq. 8 would: each edge gets its climb, and of the rest
-a share that goes with what eq. 8 says it dissipates. So totals are kept, and roads between the same
-readings are as much better or worse than eq. 8. An edge counts where at least half of it was
-driven, and then as a whole.
+The energy between two readings is a sum over the edges between them, of which the first and last
+are driven in part. It is distributed by eq. 8: each edge gets its climb, and a share of the rest
+proportional to its dissipation by eq. 8. So totals are kept, and roads between the same readings
+get the same factor. An edge counts if at least half of it was driven, and then as a whole.
 """
 
 from collections.abc import Sequence
@@ -45,7 +44,7 @@ READINGS = ("energy_wh", "energy_kwh", "soc_percent")
 COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle")
 CHARGED_PERCENT = 1.0
 STANDING_M = 100.0
-"""A charge that rises by more than `CHARGED_PERCENT` within so little way was filled up."""
+"""Longest way, m, in which a rise by more than `CHARGED_PERCENT` counts as charging."""
 COUNTED_SHARE = 0.5
 
 
@@ -54,7 +53,16 @@ def read_points(
 ) -> Measured:
     """Return the trips of a table with a row per GPS point, matched to the roads.
 
-    vehicle_names: as in `measured.read_edges`.
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    table
+        Its columns.
+    setting
+        Network and vehicle of the trips.
+    vehicle_names
+        As ``vehicle_column`` of `measured.read_edges`.
 
     Raises
     ------
@@ -90,21 +98,21 @@ def read_points(
         measured.trips.extend(parts)
         if off := len(rows) - _held(matches):
             measured.notes.append(
-                f"{trip}: {off} of {len(rows)} points lie more than {FARTHEST_M:.0f} m from any road, or no way "
-                f"leads to them; what is left are {len(parts)} parts"
+                f"{trip}: {off} of {len(rows)} points lie more than {FARTHEST_M:.0f} m from any "
+                f"road, or no way leads to them; {len(parts)} parts are left"
             )
     return measured
 
 
 def _held(matches: Sequence[Match]) -> int:
-    """Count the points between the ends of the parts; those left out as too near the last are held."""
+    """Return the number of points between the ends of the parts, including omitted near ones."""
     return sum(int(match.position[-1] - match.position[0]) + 1 for match in matches)
 
 
 def _used_wh(
     kind: str, reading: FloatArray, matches: Sequence[Match], setting: Setting
 ) -> FloatArray:
-    """Return what was used up to each point, (p,) Wh; NaN where that is not known."""
+    """Return the energy used up to each point, (p,) Wh; NaN where it is unknown."""
     if kind == "energy_wh":
         return reading
     if kind == "energy_kwh":
@@ -131,7 +139,7 @@ def _used_wh(
 def _parts(
     trip: str, time_s: FloatArray, used_wh: FloatArray, matches: Sequence[Match], setting: Setting
 ) -> list[MeasuredTrip]:
-    """Return the connected parts of a trip that were measured, told apart as ``TRIP/2`` and so on.
+    """Return the measured connected parts of a trip, named ``TRIP/2`` and so on.
 
     Raises
     ------
@@ -168,7 +176,7 @@ def _parts(
 
 
 def _at(match: Match, points: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return where the given points of the track lie on the route, m, and which of them lie within its part."""
+    """Return the positions of points of the track on the route, m, and a mask of those on it."""
     inside = points[(points >= match.position[0]) & (points <= match.position[-1])]
     at_m: FloatArray = np.interp(inside, match.position, match.at_m)
     return at_m, inside
@@ -177,7 +185,7 @@ def _at(match: Match, points: IntArray) -> tuple[FloatArray, IntArray]:
 def _attributed(
     edges: IntArray, at_m: FloatArray, used_wh: FloatArray, setting: Setting
 ) -> tuple[IntArray, FloatArray]:
-    """Return the places (k,) of the edges that count, which follow each other, and the energy of each, (k,) Wh."""
+    """Return the positions (k,) of consecutive edges that count, and their energy, (k,) Wh."""
     length_m = setting.network.length_m[edges]
     ends_m = np.cumsum(length_m)
     starts_m = ends_m - length_m
@@ -188,13 +196,13 @@ def _attributed(
         waiting_wh += spent_wh
         share = np.clip((np.minimum(ends_m, to_m) - np.maximum(starts_m, from_m)) / length_m, 0, 1)
         expected_wh = float(share @ dissipated_wh)
-        if expected_wh <= 0:  # standing: it belongs to where it goes on
+        if expected_wh <= 0:  # standing: its energy belongs to the next driven part
             continue
         climbed_wh = float(share @ climb_wh)
         if abs(waiting_wh) > JAM_WH + FACTOR * (expected_wh + abs(climbed_wh)):
             raise ImpossibleTripError(
-                f"{waiting_wh / WH_PER_KWH:,.3g} kWh within {to_m - from_m:.0f} m, which cannot be; "
-                "are the units right, and is it read cumulatively?"
+                f"{waiting_wh / WH_PER_KWH:,.3g} kWh within {to_m - from_m:.0f} m, which is "
+                "impossible; check the units, and that readings are cumulative"
             )
         factor = (waiting_wh - climbed_wh) / expected_wh
         energy_wh += share * (climb_wh + factor * dissipated_wh)
@@ -207,7 +215,7 @@ def _attributed(
 
 
 def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
-    """Return the time spent on each edge, interpolated by way; NaN on the first and last, driven in part."""
+    """Return the time on each edge, s, interpolated by distance; NaN on the first and last."""
     ends_m = np.cumsum(setting.network.length_m[match.edges])
     passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
     travel_s: FloatArray = np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[

@@ -1,9 +1,9 @@
-"""Tables of trips that a user has measured, edge by edge: reading and checking them.
+"""Tables of measured trips, edge by edge: reading and checking them.
 
-Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; if wanted
-time (ISO 8601 or seconds, when the edge was entered), travel_s, departed_s (of the trip, used where
-there is no time) and vehicle. A table that cannot be
-read is refused; a trip that cannot have been is set aside with the reason, and the others go on.
+Columns: trip, edge (the network's ids, in driving order), energy_wh or energy_kwh; optionally time
+(ISO 8601 or seconds, on entering the edge), travel_s, departed_s (of the trip, used where there is
+no time) and vehicle. An unreadable table is an error. An impossible trip is set aside with the
+reason, and the others are learned.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,18 +39,18 @@ TEXT = ("trip", "edge", "vehicle", "time")
 NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "departed_s", "lat", "lon", "soc_percent")
 
 JAM_WH = 500.0
-"""What any edge may take or give beyond eq. 8 without being called impossible, Wh."""
+"""Largest possible deviation of an edge from eq. 8, Wh."""
 FACTOR = 10.0
-"""Between this and its inverse lies what a trip may dissipate, as a multiple of eq. 8."""
+"""Largest possible dissipation of a trip as a multiple of eq. 8; the smallest is its inverse."""
 JUDGED_M = 1000.0
 """Trips below this length are too short to judge their consumption."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTrip:
-    """One trip: (k,) network rows in driving order, energies in Wh and times in s (NaN where not measured).
+    """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
-    departed_s: since the midnight before the table's first trip; 0 where there are no times.
+    departed_s: since the midnight before the table's first trip; 0 if there are no times.
     """
 
     trip: str
@@ -60,7 +60,7 @@ class MeasuredTrip:
     departed_s: float = 0.0
 
     def feedback(self, setting: Setting) -> Feedback:
-        """Return what a model learns from it, in free-flow contexts."""
+        """Return the feedback of the trip on edges, in free-flow contexts."""
         return Feedback(
             id=self.edge,
             features=setting.arms.features[self.edge],
@@ -77,7 +77,7 @@ class MeasuredTrip:
 class Measured:
     """The trips of a table in its order, and those set aside: trip and reason.
 
-    notes: what was left out of trips that are kept, one sentence each.
+    notes: omitted parts of the trips kept, one sentence each.
     """
 
     trips: list[MeasuredTrip] = field(default_factory=list)
@@ -86,13 +86,22 @@ class Measured:
 
 
 class ImpossibleTripError(EvrouteError):
-    """A trip that cannot have been; the message is the reason."""
+    """An impossible trip; the message is the reason."""
 
 
 def read_table(
     path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = NUMBERS
 ) -> "pa.Table":
-    """Read a CSV or Parquet file; the columns ``text`` become text, ``number`` numbers.
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    text
+        Names of the columns to read as text.
+    number
+        Names of the columns to read as numbers.
 
     Raises
     ------
@@ -124,24 +133,35 @@ def read_table(
         if name not in {*text, *number}:
             continue
         try:
-            wanted = table[name].cast(pa.string() if name in text else pa.float64())
+            column = table[name].cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
             raise EvrouteError(
                 f"trip table {path}, column '{name}': {str(error).splitlines()[0]}"
             ) from None
-        table = table.set_column(table.column_names.index(name), name, wanted)
+        table = table.set_column(table.column_names.index(name), name, column)
     return table
 
 
 def check_columns(
     path: Path, names: Sequence[str], known: Sequence[str], needed: Sequence[str]
 ) -> None:
-    """Refuse a table that lacks a column or has one that is not known.
+    """Check that a table has the needed columns and no unknown ones.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    names
+        Columns of the table.
+    known
+        Allowed columns.
+    needed
+        Required columns.
 
     Raises
     ------
     EvrouteError
-        Then; the message names it.
+        If a column is missing or unknown; the message names it.
     """
     if missing := [name for name in needed if name not in names]:
         raise EvrouteError(
@@ -158,8 +178,17 @@ def read_edges(
 ) -> Measured:
     """Return the trips of a table with a row per edge.
 
-    vehicle_column: names under which the setting's vehicle goes in the column ``vehicle``; trips of
-    others are set aside.
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    table
+        Its columns.
+    setting
+        Network and vehicle of the trips.
+    vehicle_column
+        Names of the setting's vehicle in the column ``vehicle``; trips of other vehicles are set
+        aside.
 
     Raises
     ------
@@ -198,7 +227,7 @@ def read_edges(
 
 
 def numbers(table: "pa.Table", name: str) -> FloatArray:
-    """Return a column of numbers, (k,); NaN where there is none."""
+    """Return a column of numbers, (k,); NaN if missing."""
     return np.array(table[name].to_numpy(), dtype=float)
 
 
@@ -208,7 +237,7 @@ def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
     Raises
     ------
     EvrouteError
-        If a row names no trip, or a name holds signs that cannot be shown.
+        If a row names no trip, or a name has unprintable characters.
     """
     rows: dict[str, list[int]] = {}
     for row, trip in enumerate(table["trip"].to_pylist()):
@@ -221,13 +250,15 @@ def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
 
 
 def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
-    """Return (k,) seconds: numbers as they are, ISO 8601 since the midnight before the first; NaN where empty.
+    """Return times as seconds, (k,), NaN where empty.
+
+    Numbers are kept; ISO 8601 times count from the midnight before the first.
 
     Raises
     ------
     EvrouteError
-        If a time is neither, or some are numbers and some are not, or some have an offset to UTC
-        and some have not.
+        If a time is neither, or numbers and ISO times are mixed, or times with and without an
+        offset to UTC.
     """
     given = [(row, text) for row, text in enumerate(texts) if text]
     times = np.full(len(texts), np.nan)
@@ -243,7 +274,8 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
             moments.append((row, datetime.fromisoformat(text)))
         except ValueError:
             raise EvrouteError(
-                f"trip table {path}, row {row + 1}: time '{text}' is neither seconds nor like 2026-05-04T07:30:00"
+                f"trip table {path}, row {row + 1}: time '{text}' is neither seconds nor like "
+                "2026-05-04T07:30:00"
             ) from None
     try:
         first = min(moment for _, moment in moments)
@@ -258,12 +290,21 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
 
 
 def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> None:
-    """Refuse a trip of another vehicle.
+    """Check that a trip is of the setting's vehicle.
+
+    Parameters
+    ----------
+    table
+        The table of trips.
+    rows
+        (k,) rows of the trip.
+    names
+        Names of the vehicle.
 
     Raises
     ------
     ImpossibleTripError
-        If the column ``vehicle`` names none of ``names``; empty goes for any.
+        If the column ``vehicle`` names none of ``names``; empty means any vehicle.
     """
     if "vehicle" not in table.column_names:
         return
@@ -275,13 +316,13 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
 
 
 def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
-    """Refuse what cannot have been.
+    """Check that a trip is possible.
 
     Raises
     ------
     ImpossibleTripError
-        If a turn is not one of the network, an energy is missing, or an edge or the whole takes
-        what none can.
+        If a turn is not in the network, an energy is missing, or the energy of an edge or of the
+        trip is impossible.
     """
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
     legal = np.isin(
@@ -291,7 +332,8 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     if not legal.all():
         gap = int(np.flatnonzero(~legal)[0])
         raise ImpossibleTripError(
-            f"a gap: no turn leads from edge '{network.edge_id[edge[gap]]}' to '{network.edge_id[edge[gap + 1]]}'"
+            f"a gap: no turn leads from edge '{network.edge_id[edge[gap]]}' to "
+            f"'{network.edge_id[edge[gap + 1]]}'"
         )
     if not np.isfinite(energy_wh).all():
         missing = int(np.flatnonzero(~np.isfinite(energy_wh))[0])
@@ -302,15 +344,15 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
         worst = int(np.argmax(np.abs(energy_wh) / room_wh))
         raise ImpossibleTripError(
             f"edge '{network.edge_id[edge[worst]]}' of {network.length_m[edge[worst]]:.0f} m takes "
-            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which cannot be; are the units right?"
+            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
         )
     length_m = float(network.length_m[edge].sum())
     factor = float((energy_wh - climb_wh).sum() / dissipated_wh.sum())
     if length_m >= JUDGED_M and not 1 / FACTOR <= factor <= FACTOR:
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
-            f"it takes {per_km:,.3g} Wh/km, climbs apart {factor:.2g} times what eq. 8 says, which cannot be; "
-            "are the units right?"
+            f"it takes {per_km:,.3g} Wh/km, without climbs {factor:.2g} times eq. 8, which is "
+            "impossible; check the units"
         )
 
 
@@ -322,7 +364,7 @@ def _rows_of(network: RoadNetwork, ids: Sequence[str | None]) -> IntArray:
 
 
 def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
-    """Return the travel times given, or what lies between the times at which edges were entered; the last is NaN."""
+    """Return the given travel times, or the differences of entry times with NaN for the last."""
     if np.any(travel_s < 0):
         raise ImpossibleTripError(f"a travel time of {np.nanmin(travel_s):g} s")
     if times is None:
@@ -332,7 +374,7 @@ def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
 
 
 def check_times(times: FloatArray) -> None:
-    """Refuse times that cannot be.
+    """Check that times are possible.
 
     Raises
     ------

@@ -183,7 +183,7 @@ def of_another(columns, rows):
         (timed(-5.0), "a negative time"),
         (timed(0.5), "times go back"),
         (timed(None), "a row has no time"),
-        (scaled, "which cannot be; are the units right"),
+        (scaled, "which is impossible; check the units"),
         (of_another, "driven by vehicle 'truck'"),
     ],
 )
