@@ -23,7 +23,7 @@ def correction_of(request: "Request") -> ConsumptionCalibration | None:
 
 def after_trip(request: "Request", plan: Plan) -> None:
     """Ask for the actual energy of the trip, show it next to the plan, and learn from it."""
-    least, corrected = plan.routes["energy"], correction_of(request)
+    least, corrected = plan.recommended_route, correction_of(request)
     with st.expander("After the trip: enter the actual energy", expanded=corrected is not None):
         if request.conditions != DrivingConditions():
             st.caption(

@@ -1,16 +1,11 @@
-"""Tables of measured trips, edge by edge: reading and checking them.
+"""Measured trips: the values that readers return, and the checks that every format shares.
 
-Columns: trip, edge (the network's ids, in driving order), energy_wh or energy_kwh; optionally time
-(ISO 8601 or seconds, on entering the edge), travel_s, departed_s (of the trip, used where there is
-no time) and vehicle. An unreadable table is an error. An impossible trip is set aside with the
-reason, and the others are learned.
+The readers of tables and logs are in `evroute.learning.readers`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,30 +13,26 @@ from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
-from evroute.network.road_network import RoadNetwork
-from evroute.text import check_printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 WH_PER_KWH = 1000.0
-EDGE_COLUMNS = (
-    "trip",
-    "edge",
-    "time",
-    "energy_wh",
-    "energy_kwh",
-    "travel_s",
-    "departed_s",
-    "vehicle",
-)
-TEXT = ("trip", "edge", "vehicle", "time")
-NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "departed_s", "lat", "lon", "soc_percent")
+AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
+"""Columns of which a trip keeps its first value."""
+DEPARTURE_RANGES = {
+    "soc_percent": (0.0, 100.0),
+    "auxiliary_w": (0.0, 50_000.0),
+    "temperature_c": (-60.0, 60.0),
+    "payload_kg": (0.0, 20_000.0),
+}
 
 JAM_WH = 500.0
-"""Largest possible deviation of an edge from eq. 8, Wh."""
+"""Energy that any edge may take or return beyond the plausible multiples of eq. 8, Wh."""
 FACTOR = 10.0
-"""Largest possible dissipation of a trip as a multiple of eq. 8; the smallest is its inverse."""
+"""Largest plausible dissipated energy of a trip, as a multiple of eq. 8."""
+SMALLEST_SHARE = 0.01
+"""Smallest plausible sum of absolute edge energies, as a share of eq. 8's dissipated energy."""
 JUDGED_M = 1000.0
 """Trips below this length are too short to judge their consumption."""
 
@@ -51,6 +42,9 @@ class MeasuredTrip:
     """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
     departed_s: since the midnight before the table's first trip; 0 if there are no times.
+    soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
+    temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
+    of the reading of the trip's energy, Wh².
     """
 
     trip: str
@@ -58,6 +52,11 @@ class MeasuredTrip:
     energy_wh: FloatArray
     travel_s: FloatArray
     departed_s: float = 0.0
+    soc_percent: float = np.nan
+    auxiliary_w: float = np.nan
+    temperature_c: float = np.nan
+    payload_kg: float = np.nan
+    known_variance_wh2: float = 0.0
 
     def feedback(self, setting: Setting) -> Feedback:
         """Return the feedback of the trip on edges, in free-flow contexts."""
@@ -89,206 +88,6 @@ class ImpossibleTripError(EvrouteError):
     """An impossible trip; the message is the reason."""
 
 
-def read_table(
-    path: Path, text: Sequence[str] = TEXT, number: Sequence[str] = NUMBERS
-) -> "pa.Table":
-    """Read a CSV or Parquet file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    text
-        Names of the columns to read as text.
-    number
-        Names of the columns to read as numbers.
-
-    Raises
-    ------
-    EvrouteError
-        If the file is missing, cannot be read, is empty, or holds text where numbers belong.
-    """
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    if not path.is_file():
-        raise EvrouteError(f"trip table {path} does not exist")
-    try:
-        if path.suffix == ".parquet":
-            table = pyarrow.parquet.read_table(path)
-        else:
-            types = dict.fromkeys(text, pa.string())
-            options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
-            table = pyarrow.csv.read_csv(path, convert_options=options)
-    except (pa.ArrowException, OSError) as error:
-        raise EvrouteError(
-            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
-        ) from None
-    if not table.num_rows:
-        raise EvrouteError(f"trip table {path} has no rows")
-    for name in table.column_names:
-        if table.column_names.count(name) > 1:
-            raise EvrouteError(f"trip table {path} has two columns '{name}'")
-        if name not in {*text, *number}:
-            continue
-        try:
-            column = table[name].cast(pa.string() if name in text else pa.float64())
-        except pa.ArrowException as error:
-            raise EvrouteError(
-                f"trip table {path}, column '{name}': {str(error).splitlines()[0]}"
-            ) from None
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
-
-
-def check_columns(
-    path: Path, names: Sequence[str], known: Sequence[str], needed: Sequence[str]
-) -> None:
-    """Check that a table has the needed columns and no unknown ones.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    names
-        Columns of the table.
-    known
-        Allowed columns.
-    needed
-        Required columns.
-
-    Raises
-    ------
-    EvrouteError
-        If a column is missing or unknown; the message names it.
-    """
-    if missing := [name for name in needed if name not in names]:
-        raise EvrouteError(
-            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
-        )
-    if unknown := [name for name in names if name not in known]:
-        raise EvrouteError(
-            f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}"
-        )
-
-
-def read_edges(
-    path: Path, table: "pa.Table", setting: Setting, vehicle_column: Sequence[str]
-) -> Measured:
-    """Return the trips of a table with a row per edge.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    table
-        Its columns.
-    setting
-        Network and vehicle of the trips.
-    vehicle_column
-        Names of the setting's vehicle in the column ``vehicle``; trips of other vehicles are set
-        aside.
-
-    Raises
-    ------
-    EvrouteError
-        If columns are missing, unknown or given twice, or no trip is left.
-    """
-    names = table.column_names
-    check_columns(path, names, EDGE_COLUMNS, ("trip", "edge"))
-    energies = [name for name in ("energy_wh", "energy_kwh") if name in names]
-    if len(energies) != 1:
-        raise EvrouteError(f"trip table {path} needs one of the columns energy_wh and energy_kwh")
-    energy_wh = numbers(table, energies[0]) * (WH_PER_KWH if energies[0] == "energy_kwh" else 1.0)
-    edge_id = table["edge"].to_pylist()
-    travel_s = numbers(table, "travel_s") if "travel_s" in names else np.full(len(edge_id), np.nan)
-    time_s = seconds(path, table["time"].to_pylist()) if "time" in names else None
-    departures_s = np.zeros(len(edge_id))
-    if time_s is not None:
-        departures_s = time_s
-    elif "departed_s" in names:
-        departures_s = np.nan_to_num(numbers(table, "departed_s"))
-    measured = Measured()
-    for trip, rows in trips_of(path, table):
-        try:
-            check_vehicle(table, rows, vehicle_column)
-            times = time_s[rows] if time_s is not None else None
-            edges = _rows_of(setting.network, [edge_id[row] for row in rows])
-            driven_s = _travel(travel_s[rows], times)
-            departed_s = float(departures_s[rows[0]])
-            found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s)
-            check_trip(found, setting)
-        except ImpossibleTripError as error:
-            measured.skipped[trip] = str(error)
-        else:
-            measured.trips.append(found)
-    return measured
-
-
-def numbers(table: "pa.Table", name: str) -> FloatArray:
-    """Return a column of numbers, (k,); NaN if missing."""
-    return np.array(table[name].to_numpy(), dtype=float)
-
-
-def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
-    """Yield each trip and its rows in their order; the rows of trips may be mixed.
-
-    Raises
-    ------
-    EvrouteError
-        If a row names no trip, or a name has unprintable characters.
-    """
-    rows: dict[str, list[int]] = {}
-    for row, trip in enumerate(table["trip"].to_pylist()):
-        if not trip:
-            raise EvrouteError(f"trip table {path}, row {row + 1}: no trip is named")
-        rows.setdefault(trip, []).append(row)
-    check_printable(f"trip table {path}: trip", rows)
-    for trip, its in rows.items():
-        yield trip, np.array(its)
-
-
-def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
-    """Return times as seconds, (k,), NaN where empty.
-
-    Numbers are kept; ISO 8601 times count from the midnight before the first.
-
-    Raises
-    ------
-    EvrouteError
-        If a time is neither, or numbers and ISO times are mixed, or times with and without an
-        offset to UTC.
-    """
-    given = [(row, text) for row, text in enumerate(texts) if text]
-    times = np.full(len(texts), np.nan)
-    try:
-        for row, text in given:
-            times[row] = float(text)
-        return times
-    except ValueError:
-        pass
-    moments: list[tuple[int, datetime]] = []
-    for row, text in given:
-        try:
-            moments.append((row, datetime.fromisoformat(text)))
-        except ValueError:
-            raise EvrouteError(
-                f"trip table {path}, row {row + 1}: time '{text}' is neither seconds nor like "
-                "2026-05-04T07:30:00"
-            ) from None
-    try:
-        first = min(moment for _, moment in moments)
-        midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
-        for row, moment in moments:
-            times[row] = (moment - midnight).total_seconds()
-    except TypeError:
-        raise EvrouteError(
-            f"trip table {path}: some times have an offset to UTC and some have not"
-        ) from None
-    return times
-
-
 def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> None:
     """Check that a trip is of the setting's vehicle.
 
@@ -313,6 +112,21 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
         raise ImpossibleTripError(
             f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder"
         )
+
+
+def check_departure(first: Mapping[str, float]) -> None:
+    """Check that charge, power and payload at departure are within their ranges.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If a value is out of its range; the message names both.
+    """
+    for name, (low, high) in DEPARTURE_RANGES.items():
+        if not low <= first.get(name, low) <= high and np.isfinite(first[name]):
+            raise ImpossibleTripError(
+                f"{name} is {first[name]:g} at departure; expected {low:g} to {high:g}"
+            )
 
 
 def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
@@ -347,30 +161,17 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
             f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
         )
     length_m = float(network.length_m[edge].sum())
-    factor = float((energy_wh - climb_wh).sum() / dissipated_wh.sum())
-    if length_m >= JUDGED_M and not 1 / FACTOR <= factor <= FACTOR:
+    expected_wh = float(dissipated_wh.sum())
+    excess_wh = abs(float((energy_wh - climb_wh).sum()))
+    turned_over_wh = float(np.abs(energy_wh).sum())
+    if length_m >= JUDGED_M and (
+        excess_wh > JAM_WH + FACTOR * expected_wh or turned_over_wh < SMALLEST_SHARE * expected_wh
+    ):
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
-            f"it takes {per_km:,.3g} Wh/km, without climbs {factor:.2g} times eq. 8, which is "
-            "impossible; check the units"
+            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times what "
+            "eq. 8 dissipates, which is impossible; check the units"
         )
-
-
-def _rows_of(network: RoadNetwork, ids: Sequence[str | None]) -> IntArray:
-    row_of: Mapping[Any, int] = network.row_of
-    if unknown := [each for each in ids if each not in row_of]:
-        raise ImpossibleTripError(f"network '{network.name}' has no edge '{unknown[0]}'")
-    return np.array([row_of[each] for each in ids])
-
-
-def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
-    """Return the given travel times, or the differences of entry times with NaN for the last."""
-    if np.any(travel_s < 0):
-        raise ImpossibleTripError(f"a travel time of {np.nanmin(travel_s):g} s")
-    if times is None:
-        return travel_s
-    check_times(times)
-    return np.where(np.isfinite(travel_s), travel_s, np.append(np.diff(times), np.nan))
 
 
 def check_times(times: FloatArray) -> None:

@@ -78,6 +78,11 @@ class EdgeSpace:
             features = np.column_stack([features, warm])
         return Arms(np.arange(self.size), features, self.parts.total_wh)
 
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the speeds of the map under the conditions, s."""
+        return self.network.time_s / self.conditions.speed_factor
+
     @cached_property
     def regressors(self) -> Regressors:
         """Derivatives of eq. 8 by its coefficients."""

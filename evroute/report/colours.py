@@ -19,21 +19,35 @@ ROUTE_COLOURS = {
     "energy": "#222222",
     "time": "#8e44ad",
     "distance": "#009e73",
+    "energy-limited": "#d55e00",
+    "cost": "#d55e00",
     **dict(zip(_ALTERNATIVES, _BLUES, strict=True)),
 }
 ROUTE_DASHES = {
     "energy": (1, 0),
     "time": (6, 3),
     "distance": (2, 3),
+    "energy-limited": (8, 2),
+    "cost": (8, 2),
     **dict.fromkeys(_ALTERNATIVES, (4, 2)),
 }
+
+
+def route_style(name: str, recommended: str) -> tuple[str, tuple[int, int]]:
+    """Return colour and dashes of a row; the recommended row changes place with ``energy``."""
+    own = {recommended: "energy", "energy": recommended}.get(name, name)
+    return ROUTE_COLOURS[own], ROUTE_DASHES[own]
+
+
 PART_COLOURS = {
     "climb": "#0072b2",
     "rolling": "#e69f00",
     "drag": "#56b4e9",
     "auxiliary": "#cc79a7",
+    "turning": "#f0e442",
     "lost": "#d55e00",
     "learned": "#009e73",
+    "held": "#999999",
 }
 """Okabe & Ito's colours of the parts of a route's energy."""
 

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 from evroute import __version__
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute
 from evroute.report.lines import edge_heights, edge_line, route_line
-from evroute.report.words import ROUTE_LABELS, totals
+from evroute.report.words import totals
 
 _GPX = "http://www.topografix.com/GPX/1/1"
 
@@ -24,6 +24,7 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
     features, routes = [], document(plan)["routes"]
     for name, planned in plan.routes.items():
         values = {key: value for key, value in routes[name].items() if key != "edges"}
+        values["recommended"] = name == plan.recommended
         properties = {
             "kind": "route",
             "route": name,
@@ -42,15 +43,15 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
 
 
 def route_gpx(network: RoadNetwork, plan: Plan) -> str:
-    """Return the least-energy route of a plan as a GPX 1.1 track, with heights in m."""
-    planned = plan.routes["energy"]
+    """Return the recommended route of a plan as a GPX 1.1 track, with heights in m."""
+    planned = plan.recommended_route
     root = ElementTree.Element(
         "gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"}
     )
     _text(ElementTree.SubElement(root, "metadata"), "desc", network.source.attribution)
     track = ElementTree.SubElement(root, "trk")
     _text(track, "name", f"{plan.network}: {plan.origin} to {plan.destination}")
-    _text(track, "desc", f"{ROUTE_LABELS['energy']}: {totals(planned)} ({plan.vehicle})")
+    _text(track, "desc", f"{ROW_LABELS[plan.recommended]}: {totals(planned)} ({plan.vehicle})")
     segment = ElementTree.SubElement(track, "trkseg")
     last = None
     for row in planned.route.edges:

@@ -18,9 +18,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
     ROUTE_COLOURS,
-    ROUTE_DASHES,
     Classes,
     energy_classes,
+    route_style,
     value_classes,
     visit_classes,
 )
@@ -214,7 +214,7 @@ def roads_script(network: RoadNetwork) -> str:
 
 
 def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
-    """Return the routes of a plan as layers, least energy on top, then the marked points."""
+    """Return the routes of a plan as layers, the recommended one on top, then its marks."""
     require("folium")
     import folium
 
@@ -224,22 +224,23 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
         title = f"{label}: {totals(planned)}"
         layer = folium.FeatureGroup(name=_text(title))
         line = [(lat, lon) for lon, lat in route_line(network, planned.route.rows)]
-        if name == "energy":
-            folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=9).add_to(layer)
+        colour, dashes = route_style(name, plan.recommended)
+        if name == plan.recommended:
+            folium.PolyLine(line, color=colour, weight=9).add_to(layer)
             for stretch in _stretches(network, planned, route_classes(network, plan)):
                 stretch.add_to(layer)
         else:
-            dash = " ".join(str(2 * step) for step in ROUTE_DASHES[name])
+            dash = " ".join(str(2 * step) for step in dashes)
             folium.PolyLine(
-                line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=_text(title)
+                line, color=colour, weight=5, dash_array=dash, tooltip=_text(title)
             ).add_to(layer)
         layers.append(layer)
     return [*layers, _marks(network, plan)]
 
 
 def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
-    """Return the classes of energy per distance for the least-energy route of a plan, Wh/km."""
-    return energy_classes(_wh_per_km(network, plan.routes["energy"]))
+    """Return the classes of energy per distance for the recommended route of a plan, Wh/km."""
+    return energy_classes(_wh_per_km(network, plan.recommended_route))
 
 
 def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
@@ -305,11 +306,11 @@ def _inert(html: str) -> str:
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return circles at start, goal and lowest charge of the least-energy route.
+    """Return circles at start, goal and lowest charge of the recommended route.
 
     The lowest charge is left out if it is at an end.
     """
-    least = plan.routes["energy"]
+    least = plan.recommended_route
     first, last = least.route.edges[0], least.route.edges[-1]
     spots = {"start": network.tail[first], "goal": network.head[last]}
     if (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.planning.planner import DEFAULT_SEARCH, Planner
-from evroute.planning.weights import WEIGHT_RULES
+from evroute.planning.planner import Planner
+from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 
@@ -34,6 +34,14 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
             "climb (m)": planned.climb_m,
             "descent (m)": planned.descent_m,
         }
+        if plan.depart_s is not None:
+            row["arrival"] = plan.arrival_time(name)
+        for column, money in (
+            ("cost of energy", plan.energy_cost(name)),
+            ("cost with time", plan.cost(name)),
+        ):
+            if money is not None:
+                row[column] = money
         if plan.battery is not None and planned.charge is not None:
             charge_wh = planned.charge.charge_wh
             row["lowest charge (%)"] = plan.battery.percent(float(charge_wh.min()))

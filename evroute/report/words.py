@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Plan, PlannedRoute, energy_text
+from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute, energy_text
 from evroute.report.charts import panel_labels
 
 if TYPE_CHECKING:
@@ -11,23 +11,20 @@ if TYPE_CHECKING:
 
 LAST_TRIPS = 50
 
-ROUTE_LABELS = {
-    "energy": "least energy",
-    "time": "fastest",
-    "distance": "shortest",
-    **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
-}
-
 
 def distinct_routes(plan: Plan) -> dict[str, str]:
-    """Return the label of each distinct route; equal routes share one: "least energy, fastest"."""
+    """Return the rows with different routes, the recommended one first, and their joint labels.
+
+    A label is "least energy, fastest" where two rows are one route.
+    """
     labels: dict[str, str] = {}
-    for name, planned in plan.routes.items():
+    for name in dict.fromkeys([plan.recommended, *plan.routes]):
+        planned = plan.routes[name]
         same = next((known for known in labels if plan.routes[known].route == planned.route), None)
         if same is None:
-            labels[name] = ROUTE_LABELS[name]
+            labels[name] = ROW_LABELS[name]
         else:
-            labels[same] += f", {ROUTE_LABELS[name]}"
+            labels[same] += f", {ROW_LABELS[name]}"
     return labels
 
 
@@ -40,8 +37,8 @@ def totals(planned: PlannedRoute) -> str:
 
 
 def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
-    """Return the lowest charge of the least-energy route and its place; empty without a battery."""
-    least = plan.routes["energy"]
+    """Return the lowest charge of the recommended route and its place; empty without a battery."""
+    least = plan.recommended_route
     if plan.battery is None or least.charge is None:
         return ""
     lowest = least.charge.lowest
@@ -63,15 +60,16 @@ _PARTS = {
     "turning": "in turns",
     "lost": "that a full battery cannot take back",
     "learned": "by learned differences of its roads",
+    "held": "by raising learned energies to the physical minimum",
 }
 
 
 def why(plan: Plan) -> str:
-    """Return why the least-energy route takes less than the fastest: length, speed, energy parts.
+    """Return why the recommended route takes less than the fastest: length, speed, energy parts.
 
     Empty if they are one route. Parts that differ by less than 1 Wh are left out.
     """
-    least, fastest = plan.routes["energy"], plan.routes["time"]
+    least, fastest = plan.recommended_route, plan.routes["time"]
     if least.route == fastest.route:
         return ""
     speeds = [f"{3.6 * each.length_m / each.time_s:.0f} km/h" for each in (least, fastest)]
@@ -92,8 +90,8 @@ def why(plan: Plan) -> str:
     ]
     takes = f": it takes {', '.join(parts)}" if parts else ""
     return (
-        f"the least-energy route is {length} and driven at {speeds[0]} on average in place of "
-        f"{speeds[1]}{takes}"
+        f"the route of {ROW_LABELS[plan.recommended]} is {length} and driven at {speeds[0]} on "
+        f"average in place of {speeds[1]}{takes}"
     )
 
 

@@ -1,4 +1,6 @@
-"""The pages of the dashboard under Streamlit's own test runner; the map itself is tested in ``test_browser``."""
+"""The pages of the dashboard under Streamlit's own test runner; the map itself is tested in
+``test_browser``.
+"""
 
 import sys
 import time

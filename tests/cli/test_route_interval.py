@@ -1,4 +1,6 @@
-"""``evroute route --interval``: expected energies with a guarantee, beside the Bayesian interval."""
+"""``evroute route --interval``: expected energies with a guarantee, beside the Bayesian
+interval.
+"""
 
 import json
 import sys

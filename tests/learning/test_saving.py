@@ -1,4 +1,6 @@
-"""Savings on trips that were driven: a sum over edges under the joint posterior, worked out by hand."""
+"""Savings on trips that were driven: a sum over edges under the joint posterior, worked out by
+hand.
+"""
 
 import numpy as np
 import pytest
