@@ -101,14 +101,18 @@ def route(
     interval: Annotated[
         str | None,
         typer.Option(
-            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs --belief."
+            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs "
+            "--belief."
         ),
     ] = None,
     assume: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 delta=0.05]",
+            help=(
+                "Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 "
+                "delta=0.05]"
+            ),
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -126,14 +130,16 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, depart, price, "
+            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, "
+            "depart, price, "
             "time_value) with JSON lines.",
         ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
-            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much faster."
+            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much "
+            "faster."
         ),
     ] = None,
 ) -> None:
@@ -281,7 +287,8 @@ def _answer(
             if only:
                 if not compiled():
                     typer.echo(
-                        "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                        "evroute: three times slower without numba; run: pip install "
+                        "'evroute[fast]'",
                         err=True,
                     )
                 answers = answer_energies(rows, planner_of(vehicle))

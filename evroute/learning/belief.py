@@ -48,7 +48,7 @@ def save(path: Path, belief: LearnedBelief) -> None:
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether a belief exists and has its digest."""
+    """Return True if a belief exists and its digest is correct."""
     try:
         read_arrays(path)
     except DamagedFileError:
@@ -59,21 +59,21 @@ def is_whole(path: Path) -> bool:
 def load_belief(
     folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
 ) -> LearnedBelief:
-    """Load the belief that a run, or ``evroute learn``, has left in a folder.
+    """Return the belief of a run, or of ``evroute learn``, from a folder.
 
     Parameters
     ----------
     folder
         Folder of ``evroute learn`` or ``evroute simulate``.
     run
-        Name of a run; None if the folder holds one alone.
+        Name of a run; None if the folder holds only one.
     network
-        The network that it is about; loaded by its name if None.
+        The network of the belief; loaded by its name if None.
 
     Raises
     ------
     UnknownNameError
-        If there is no such run, or several and none is named; the message lists them.
+        If the run is unknown, or no run is named among several; the message lists them.
     EvrouteError
         If the file is unreadable, or the belief is about another network.
     """
@@ -81,8 +81,7 @@ def load_belief(
     state, about = _read(path)
     if about.get("temperature"):
         raise EvrouteError(
-            f"{path} is a belief that goes by the temperature of each trip; "
-            "plans do not tell one yet"
+            f"{path} is a belief with temperature contexts; plans have no temperature context yet"
         )
     roads = load_network(about["network"]) if network is None else network
     check_roads(str(path), about["network"], about["digest"], roads)
@@ -95,7 +94,7 @@ def load_belief(
 
 
 def continued(path: Path, setting: Setting) -> LearnedBelief:
-    """Return the belief of a file, to go on learning in the same setting.
+    """Return the belief of a file, to continue learning in the same setting.
 
     Raises
     ------
@@ -119,7 +118,7 @@ def _damaged(path: Path, error: Exception) -> DamagedFileError:
 
 
 def _maker(path: Path) -> str:
-    """Return the command that makes a belief again, in words."""
+    """Return the command that makes a belief again, for messages."""
     folder = path.parents[1]
     if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
         return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"

@@ -1,6 +1,6 @@
-"""LearnedBelief: the knowledge that trips have left about the roads for one vehicle.
+"""LearnedBelief: the learned energy of the roads for one vehicle, with its origin.
 
-It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python hold
+It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python use
 the same object.
 """
 
@@ -34,7 +34,7 @@ class LearnedBelief:
     space
         The arms: edges or turns.
     method
-        Model and options by which it was learned.
+        Model and options of the learner.
     setting
         Network, vehicle and prior.
     conformal
@@ -44,7 +44,7 @@ class LearnedBelief:
     pace
         Pace of the edges, from the travel times of its trips; None if none were recorded.
     source
-        The file that it was read from, for messages.
+        The file of the belief, for messages.
     """
 
     model: EnergyModel
@@ -69,7 +69,7 @@ class LearnedBelief:
         setting
             Network, vehicle and prior, over the edges.
         options
-            Arguments of the model that go before those of the method.
+            Arguments of the model that override those of the method.
         """
         # a plan draws few edges at once, so that it needs no factor of the prior of all
         made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
@@ -78,17 +78,17 @@ class LearnedBelief:
 
     @property
     def network(self) -> RoadNetwork:
-        """The network that it is about."""
+        """The network of the belief."""
         return self.setting.network
 
     @property
     def vehicle(self) -> Vehicle:
-        """The vehicle that it is about."""
+        """The vehicle of the belief."""
         return self.setting.vehicle
 
     @property
     def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s: learned, or the network's before any measurement."""
+        """(n,) expected travel time of each edge, s: learned, or the network's if not measured."""
         pace = self.pace
         return self.network.time_s if pace is None or not pace.trips else pace.time_s
 
@@ -99,7 +99,7 @@ class LearnedBelief:
 
     @property
     def inflation(self) -> float:
-        """Factor on the deviations of its forecasts that its past trips call for."""
+        """Factor on the deviations of its forecasts, from the errors of past trips."""
         return self.conformal.inflation
 
     @property
@@ -108,7 +108,7 @@ class LearnedBelief:
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
     def passed(self, route: Route) -> tuple[Arms, IntArray]:
-        """Return all arms in free flow, and the positions (k,) among them that a route passes."""
+        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
         return arms, arms.rows_of(self.space.arms_of_route(route))
@@ -120,11 +120,11 @@ class LearnedBelief:
         self.model.update(self.space.feedback(feedback))
 
     def state(self) -> State:
-        """Return all that model and space have learned."""
+        """Return the learned state of model and space."""
         return self.model.state() | self.space.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state of the same method."""
+        """Restore a state of the same method."""
         of_space = self.space.state()
         self.space.restore(state)
         self.model.restore({name: part for name, part in state.items() if name not in of_space})

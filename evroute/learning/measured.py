@@ -32,18 +32,16 @@ JAM_WH = 500.0
 FACTOR = 10.0
 """Largest plausible dissipated energy of a trip, as a multiple of eq. 8."""
 SMALLEST_SHARE = 0.01
-"""Smallest plausible sum of the edges' absolute energies, as a share of eq. 8's dissipated energy."""
+"""Smallest plausible sum of absolute edge energies, as a share of eq. 8's dissipated energy."""
 JUDGED_M = 1000.0
 """Trips below this length are too short to judge their consumption."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTrip:
-    """One trip: (k,) network rows in driving order, energies in Wh and travel times in s.
+    """One trip: (k,) network rows in driving order, energies in Wh and times in s, NaN if missing.
 
-    travel_s: NaN where not measured.
-
-    departed_s: since the midnight before the table's first trip; 0 where there are no times.
+    departed_s: since the midnight before the table's first trip; 0 if there are no times.
     soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
     temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
     of the reading of the trip's energy, Wh².
@@ -61,7 +59,7 @@ class MeasuredTrip:
     known_variance_wh2: float = 0.0
 
     def feedback(self, setting: Setting) -> Feedback:
-        """Return what a model learns from it, in free-flow contexts."""
+        """Return the feedback of the trip on edges, in free-flow contexts."""
         return Feedback(
             id=self.edge,
             features=setting.arms.features[self.edge],
@@ -78,7 +76,7 @@ class MeasuredTrip:
 class Measured:
     """The trips of a table in its order, and those set aside: trip and reason.
 
-    notes: what was left out of trips that are kept, one sentence each.
+    notes: omitted parts of the trips kept, one sentence each.
     """
 
     trips: list[MeasuredTrip] = field(default_factory=list)
@@ -87,16 +85,25 @@ class Measured:
 
 
 class ImpossibleTripError(EvrouteError):
-    """A trip that cannot have been; the message is the reason."""
+    """An impossible trip; the message is the reason."""
 
 
 def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> None:
-    """Refuse a trip of another vehicle.
+    """Check that a trip is of the setting's vehicle.
+
+    Parameters
+    ----------
+    table
+        The table of trips.
+    rows
+        (k,) rows of the trip.
+    names
+        Names of the vehicle.
 
     Raises
     ------
     ImpossibleTripError
-        If the column ``vehicle`` names none of ``names``; empty goes for any.
+        If the column ``vehicle`` names none of ``names``; empty means any vehicle.
     """
     if "vehicle" not in table.column_names:
         return
@@ -108,7 +115,7 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
 
 
 def check_departure(first: Mapping[str, float]) -> None:
-    """Refuse a charge, power or payload at departure that is out of its range.
+    """Check that charge, power and payload at departure are within their ranges.
 
     Raises
     ------
@@ -123,13 +130,13 @@ def check_departure(first: Mapping[str, float]) -> None:
 
 
 def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
-    """Refuse what cannot have been.
+    """Check that a trip is possible.
 
     Raises
     ------
     ImpossibleTripError
-        If a turn is not one of the network, an energy is missing, or an edge or the whole takes
-        what none can.
+        If a turn is not in the network, an energy is missing, or the energy of an edge or of the
+        trip is impossible.
     """
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
     legal = np.isin(
@@ -139,7 +146,8 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     if not legal.all():
         gap = int(np.flatnonzero(~legal)[0])
         raise ImpossibleTripError(
-            f"a gap: no turn leads from edge '{network.edge_id[edge[gap]]}' to '{network.edge_id[edge[gap + 1]]}'"
+            f"a gap: no turn leads from edge '{network.edge_id[edge[gap]]}' to "
+            f"'{network.edge_id[edge[gap + 1]]}'"
         )
     if not np.isfinite(energy_wh).all():
         missing = int(np.flatnonzero(~np.isfinite(energy_wh))[0])
@@ -150,7 +158,7 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
         worst = int(np.argmax(np.abs(energy_wh) / room_wh))
         raise ImpossibleTripError(
             f"edge '{network.edge_id[edge[worst]]}' of {network.length_m[edge[worst]]:.0f} m takes "
-            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which cannot be; are the units right?"
+            f"{energy_wh[worst] / WH_PER_KWH:,.3g} kWh, which is impossible; check the units"
         )
     length_m = float(network.length_m[edge].sum())
     expected_wh = float(dissipated_wh.sum())
@@ -162,12 +170,12 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
             f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times what "
-            "eq. 8 dissipates, which cannot be; are the units right?"
+            "eq. 8 dissipates, which is impossible; check the units"
         )
 
 
 def check_times(times: FloatArray) -> None:
-    """Refuse times that cannot be.
+    """Check that times are possible.
 
     Raises
     ------

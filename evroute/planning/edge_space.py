@@ -85,7 +85,7 @@ class EdgeSpace:
 
     @cached_property
     def regressors(self) -> Regressors:
-        """Derivatives of eq. 8 by the numbers that it assumes."""
+        """Derivatives of eq. 8 by its coefficients."""
         return Regressors(self.network, self.vehicle)
 
     @property
@@ -94,11 +94,11 @@ class EdgeSpace:
         return np.ones(self.reference.features.shape[1])
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
-        """Return eq. 8 of every edge and the spreads around it; ``spread`` is one of `SPREADS`."""
+        """Return the prior of every edge: eq. 8 and its spread; ``spread`` is one of `SPREADS`."""
         return fit(self.network, self.vehicle, spread, self.conditions)
 
     def graph(self, of_edges: ArmGraph) -> ArmGraph:
-        """Return the graph kernel of the edges as it is."""
+        """Return the graph kernel of the edges unchanged."""
         return of_edges
 
     def under(self, conditions: DrivingConditions) -> "EdgeSpace":
@@ -131,7 +131,7 @@ class EdgeSpace:
         return route.rows
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Return feedback on edges as it is."""
+        """Return feedback on edges unchanged."""
         return feedback
 
     def state(self) -> State:
@@ -139,7 +139,7 @@ class EdgeSpace:
         return {}
 
     def restore(self, state: State) -> None:
-        """Leave the state to the model."""
+        """Do nothing: the model has the whole state."""
 
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return eq. 8 of a route by cause, Wh each."""
@@ -149,7 +149,7 @@ class EdgeSpace:
         }
 
     def edge_belief(self, belief: Belief) -> Belief:
-        """Return the posterior of the edges as it is."""
+        """Return the posterior of the edges unchanged."""
         return belief
 
     @cached_property
@@ -165,11 +165,11 @@ class EdgeSpace:
         return graph.through(via) if via else graph
 
     def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
-        """Return both edges as they are."""
+        """Return both edges unchanged."""
         return origin, destination
 
     def edges_of(self, walk: IntArray) -> IntArray:
-        """Return the edges (k,) that a walk over nodes (k,) drives, in whatever layer."""
+        """Return the edges (k,) of a walk over nodes (k,) in any layer."""
         return walk % self.size
 
     @cached_property
@@ -178,6 +178,6 @@ class EdgeSpace:
 
     @cached_property
     def _potentials_wh(self) -> dict[str, FloatArray]:
-        """(n,) ``m g dz`` by the name of the vehicle; empty stands for that of the space."""
+        """(n,) ``m g dz`` by the name of the vehicle; the empty name is the space's vehicle."""
         own = potential_wh(self._loaded, self.network.climb_m)
         return {"": own, self.vehicle.name: own}

@@ -1,4 +1,4 @@
-"""Planner: plans requests on one network with one vehicle, and keeps the values that they share.
+"""Planner: plans requests on one network with one vehicle, and caches their common values.
 
 It plans on the energies of eq. 8, or on the means of a belief, which also gives each route an
 interval.
@@ -150,7 +150,7 @@ class Planner:
 
     @property
     def edge_posterior(self) -> Belief | None:
-        """Posterior of every edge under the conditions of the day, (n,) Wh, if there is a belief."""
+        """Posterior of every edge under the conditions of the day, (n,) Wh; None if no belief."""
         if self.belief is None:
             return None
         return self.space.edge_belief(self.belief.model.posterior(self.arms))

@@ -1,4 +1,4 @@
-"""SearchNodes: the nodes of planning searches, by which one search serves every arm space."""
+"""SearchNodes: the nodes of planning searches, common to all arm spaces."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -17,7 +17,7 @@ MAX_PASSES = 200
 
 @dataclass(frozen=True, eq=False)
 class SearchNodes:
-    """The N nodes of a search: first the arms of a space, then nodes that cost nothing.
+    """The N nodes of a search: first the arms of a space, then nodes without cost.
 
     Parameters
     ----------

@@ -246,7 +246,17 @@ def between(
 
 
 def keeps(problem: SearchProblem, battery: Battery, route: Route) -> bool:
-    """Return whether the charge never falls below the reserve on a route."""
+    """Return True if the charge never falls below the reserve on a route.
+
+    Parameters
+    ----------
+    problem
+        Searches and their numbers.
+    battery
+        Bounds of the charge.
+    route
+        A walk over nodes.
+    """
     charge_wh = follow(battery, problem.energy_wh[route.rows]).charge_wh
     return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
 

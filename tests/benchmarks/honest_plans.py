@@ -1,4 +1,5 @@
-"""Random plans on Denver, with and without belief, battery, limit, places and turns; broken promises are counted.
+"""Random plans on Denver, with and without belief, battery, limit, places and turns; broken
+promises are counted.
 
     python tests/benchmarks/honest_plans.py 5000
 

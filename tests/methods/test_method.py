@@ -44,7 +44,8 @@ def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> N
 def test_what_is_refused_is_told_beside_what_is_taken() -> None:
     with pytest.raises(
         EvrouteError,
-        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, noise, omega, "
+        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, noise, "
+        "omega, "
         "trip_effect, xi",
     ):
         Method(model="exact", index="bayes-ucb", slots="literal")

@@ -1,4 +1,6 @@
-"""Map matching: routes are found again from noisy tracks, over legal turns; what is off the network is left out."""
+"""Map matching: routes are found again from noisy tracks, over legal turns; what is off the network
+is left out.
+"""
 
 from difflib import SequenceMatcher
 
@@ -12,7 +14,9 @@ from evroute.planning.search import Search
 
 
 def track(network, edges, every_s, noise_m, rng):
-    """Return positions (p, 2) in m of a drive at the limits, and the edges up to the last position."""
+    """Return positions (p, 2) in m of a drive at the limits, and the edges up to the last
+    position.
+    """
     import shapely
 
     start_s = np.concatenate([[0], np.cumsum(network.time_s[edges])])
@@ -80,7 +84,9 @@ def test_the_way_along_a_straight_road_is_exact(make_network) -> None:
 
 
 def test_a_parallel_road_that_no_turn_leads_to_is_not_taken(make_network) -> None:
-    """Points halfway between two roads 8 m apart, one of which cannot be reached, even where it is nearer."""
+    """Points halfway between two roads 8 m apart, one of which cannot be reached, even where it is
+    nearer.
+    """
     network = make_network(
         [("a", 0, 1), ("b", 1, 2), ("other", 3, 4)],
         [(0, 0, 0), (100, 0, 0), (300, 0, 0), (100, 8, 0), (300, 8, 0)],

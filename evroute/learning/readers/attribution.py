@@ -1,10 +1,10 @@
-"""Attribution of what a meter measured between two readings to the edges driven between them.
+"""Attribution of the energy between two meter readings to the edges between them.
 
 The energy between two readings is a sum over the edges between them, of which the first and last
 are driven in part. It is attributed in the proportions of eq. 8: each edge gets its climb, and of
-the rest a share in proportion to the energy that eq. 8 says it dissipates. Totals are kept, and
-edges between the same readings deviate from eq. 8 by the same factor. An edge counts where at least
-half of it was driven, and then as a whole.
+the rest a share in proportion to its dissipation by eq. 8. Totals are kept, and edges between the
+same readings deviate from eq. 8 by the same factor. An edge counts where at least half of it was
+driven, and then as a whole.
 """
 
 from itertools import pairwise
@@ -21,9 +21,7 @@ COUNTED_SHARE = 0.5
 def attributed(
     edges: IntArray, at_m: FloatArray, used_wh: FloatArray, setting: Setting
 ) -> tuple[IntArray, FloatArray]:
-    """Return the places of the edges that count, (k,), and their energies, (k,) Wh.
-
-    The places are consecutive.
+    """Return the positions of consecutive edges that count, (k,), and their energies, (k,) Wh.
 
     Parameters
     ----------
@@ -56,8 +54,9 @@ def attributed(
         climbed_wh = float(share @ climb_wh)
         if abs(waiting_wh) > JAM_WH + FACTOR * (expected_wh + abs(climbed_wh)):
             raise ImpossibleTripError(
-                f"{waiting_wh / WH_PER_KWH:,.3g} kWh within {to_m - from_m:.0f} m, which cannot be; "
-                "are the units right, and is it read cumulatively?"
+                f"{waiting_wh / WH_PER_KWH:,.3g} kWh within {to_m - from_m:.0f} m, which is "
+                "impossible; "
+                "check the units, and that readings are cumulative"
             )
         factor = (waiting_wh - climbed_wh) / expected_wh
         energy_wh += share * (climb_wh + factor * dissipated_wh)

@@ -19,10 +19,7 @@ WS_PER_WH = 3600.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Rows of one trip within a log, (k,), and the reason for the cut at its end.
-
-    The reason is empty at the end of the log.
-    """
+    """Rows of one trip within a log, (k,), and the reason for the cut, empty at the log's end."""
 
     rows: IntArray
     reason: str

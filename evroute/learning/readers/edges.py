@@ -105,7 +105,7 @@ def _rows_of(network: RoadNetwork, ids: Sequence[str | None]) -> IntArray:
 
 
 def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
-    """Return the travel times, (k,) s; where missing, the time until the next edge was entered."""
+    """Return the given travel times, or the differences of entry times with NaN for the last."""
     if np.any(travel_s < 0):
         raise ImpossibleTripError(f"a travel time of {np.nanmin(travel_s):g} s")
     if times is None:

@@ -28,7 +28,7 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
     setting
         Network and vehicle of the trips.
     names
-        Names under which the vehicle may stand in the table.
+        Names of the vehicle in the table.
 
     Raises
     ------

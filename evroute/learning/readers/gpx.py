@@ -1,8 +1,8 @@
 """GPX tracks, read by gpxpy; energy from extensions of the points or from a table beside the file.
 
 GPX has no element for energy. An extension of a track point counts if its name is one of
-`points.COLUMNS` (or a logger's name for it), in whatever namespace. Without one, a table with the
-same name (``drive.csv`` beside ``drive.gpx``) gives the readings by time.
+`points.COLUMNS` (or a logger's name for it), in any namespace. Without one, a table with the same
+name (``drive.csv`` in the folder of ``drive.gpx``) gives the readings by time.
 """
 
 from pathlib import Path
