@@ -22,8 +22,8 @@ def correction_of(request: "Request") -> ConsumptionCalibration | None:
 
 
 def after_trip(request: "Request", plan: Plan) -> None:
-    """Take what a trip along the least-energy route really took, show it beside the plan, and learn from it."""
-    least, corrected = plan.routes["energy"], correction_of(request)
+    """Take what a trip along the recommended route really took, show it beside the plan, and learn from it."""
+    least, corrected = plan.recommended_route, correction_of(request)
     with st.expander("After the trip: what did it really take?", expanded=corrected is not None):
         if request.conditions != DrivingConditions():
             st.caption(

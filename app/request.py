@@ -40,6 +40,9 @@ class Request:
     battery: Battery | None
     max_extra_time: float | None
     alternatives: int
+    depart: str
+    price: float | None
+    time_value: float | None
     folder: str
     run: str
     guarantee: Guarantee | None
@@ -58,7 +61,7 @@ def ask() -> Request:
     with st.sidebar:
         roads = choose_network()
         trip, places, by_click = _ask_places(roads)
-        limited = starting("limited", True)
+        limited = starting("limited", False)
         limited = st.toggle("Limit the extra time", key=key("limited"))
         starting("extra", 20, (0, 100))
         extra = st.slider(
@@ -66,6 +69,7 @@ def ask() -> Request:
         )
         starting("alternatives", 1, (0, 3))
         alternatives = st.slider("Alternatives between them", 0, 3, key=key("alternatives"))
+        depart, price, time_value = _ask_departure_and_money()
         usual, vehicle = _ask_vehicle(prices)
         battery = _ask_battery(vehicle)
         conditions = _ask_conditions(prices)
@@ -82,6 +86,9 @@ def ask() -> Request:
         battery=battery,
         max_extra_time=extra / 100 if limited else None,
         alternatives=alternatives,
+        depart=depart,
+        price=price,
+        time_value=time_value,
         folder=folder,
         run=run,
         guarantee=guarantee,
@@ -91,10 +98,12 @@ def ask() -> Request:
 
 def tell_prices(request: Request, plan: Plan) -> None:
     """Write beside each setting what it adds to the energy of the least-energy route."""
-    route = plan.routes["energy"].route
-    told_wh = energy_by_condition(request.network, request.vehicle, request.conditions, route)
+    planned = plan.recommended_route
+    told_wh = energy_by_condition(
+        request.network, request.vehicle, request.conditions, planned.route, time_s=planned.time_s
+    )
     told_wh |= energy_by_change(
-        request.network, request.vehicle, request.usual, request.conditions, route
+        request.network, request.vehicle, request.usual, request.conditions, planned.route
     )
     for name, place in request.prices.items():
         if name in told_wh:
@@ -115,6 +124,9 @@ def link_of(request: Request) -> dict[str, object]:
         "limited",
         "extra",
         "alternatives",
+        "depart",
+        "price",
+        "time_value",
     ]
     names += [
         "charged",
@@ -224,6 +236,19 @@ def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
             )
             prices[name] = st.empty()
     return usual, replace(usual, **changed)
+
+
+def _ask_departure_and_money() -> tuple[str, float | None, float | None]:
+    """Ask for the time of departure, the price of energy and the value of time; 0 leaves money out."""
+    starting("depart", "")
+    depart = st.text_input("Departure (HH:MM)", key=key("depart")).strip()
+    starting("price", 0.0, (0.0, 10.0))
+    price = st.number_input("Price of energy (per kWh)", 0.0, 10.0, step=0.05, key=key("price"))
+    starting("time_value", 0.0, (0.0, 1000.0))
+    value = st.number_input(
+        "Value of time (per hour)", 0.0, 1000.0, step=1.0, key=key("time_value"), disabled=not price
+    )
+    return depart, price or None, value if price and value else None
 
 
 def _ask_battery(vehicle: Vehicle) -> Battery | None:

@@ -15,7 +15,7 @@ from state import read_link, write_link
 from evroute.errors import EvrouteError
 from evroute.planning.battery import greatest_start_wh
 from evroute.planning.places import stops
-from evroute.planning.plan import Plan, energy_text
+from evroute.planning.plan import ROW_LABELS, Plan, energy_text, held_note
 from evroute.planning.planner import Planner
 from evroute.report.exports import route_geojson, route_gpx
 from evroute.report.maps import route_classes, route_layers, spots_layer
@@ -74,6 +74,9 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
             battery=request.battery,
             max_extra_time=request.max_extra_time,
             alternatives=request.alternatives,
+            depart=request.depart or None,
+            price=request.price,
+            time_value=request.time_value,
         ), ""
     except EvrouteError as error:
         return None, str(error)
@@ -120,7 +123,13 @@ def show(request: Request, plan: Plan) -> None:
     st.html(route_classes(roads, plan).legend_html())
     warn(plan)
     table = plan_table(plan)
-    st.table(table.style.format({name: "{:.3f}" if "kWh" in name else "{:.1f}" for name in table}))
+    formats = {name: "{:.3f}" if "kWh" in name else "{:.1f}" for name in table}
+    formats |= {name: "{:.2f}" for name in table if name.startswith("cost")}
+    formats.pop("arrival", None)
+    st.table(table.style.format(formats))
+    for line in (plan.minutes_note, held_note(plan.recommended_route)):
+        if line:
+            st.caption(sentence(line))
     if lowest := lowest_charge(roads, plan):
         st.write(sentence(lowest))
     tell_belief(plan, planner_of(request).inflation)
@@ -133,7 +142,8 @@ def show(request: Request, plan: Plan) -> None:
     after_trip(request, plan)
     with st.expander("In numbers"):
         st.table(parts_table(plan).style.format(precision=3))
-        st.caption(f"Least energy: {literal(plan.proof)}.")
+        for name, proof in plan.proofs.items():
+            st.caption(sentence(f"{ROW_LABELS[name]}: {proof}"))
     columns = st.columns(3)
     name = f"{slug(roads.name)}-route"
     columns[0].download_button(
@@ -152,7 +162,7 @@ def geojson(request: Request, plan: Plan) -> str:
 
 def warn(plan: Plan) -> None:
     """Warn where a full start wastes what the descent would give back."""
-    least = plan.routes["energy"]
+    least = plan.recommended_route
     if plan.battery is None or least.charge is None or least.charge.lost_wh < WASTED_WH:
         return
     at_most = plan.battery.percent(greatest_start_wh(plan.battery.capacity_wh, least.edge_wh))
@@ -167,7 +177,7 @@ def warn(plan: Plan) -> None:
 
 def tell_belief(plan: Plan, inflation: float) -> None:
     """Tell what a belief says of the least-energy route, and how its bands were corrected by its own trips."""
-    least = plan.routes["energy"]
+    least = plan.recommended_route
     told = []
     if forecast := least.energy_forecast:
         low, high = forecast.interval_wh()

@@ -43,6 +43,9 @@ def learn(
     prior: Annotated[
         str, typer.Option(help="Size of prior deviations: paper, dissipation.")
     ] = "paper",
+    kernel: Annotated[
+        str, typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf.")
+    ] = "matern-5/2",
     reset: Annotated[
         bool,
         typer.Option(
@@ -65,6 +68,7 @@ def learn(
             model=model,
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
+            kernel=kernel,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )
@@ -104,12 +108,6 @@ def _print(learned: "Learned") -> None:
     console.print("; ".join(told))
     if rows:
         console.print(learned.verdict, soft_wrap=True)
-    for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
-        if name in learned.saving:
-            console.print(
-                f"as believed, its routes save {learned.saving[name]} against {title}",
-                soft_wrap=True,
-            )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:

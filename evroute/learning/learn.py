@@ -33,9 +33,10 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.saving import Saving, savings
 from evroute.methods.method import checked_method
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.planning.forecast import INTERVAL_LEVEL, predict
 from evroute.tables import is_readable, read_columns, write_columns
 
@@ -57,8 +58,6 @@ class Learned:
     known: trips of the table that the folder had learned already.  skipped: trips set aside and
     why.  notes: what else was left out.
     aside: folder to which ``reset`` moved the trips measured before; None if there was none.
-    saving: what planning on the belief is expected to save on all trips, against what was driven
-    and eq. 8's routes.
     """
 
     folder: Path
@@ -68,7 +67,6 @@ class Learned:
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
-    saving: dict[str, Saving]
 
     @property
     def verdict(self) -> str:
@@ -97,6 +95,7 @@ def learn(
     model: str = DEFAULT_MODEL,
     options: dict[str, Any] | None = None,
     prior: str = DEFAULT_SPREAD,
+    kernel: str = DEFAULT_KERNEL,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -108,8 +107,10 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle, prior
+    network, vehicle
         Names or files.
+    prior, kernel
+        Spread of the prior deviations, and kernel between contexts.
     model, options
         One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
         them.
@@ -125,7 +126,7 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, prior)
+    setting = load_setting(network, vehicle, Prior(prior, kernel))
     method = checked_method({"model": model, "index": "greedy"} | (options or {}))
     fresh = LearnedBelief.before_trips(method, setting)
     measured = read_measured(
@@ -136,6 +137,7 @@ def learn(
         "kind": "learned",
         "method": method.model_dump(exclude_none=True),
         "prior": prior,
+        "kernel": kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
@@ -191,7 +193,6 @@ def learn(
         skipped=measured.skipped,
         notes=notes,
         aside=aside,
-        saving=savings(learner, [Route(tuple(trip.edge.tolist())) for trip in recorded.values()]),
     )
 
 

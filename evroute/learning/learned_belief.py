@@ -11,9 +11,10 @@ from typing import Any
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
-from evroute.arrays import IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.learning.pace import Pace
 from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
@@ -40,6 +41,8 @@ class LearnedBelief:
         Width of its intervals, from the errors of its past trips.
     trips
         Number of trips learned by `learn`; None for the belief of a simulation.
+    pace
+        Pace of the edges, from the travel times of its trips; None if none were recorded.
     source
         The file that it was read from, for messages.
     """
@@ -50,6 +53,7 @@ class LearnedBelief:
     setting: Setting
     conformal: AdaptiveConformal = field(default_factory=AdaptiveConformal)
     trips: int | None = None
+    pace: Pace | None = None
     source: str = "this"
 
     @classmethod
@@ -69,7 +73,8 @@ class LearnedBelief:
         """
         # a plan draws few edges at once, so that it needs no factor of the prior of all
         made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
-        return cls(make_model(method, setting, made), make_space(method, setting), method, setting)
+        model, space = make_model(method, setting, made), make_space(method, setting)
+        return cls(model, space, method, setting, pace=Pace.of_network(setting.network))
 
     @property
     def network(self) -> RoadNetwork:
@@ -80,6 +85,17 @@ class LearnedBelief:
     def vehicle(self) -> Vehicle:
         """The vehicle that it is about."""
         return self.setting.vehicle
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s: learned, or the network's before any measurement."""
+        pace = self.pace
+        return self.network.time_s if pace is None or not pace.trips else pace.time_s
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+        return "trips" if self.pace is not None and self.pace.trips else "map"
 
     @property
     def inflation(self) -> float:
@@ -98,7 +114,9 @@ class LearnedBelief:
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     def update(self, feedback: Feedback) -> None:
-        """Learn from the feedback of one trip on edges."""
+        """Learn energies and travel times from the feedback of one trip on edges."""
+        if self.pace is not None:
+            self.pace.learn(feedback.id, feedback.travel_s)
         self.model.update(self.space.feedback(feedback))
 
     def state(self) -> State:

@@ -1,11 +1,11 @@
-"""Map matching: the edges that a track of noisy positions was driven on, by a hidden Markov model.
+"""Map matching: the edges of a track of noisy positions, by a hidden Markov model.
 
 Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness*, ACM SIGSPATIAL
 2009: Gaussian distances to the road (eq. 1, sigma 4.07 m there), exponential differences between
-the way along the roads and the way through the air (eqs. 2-3), Viterbi. Ways follow legal turns
-alone; parallel edges are candidates of their own. Positions closer than 2 sigma to the one before
-are left out, as there. Positions without a road near are skipped if the roads have a way around
-them that is as long as the track, and split the track otherwise.
+the way along the roads and the straight line (eqs. 2-3), Viterbi. Ways follow legal turns only;
+parallel edges are separate candidates. Positions closer than 2 sigma to the one before are left
+out, as in the source. Positions without a road nearby are skipped if the roads have a way around
+them that is as long as the track; they split the track otherwise.
 """
 
 from collections.abc import Sequence
@@ -22,26 +22,26 @@ from evroute.network.road_network import RoadNetwork
 
 SIGMA_M = 5.0
 BETA_M = 10.0
-"""Scale of the difference between the two ways, m: what 5 to 10 s between positions call for."""
+"""Scale of road minus straight distance, m, for 5 to 10 s between positions."""
 FARTHEST_M = 50.0
 MOST_CANDIDATES = 8
 DETOUR_M = 300.0
 DETOUR_FACTOR = 2.0
-"""A way between two positions may be so much longer, in all, than that through the air."""
+"""A way may be at most DETOUR_FACTOR times the straight distance plus DETOUR_M."""
 TRACK_SHARE = 0.25
 TRACK_M = 100.0
 """Positions off the roads are skipped if the way around them has the track's length within these."""
 BACKWARD_M = 4 * SIGMA_M
-"""So far noise may throw a position back along an edge."""
+"""Largest backward jump along an edge that is taken for noise, m."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """A connected part of a track.
 
-    edges: (k,) network rows in driving order.  position: (p,) rows of the track that it holds,
+    edges: (k,) network rows in driving order.  position: (p,) rows of the track in this part,
     increasing.
-    at_m: (p,) how far along ``edges`` each of them lies, m of road, never decreasing.
+    at_m: (p,) distance along ``edges`` of each position, m of road, never decreasing.
     """
 
     edges: IntArray
@@ -57,7 +57,17 @@ class _Candidate:
 
 
 class MapMatcher:
-    """Matches tracks to one network."""
+    """Matches tracks to one network.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    sigma_m
+        Standard deviation of the position noise, m.
+    beta_m
+        Scale of the difference between road and straight distance, m.
+    """
 
     def __init__(
         self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M
@@ -81,7 +91,9 @@ class MapMatcher:
         self._ways: dict[int, tuple[float, dict[int, tuple[float, int]]]] = {}
 
     def match(self, lat: FloatArray, lon: FloatArray) -> list[Match]:
-        """Return the connected parts of a track, (p,) degrees; more than one where it leaves the network or jumps.
+        """Return the connected parts of a track, given as (p,) degrees.
+
+        There are several if the track leaves the network or jumps.
 
         Raises
         ------
@@ -98,7 +110,10 @@ class MapMatcher:
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
     def match_xy(self, x_m: FloatArray, y_m: FloatArray) -> list[Match]:
-        """Do the same for positions in the network's own coordinates, (p,) m; those that are not finite are off."""
+        """Return the connected parts of a track, given as (p,) m in the network's coordinates.
+
+        Positions that are not finite count as off the network.
+        """
         matches: list[Match] = []
         position: list[int] = []
         layers: list[list[_Candidate]] = []
@@ -172,7 +187,7 @@ class MapMatcher:
         least_m: float,
         limit_m: float,
     ) -> tuple[list[float], list[int]]:
-        """Return the least cost of each candidate and the one before it; inf where none leads there."""
+        """Return the least cost of each candidate and its predecessor; inf if there is none."""
         costs, origins = [np.inf] * len(after), [-1] * len(after)
         for i, start in enumerate(before):
             if cost[i] == np.inf:
@@ -189,7 +204,7 @@ class MapMatcher:
     def _between(
         self, start: _Candidate, end: _Candidate, ways: dict[int, tuple[float, int]]
     ) -> float:
-        """Return the way along the roads, m."""
+        """Return the distance along the roads, m."""
         if start.edge == end.edge and end.along_m >= start.along_m - BACKWARD_M:
             return max(0.0, end.along_m - start.along_m)
         if end.edge not in ways:
@@ -198,7 +213,7 @@ class MapMatcher:
         return way_m
 
     def _from(self, edge: int, limit_m: float) -> dict[int, tuple[float, int]]:
-        """Return the edges whose start lies within a limit of the end of ``edge``: how far, and the edge before."""
+        """Return the edges that start within a limit of the end of ``edge``: m, edge before."""
         known = self._ways.get(edge)
         if known and known[0] >= limit_m:
             return known[1]

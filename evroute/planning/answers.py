@@ -8,12 +8,16 @@ from typing import Any
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
+from evroute.planning.numbers import number_of, share_of
 from evroute.planning.places import endpoints, stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
-COLUMNS = ("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time")
+COLUMNS = (
+    *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
+    *("depart", "price", "time_value"),
+)
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -22,7 +26,7 @@ def document(plan: Plan) -> dict[str, Any]:
     return {
         "network": plan.network,
         "vehicle": plan.vehicle,
-        "search": plan.search,
+        "search": plan.options.search,
         "origin": plan.origin,
         "destination": plan.destination,
         "via": list(plan.via),
@@ -30,7 +34,18 @@ def document(plan: Plan) -> dict[str, Any]:
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "verdict": plan.verdict,
         "proof": plan.proof,
-        "routes": {name: _route(route, battery) for name, route in plan.routes.items()},
+        "recommended": plan.recommended,
+        "proofs": plan.proofs,
+        "minutes_from": plan.minutes_from,
+        "routes": {
+            name: _route(route, battery)
+            | {
+                "arrival_time": plan.arrival_time(name),
+                "energy_cost": plan.energy_cost(name),
+                "cost": plan.cost(name),
+            }
+            for name, route in plan.routes.items()
+        },
     }
 
 
@@ -43,6 +58,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "time_s": route.time_s,
         "climb_m": route.climb_m,
         "descent_m": route.descent_m,
+        "held": {"arms": route.held_arms, "wh": route.held_wh},
         "min_soc_percent": None,
         "arrival_soc_percent": None,
     }
@@ -58,7 +74,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
             "mean_wh": route.energy_forecast.mean_wh,
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
-            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"],
+            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
         }
     if route.guarantee:
         bounds = route.guarantee
@@ -97,7 +113,8 @@ def answer_all(
     rows
         Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if
         wanted ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
-        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``.
+        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
+        ``price`` per kWh and ``time_value`` per hour.
     planner_of
         Gives the planner for a vehicle; it is asked once for each.
     vehicle, search
@@ -188,36 +205,19 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         battery = Battery.of_percent(planner.vehicle.battery_kwh, *charges)
     elif row.get("reserve"):
         raise EvrouteError("a reserve needs a start charge, 'soc'")
-    extra = (
-        share_of("max_extra_time", extra_text)
-        if (extra_text := row.get("max_extra_time"))
-        else None
+    extra = row.get("max_extra_time")
+    price, time_value = (
+        number_of(name, text) if (text := row.get(name)) else None
+        for name in ("price", "time_value")
     )
     return planner.plan(
-        origin, destination, search=search, battery=battery, max_extra_time=extra, via=between
+        origin,
+        destination,
+        search=search,
+        battery=battery,
+        max_extra_time=share_of("max_extra_time", extra) if extra else None,
+        via=between,
+        depart=row.get("depart") or None,
+        price=price,
+        time_value=time_value,
     )
-
-
-def share_of(what: str, text: str) -> float:
-    """Read ``10%`` or ``0.1``.
-
-    Raises
-    ------
-    EvrouteError
-        If it is neither.
-    """
-    return number_of(what, text[:-1]) / 100 if text.endswith("%") else number_of(what, text)
-
-
-def number_of(what: str, text: str) -> float:
-    """Read a number.
-
-    Raises
-    ------
-    EvrouteError
-        If it is none.
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise EvrouteError(f"{what} is '{text}'; it must be a number") from None

@@ -68,6 +68,10 @@ class SearchSpace(ArmSpace, Protocol):
         """All arms in free-flow contexts, with prior means under the conditions of the space."""
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge that the prior means assume, s."""
+
+    @property
     def regressors(self) -> Derivatives:
         """Derivatives of the energy of the arms by the numbers that physics assumes."""
 

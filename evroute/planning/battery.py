@@ -12,7 +12,8 @@ profiles of the start charge.
 """
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from evroute.errors import EvrouteError, NoRouteError
 from evroute.planning.search import Search
 
 TOLERANCE_WH = 1e-9
+STEP_WH = 10.0
+"""Missing energies are rounded up to a multiple of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,12 @@ class Battery:
         """Build one from percentages of the usable capacity."""
         capacity_wh = 1000.0 * capacity_kwh
         return cls(
-            capacity_wh, capacity_wh * start_percent / 100, capacity_wh * reserve_percent / 100
+            capacity_wh, capacity_wh * (start_percent / 100), capacity_wh * (reserve_percent / 100)
         )
+
+    def charged(self) -> "Battery":
+        """Return the battery when it starts full."""
+        return replace(self, start_wh=self.capacity_wh)
 
     def percent(self, charge_wh: float) -> float:
         """Return a charge in percent of the usable capacity."""
@@ -186,22 +193,65 @@ class BatterySearch:
     def _shortage(
         self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
     ) -> str:
+        """Return the missing charge or capacity in words; a plan that follows the advice succeeds."""
         ends = (energy_wh, origin, destination)
+        held = f"{battery.percent(battery.reserve_wh):.4g} %"
+        start_percent = battery.percent(battery.start_wh)
         need_wh = self.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
         if np.isfinite(need_wh):
+            least_percent = ceil(battery.percent(need_wh) - 1e-9)
+            while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
+                least_percent += 1
             return (
-                f"no route keeps {battery.percent(battery.reserve_wh):.0f} % when starting with "
-                f"{battery.percent(battery.start_wh):.0f} %: needs {(need_wh - battery.start_wh) / 1000:.2f} kWh "
-                f"more; start with at least {battery.percent(need_wh):.1f} %"
+                f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
+                f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
+                f"start with at least {least_percent} %"
             )
-        unbounded_wh = self.least_start_wh(np.inf, battery.reserve_wh, *ends)
-        if np.isfinite(unbounded_wh):
-            return (
-                f"even a full battery does not keep {battery.percent(battery.reserve_wh):.0f} % all the way: needs "
-                f"{(unbounded_wh - battery.capacity_wh) / 1000:.2f} kWh more than its "
-                f"{battery.capacity_wh / 1000:.1f} kWh; charge on the way, or take a vehicle with a larger battery"
-            )
-        return f"no open way leads from edge row {origin} to edge row {destination}"
+        if not np.isfinite(self.least_start_wh(np.inf, battery.reserve_wh, *ends)):
+            return f"no open way leads from edge row {origin} to edge row {destination}"
+        if battery.reserve_wh == battery.capacity_wh:
+            return f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+        full = battery.start_wh == battery.reserve_wh
+        missing_wh = self._least_missing_wh(battery.charged() if full else battery, *ends)
+        return (
+            f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
+            f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
+            f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "
+            "larger battery"
+        )
+
+    def _least_missing_wh(
+        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
+    ) -> float:
+        """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
+
+        Start and reserve keep their percentages, the start above the reserve. A larger battery then
+        has more to use and more room for regeneration, so the bisection finds the least.
+        """
+        ends = (energy_wh, origin, destination)
+        start, reserve = battery.start_wh, battery.reserve_wh
+
+        def suffices(steps: int) -> bool:
+            size = (battery.capacity_wh + STEP_WH * steps) / battery.capacity_wh
+            need_wh = self.least_start_wh(size * battery.capacity_wh, size * reserve, *ends)
+            return need_wh <= size * start + TOLERANCE_WH / 2
+
+        usable = (start - reserve) / battery.capacity_wh
+        unbounded_wh = self.least_start_wh(np.inf, 0.0, *ends)
+        # no smaller battery has the charge that even an unbounded one needs
+        low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
+        high = low + 1
+        while not suffices(high):
+            low, high = high, 2 * high - low + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return STEP_WH * high
+
+
+def _steps(energy_wh: float) -> int:
+    """Return the least number of `STEP_WH` that reaches an energy, to half the tolerance."""
+    return ceil((energy_wh - TOLERANCE_WH / 2) / STEP_WH)
 
 
 def _path(predecessor: dict[int, int], destination: int) -> Route:

@@ -78,6 +78,11 @@ class EdgeSpace:
             features = np.column_stack([features, warm])
         return Arms(np.arange(self.size), features, self.parts.total_wh)
 
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the speeds of the map under the conditions, s."""
+        return self.network.time_s / self.conditions.speed_factor
+
     @cached_property
     def regressors(self) -> Regressors:
         """Derivatives of eq. 8 by the numbers that it assumes."""
@@ -152,9 +157,7 @@ class EdgeSpace:
         """The edges, with the potential ``m g z`` at both ends."""
         height_wh = potential_wh(self._loaded, self.network.elevation_m)
         network = self.network
-        return SearchNodes(
-            np.arange(self.size), height_wh[network.tail], height_wh[network.head], self.size
-        )
+        return SearchNodes(np.arange(self.size), network.tail, network.head, height_wh, self.size)
 
     def line_graph(self, via: Sequence[int]) -> LineGraph:
         """Return the line graph, or a layer of it for each leg of a trip over the edges ``via``."""

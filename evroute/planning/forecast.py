@@ -61,6 +61,10 @@ class RouteForecast:
             self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
         )
 
+    def around(self, edge_mean_wh: FloatArray) -> "RouteForecast":
+        """Return the same with other means (k,) Wh."""
+        return RouteForecast(edge_mean_wh, self.edge_covariance_wh2, self.inflation)
+
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of the measured energy with probability ``level``, Wh."""
         half = float(ndtri(0.5 + level / 2)) * self.std_wh

@@ -103,12 +103,24 @@ class TurnSpace:
 
     @cached_property
     def reference(self) -> Arms:
-        """All turns and starts in free flow, with their energies at the speed limits."""
+        """All turns and starts in free flow, with their energies at the expected speeds."""
         edges = self.edges.reference
         features = self._features(
             self._rows, edges.features[self.table.entered], self._speeds(edges.features)
         )
-        return Arms(self._rows, features, self.prior().mean_wh)
+        return Arms(self._rows, features, self.energy.mean_wh(self._rows, self._expected_mps))
+
+    @property
+    def _expected_mps(self) -> FloatArray:
+        """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
+        factor = self.edges.conditions.speed_factor
+        return self._as_driven(factor * self.edges.network.speed_mps)
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the expected speeds, s."""
+        time: FloatArray = self.edges.network.length_m / self._expected_mps
+        return time
 
     @cached_property
     def regressors(self) -> TurnRegressors:
@@ -198,7 +210,7 @@ class TurnSpace:
         if self.learn_speeds:
             self._log_ratio_sum = state[LOG_RATIO_SUM].copy()
             self._log_ratio_count = state[LOG_RATIO_COUNT].copy()
-            self._known.clear()
+            self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:
         """Return the prior energy of a route by cause, Wh each; turning is that beyond eq. 8."""
@@ -231,14 +243,16 @@ class TurnSpace:
     def nodes(self) -> SearchNodes:
         """The turns and starts, then the end of every edge, which costs nothing."""
         network, table, loaded = self.edges.network, self.table, self.energy.vehicle
-        speed_mps = self.energy.conditions.speed_factor * network.speed_mps
+        speed_mps = self._expected_mps
         height_wh = potential_wh(loaded, network.elevation_m)
         after_wh = height_wh[network.head] + 0.5 * loaded.mass_kg * speed_mps**2 / J_PER_WH
-        left = table.left[: table.n_turns]
+        ends = np.arange(table.n_edges)  # states after each edge; then those of starts on it
+        edge = np.concatenate([table.entered, ends])
         return SearchNodes(
-            edge=np.concatenate([table.entered, np.arange(table.n_edges)]),
-            tail_wh=np.concatenate([after_wh[left], height_wh[network.tail], after_wh]),
-            head_wh=np.concatenate([after_wh[table.entered], after_wh]),
+            edge=edge,
+            tail=np.concatenate([table.left[: table.n_turns], table.n_edges + ends, ends]),
+            head=edge,
+            state_wh=np.concatenate([after_wh, height_wh[network.tail]]),
             n_arms=self.size,
         )
 
@@ -281,8 +295,14 @@ class TurnSpace:
         driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
         np.add.at(self._log_ratio_sum, edge, np.log(driven_mps / known_mps[edge]))
         np.add.at(self._log_ratio_count, edge, 1.0)
-        self._known.clear()
+        self._forget()
         return self._as_driven(known_mps)
+
+    def _forget(self) -> None:
+        """Drop the values that depend on learned speeds."""
+        self._known.clear()
+        for name in ("reference", "nodes"):
+            self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:
         speed: FloatArray = known_mps * np.exp(

@@ -14,6 +14,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import UnknownNameError
 from evroute.planning.rectified import rectified_mean
 
+DEFAULT_SEARCH = "potential"
 WeightRule = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 

@@ -224,5 +224,5 @@ def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:
     assert Method.model_validate("region").name == "regional-ts-joint-corridor1.2"
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         Method(model="regional", index="ts-joint", corridor=0.9)
-    with pytest.raises(EvrouteError, match="a corridor is one of edges"):
+    with pytest.raises(EvrouteError, match="corridor is for arms on edges"):
         Method(model="exact", index="ts", arms="turns", corridor=1.2)
