@@ -102,7 +102,7 @@ class MapMatcher:
         """
         from pyproj import Transformer
 
-        if not (np.all(np.abs(lat) <= 90) and np.all(np.abs(lon) <= 180)):
+        if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
             raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
         x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(
             lon, lat
@@ -126,8 +126,7 @@ class MapMatcher:
             for kept in (position, layers, cost, back):
                 kept.clear()
 
-        hops_m = np.nan_to_num(np.hypot(np.diff(x_m), np.diff(y_m)), posinf=0.0)
-        track_m = np.append(0.0, np.cumsum(hops_m))
+        track_m = _track_m(x_m, y_m)
         lost = False
         for row, found in self._candidates(x_m, y_m):
             if not found:
@@ -165,14 +164,15 @@ class MapMatcher:
         """Return each position's nearest edges within `FARTHEST_M`, the nearest first."""
         import shapely
 
-        points = shapely.points(x_m, y_m)
+        known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
+        points = shapely.points(x_m[known], y_m[known])
         place, edge = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)
         off_m = shapely.distance(points[place], self._shapes[edge])
         along_m = shapely.line_locate_point(self._shapes[edge], points[place]) * self._scale[edge]
         order = np.lexsort((edge, off_m, place))
         found: list[tuple[int, list[_Candidate]]] = [(row, []) for row in range(len(x_m))]
         for i in order.tolist():
-            of = found[place[i]][1]
+            of = found[known[place[i]]][1]
             if len(of) < MOST_CANDIDATES:
                 of.append(_Candidate(int(edge[i]), float(along_m[i]), float(off_m[i])))
         return found
@@ -258,3 +258,13 @@ class MapMatcher:
                     edges.append(reached)
             at_m.append(max(at_m[-1], start_m + after.along_m))
         return Match(np.array(edges), np.array(position), np.array(at_m))
+
+
+def _track_m(x_m: FloatArray, y_m: FloatArray) -> FloatArray:
+    """Return the length of a track up to each position, (p,) m, straight past unknown positions."""
+    known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
+    if not len(known):
+        return np.zeros(len(x_m))
+    hops_m = np.hypot(np.diff(x_m[known]), np.diff(y_m[known]))
+    length_m: FloatArray = np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))
+    return length_m

@@ -55,7 +55,8 @@ def cut(
         Pieces with two rows or more, in order. The rows of a stop belong to none of them, but for
         its first and last row.
     """
-    x_m = np.radians(lon) * EARTH_M * np.cos(np.radians(np.nanmean(lat)))
+    middle = float(np.median(lat[np.isfinite(lat)])) if np.isfinite(lat).any() else 0.0
+    x_m = np.radians(lon) * EARTH_M * np.cos(np.radians(middle))
     y_m = np.radians(lat) * EARTH_M
     pieces: list[Piece] = []
     start = at = 0

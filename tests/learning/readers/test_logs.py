@@ -303,3 +303,50 @@ def test_measured_drives_of_a_small_car(tmp_path) -> None:
     first = measured.trips[0]
     assert 11 * 3600 < first.departed_s < 12 * 3600
     assert measured.notes[0].startswith("columns not read: altitude_m, speed_kmh")
+
+
+def test_values_at_departure_by_edges(setting, tmp_path) -> None:
+    edges = setting.search.route(setting.network.length_m, 0, 500).rows
+    n = len(edges)
+    columns = {
+        "trip": ["a"] * n,
+        "edge": [setting.network.edge_id[edge] for edge in edges],
+        "energy_wh": (1.1 * setting.prior.mean_wh[edges]).tolist(),
+        "soc_percent": [81.5] + [80.0] * (n - 1),
+        "payload_kg": [150.0] * n,
+    }
+    (trip,) = read(written(tmp_path / "t.csv", columns, ";"), setting).trips
+    assert (trip.soc_percent, trip.payload_kg, trip.known_variance_wh2) == (81.5, 150.0, 0.0)
+    assert np.isnan(trip.auxiliary_w)
+    columns["soc_percent"][0] = 180.0
+    with pytest.raises(EvrouteError, match="soc_percent is 180 at departure; expected 0 to 100"):
+        read(written(tmp_path / "t.csv", columns, ";"), setting)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("time,lat,lon,energy_wh\n0,,,1\n1,,,2\n", "no two points lie within 50 m"),
+        ("time,lat,lon,energy_wh\ninf,39.7,-104.9,1\n", "a row has no time"),
+        ("time,lat,lon,volts\n0,39.7,-104.9,360\n", "or volts and amps; it has time"),
+        ("time,lat,lon,volts,amps\n0,39.7,-104.9,none,1\n", "column 'volts'"),
+        ("time;lat;lon;SOC\n0;39,7;-104,9;140\n", "not within 0..100 %"),
+        ("05/04/2026,lat\n1,2\n", "no column 'time'"),
+    ],
+)
+def test_a_bad_log_is_one_line(setting, tmp_path, text, line) -> None:
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(EvrouteError, match=line) as error:
+        read(tmp_path / "t.csv", setting)
+    assert "\n" not in str(error.value)
+
+
+def test_rows_without_a_position_keep_their_readings(setting, drive, tmp_path) -> None:
+    columns, edges, edge_wh = drive(setting, 0, 500)
+    tunnel = slice(40, 50)  # 200 m
+    columns["lat"] = np.array(columns["lat"])
+    columns["lat"][tunnel] = np.nan
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    (trip,) = read(tmp_path / "t.parquet", setting).trips
+    assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=1e-3)
+    assert len(trip.edge) == pytest.approx(len(edges), abs=2)
