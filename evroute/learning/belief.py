@@ -76,11 +76,6 @@ def load_belief(
     """
     path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
     state, about = _read(path)
-    if about.get("temperature"):
-        raise EvrouteError(
-            f"{path} is a belief that goes by the temperature of each trip; "
-            "plans do not tell one yet"
-        )
     roads = load_network(about["network"]) if network is None else network
     check_roads(str(path), about["network"], about["digest"], roads)
     setting = Setting(
@@ -88,6 +83,7 @@ def load_belief(
         Vehicle(**about["vehicle"]),
         spread=about["prior"],
         lengthscale=about["lengthscale"],
+        temperature=bool(about.get("temperature")),
     )
     return _restored(path, setting, state, about)
 
