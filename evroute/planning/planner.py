@@ -320,8 +320,8 @@ class Planner:
 
     @property
     def _auxiliary_w(self) -> float:
-        """Auxiliary power of the vehicle on the day, W."""
-        return self.conditions.load(self.vehicle).auxiliary_w
+        """Auxiliary power of the vehicle that physics assumes for the day, W."""
+        return self.space.edges.conditions.load(self.vehicle).auxiliary_w
 
     def _driven(self, walk: Route) -> Route:
         """Return the route over edges of a walk over nodes."""
