@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from playwright.sync_api import Frame, Page, TimeoutError, expect
 
@@ -17,7 +18,7 @@ from evroute.network.catalog import keep
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
-from evroute.report.maps import route_map
+from evroute.report.maps import route_map, values_map
 from evroute.report.page import _template
 
 pytestmark = pytest.mark.browser
@@ -38,12 +39,12 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def hostile(network: RoadNetwork, text: Callable[[str], str], **columns: str) -> RoadNetwork:
-    """Return the network with a text in each field that `NETWORK_FIELDS` names."""
+    """Return the network with a text in each of `NETWORK_FIELDS`, ends of lines included."""
     ids = {
         name: tuple(f"{text(name)}{row}" for row in range(len(getattr(network, name))))
         for name in NETWORK_FIELDS[:4]
     }
-    source = {name: text(name) for name in ("kind", "attribution", "elevation")}
+    source = {name: f"{text(name)}\nb" for name in ("kind", "attribution", "elevation")}
     notes = {name: (text(name),) for name in ("files", "notes")}
     return replace(network, source=Source(**source, **notes), **(ids | columns))
 
@@ -132,6 +133,20 @@ def test_a_saved_map_shows_names_and_runs_none(
     browser.check(page)
     assert bare(payload.long("street")) in shown(page, ".leaflet-tooltip")
     assert bare(payload.long("attribution")) in shown(page, ".leaflet-control-attribution")
+
+
+def test_a_saved_map_of_values_shows_its_title_and_runs_it_not(
+    watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
+) -> None:
+    values_map(hill, np.arange(7.0), payload.long("title")).save("map.html")
+    browser = watched("file:")
+    page = browser.context.new_page()
+    page.goto(Path("map.html").resolve().as_uri())
+    page.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    payload.tried("saved map in a browser", "title")
+    browser.check(page)
+    for place_of_title in (".evroute-panel", ".leaflet-control-layers-overlays"):
+        assert bare(payload.long("title")) in shown(page, place_of_title)
 
 
 def test_a_report_shows_names_and_runs_none(
