@@ -15,8 +15,10 @@ def learn(
     table: Annotated[
         Path,
         typer.Argument(
-            help="Measured, CSV or Parquet: trip, edge, energy_wh or energy_kwh [, time, travel_s, vehicle]; or "
-            "GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh or soc_percent [, vehicle]."
+            help="Measured, CSV or Parquet: trip, edge, energy_wh or energy_kwh [, time, travel_s, "
+            "vehicle]; or GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh "
+            "or soc_percent [, vehicle]. Charge and weather at departure may stand in soc_percent, "
+            "auxiliary_w, temperature_c, payload_kg."
         ),
     ],
     out: Annotated[
@@ -28,7 +30,13 @@ def learn(
     vehicle: Annotated[
         str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
     ] = "reference",
-    model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "physics+gp",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="trips: coefficients of whole trips, with the intervals that they need; or a "
+            "model of edges from 'evroute method list'."
+        ),
+    ] = "trips",
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
     ] = None,
@@ -80,19 +88,16 @@ def _print(learned: "Learned") -> None:
         title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
         table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("trip", no_wrap=True)
-        for column in ("km", "measured kWh", "expected kWh", "± sd", "off %", "eq. 8 kWh", "off %"):
+        for column in ("km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh"):
             table.add_column(column, justify="right")
         for row in rows[-SHOWN:]:
-            energy_wh = row["energy_wh"]
             table.add_row(
                 row["trip"],
                 f"{row['length_m'] / 1000:.2f}",
-                f"{energy_wh / 1000:.3f}",
-                f"{row['predicted_wh'] / 1000:.3f}",
-                f"{row['predicted_sd_wh'] / 1000:.3f}",
-                f"{100 * (row['predicted_wh'] / energy_wh - 1):+.1f}",
-                f"{row['eq8_wh'] / 1000:.3f}",
-                f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
+                f"{row['energy_wh']:.0f}",
+                f"{row['predicted_wh']:.0f}",
+                _interval(row.get("low90_wh"), row.get("high90_wh")),
+                f"{row['eq8_wh']:.0f}",
             )
         console.print(table)
     told = [
@@ -101,14 +106,8 @@ def _print(learned: "Learned") -> None:
     told += [f"{learned.known} known already"] * bool(learned.known)
     told += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
     console.print("; ".join(told))
-    if rows:
-        console.print(learned.verdict, soft_wrap=True)
-    for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
-        if name in learned.saving:
-            console.print(
-                f"as believed, its routes save {learned.saving[name]} against {title}",
-                soft_wrap=True,
-            )
+    for finding in learned.findings:
+        console.print(finding, soft_wrap=True)
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
     if len(learned.skipped) > SHOWN:
@@ -118,3 +117,12 @@ def _print(learned: "Learned") -> None:
     for note in learned.notes:
         console.print(note, soft_wrap=True, markup=False)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
+
+
+def _interval(low_wh: float | None, high_wh: float | None) -> str:
+    """Return the ends of an interval; empty where it is unknown."""
+    from math import isfinite
+
+    if low_wh is None or high_wh is None or not isfinite(high_wh - low_wh):
+        return ""
+    return f"{low_wh:.0f} to {high_wh:.0f}"

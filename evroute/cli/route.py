@@ -81,6 +81,13 @@ def route(
     payload: Annotated[
         float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")
     ] = 0.0,
+    aux: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="Power beside driving at departure (heating, cooling and all else), W.",
+        ),
+    ] = None,
     belief: Annotated[
         Path | None,
         typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned."),
@@ -157,6 +164,7 @@ def route(
         wind_from_deg=wind_from,
         speed_factor=speed_factor,
         payload_kg=payload,
+        auxiliary_w=aux,
     )
     if only is not None and (only != "energy" or batch is None or search != "potential"):
         raise EvrouteError(
@@ -224,18 +232,8 @@ def route(
             typer.echo(
                 f"{found} of {alternatives} alternatives: no more lie between the fastest and the least energy"
             )
-        if learned is not None:
-            heard = learned.conformal
-            if heard.trips:
-                last = (
-                    f"last {heard.trips_heard} trips were"
-                    if heard.trips_heard > 1
-                    else "one trip was"
-                )
-                typer.echo(
-                    f"intervals are {heard.inflation:.2f} times as wide as the model alone would have them, "
-                    f"by how far off its {last}"
-                )
+        if learned is not None and learned.note:
+            typer.echo(learned.note)
         for written in (geojson, gpx, map_):
             if written:
                 typer.echo(written)

@@ -12,6 +12,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
+from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
@@ -23,21 +24,39 @@ _CONFORMAL = "conformal/"
 SHOWN_RUNS = 10
 
 
-def save(path: Path, belief: LearnedBelief) -> None:
-    """Write a belief with its method, prior, network and vehicle; no pickle."""
+def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None = None) -> None:
+    """Write a belief with its method, prior, network and vehicle; no pickle.
+
+    Parameters
+    ----------
+    path
+        File, an ``.npz``.
+    belief
+        Belief to write.
+    trips
+        Number of trips learned by ``evroute learn``; None for the belief of a simulation.
+    """
     setting = belief.setting
     about = {
-        "method": belief.method.model_dump(exclude_none=True),
+        "method": method_of(belief),
         "prior": setting.spread,
         "lengthscale": setting.lengthscale,
         "temperature": setting.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
-        "trips": belief.trips,
+        "trips": trips,
     }
-    widths = {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+    own = {} if isinstance(belief, TripEnergies) else belief.conformal.state()
+    widths = {_CONFORMAL + name: array for name, array in own.items()}
     write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **belief.state(), **widths})
+
+
+def method_of(belief: LearnedBelief | TripEnergies) -> dict[str, Any]:
+    """Return model and options of a belief as a table."""
+    if isinstance(belief, TripEnergies):
+        return {"model": MODEL}
+    return belief.method.model_dump(exclude_none=True)
 
 
 def is_whole(path: Path) -> bool:
@@ -51,7 +70,7 @@ def is_whole(path: Path) -> bool:
 
 def load_belief(
     folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
-) -> LearnedBelief:
+) -> LearnedBelief | TripEnergies:
     """Load the belief that a run, or ``evroute learn``, has left in a folder.
 
     Parameters
@@ -87,7 +106,7 @@ def load_belief(
     return _restored(path, setting, state, about, conformal)
 
 
-def continued(path: Path, setting: Setting) -> LearnedBelief:
+def continued(path: Path, setting: Setting) -> LearnedBelief | TripEnergies:
     """Return the belief of a file, to go on learning in the same setting.
 
     Raises
@@ -127,7 +146,11 @@ def _restored(
     state: dict[str, Any],
     about: dict[str, Any],
     conformal: AdaptiveConformal,
-) -> LearnedBelief:
+) -> LearnedBelief | TripEnergies:
+    if about["method"]["model"] == MODEL:
+        trips = TripEnergies(setting, str(path))
+        trips.restore(state)
+        return trips
     method = Method.model_validate(about["method"])
     belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
     belief.restore(state)

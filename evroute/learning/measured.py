@@ -1,9 +1,10 @@
 """Tables of trips that a user has measured, edge by edge: reading and checking them.
 
-Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; if wanted
+Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; optional are
 time (ISO 8601 or seconds, when the edge was entered), travel_s, departed_s (of the trip, used where
-there is no time) and vehicle. A table that cannot be
-read is refused; a trip that cannot have been is set aside with the reason, and the others go on.
+there is no time), vehicle, and of the day soc_percent (charge when the edge was entered),
+auxiliary_w, temperature_c and payload_kg. A table that cannot be read is refused; an impossible
+trip is set aside with the reason, and the others go on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,9 +34,22 @@ EDGE_COLUMNS = (
     "travel_s",
     "departed_s",
     "vehicle",
+    "soc_percent",
+    "auxiliary_w",
+    "temperature_c",
+    "payload_kg",
 )
+AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
+"""Columns of which a trip keeps its first value."""
 TEXT = ("trip", "edge", "vehicle", "time")
-NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "departed_s", "lat", "lon", "soc_percent")
+NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "departed_s", "lat", "lon", *AT_DEPARTURE)
+
+DEPARTURE_RANGES = {
+    "soc_percent": (0.0, 100.0),
+    "auxiliary_w": (0.0, 50_000.0),
+    "temperature_c": (-60.0, 60.0),
+    "payload_kg": (0.0, 20_000.0),
+}
 
 JAM_WH = 500.0
 """What any edge may take or give beyond eq. 8 without being called impossible, Wh."""
@@ -50,6 +64,9 @@ class MeasuredTrip:
     """One trip: (k,) network rows in driving order, energies in Wh and times in s (NaN where not measured).
 
     departed_s: since the midnight before the table's first trip; 0 where there are no times.
+    soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
+    temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
+    of the reading of the trip's energy, Wh².
     """
 
     trip: str
@@ -57,6 +74,11 @@ class MeasuredTrip:
     energy_wh: FloatArray
     travel_s: FloatArray
     departed_s: float = 0.0
+    soc_percent: float = np.nan
+    auxiliary_w: float = np.nan
+    temperature_c: float = np.nan
+    payload_kg: float = np.nan
+    known_variance_wh2: float = 0.0
 
     def feedback(self, setting: Setting) -> Feedback:
         """Return what a model learns from it, in free-flow contexts."""
@@ -179,6 +201,7 @@ def read_edges(
         departures_s = time_s
     elif "departed_s" in names:
         departures_s = np.nan_to_num(numbers(table, "departed_s"))
+    of_day = {name: numbers(table, name) for name in AT_DEPARTURE if name in names}
     measured = Measured()
     for trip, rows in trips_of(path, table):
         try:
@@ -187,7 +210,9 @@ def read_edges(
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
             driven_s = _travel(travel_s[rows], times)
             departed_s = float(departures_s[rows[0]])
-            found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s)
+            first = {name: float(values[rows[0]]) for name, values in of_day.items()}
+            check_departure(first)
+            found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
             check_trip(found, setting)
         except ImpossibleTripError as error:
             measured.skipped[trip] = str(error)
@@ -270,6 +295,21 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
         raise ImpossibleTripError(
             f"driven by vehicle '{min(others)}'; learn it with --vehicle into another folder"
         )
+
+
+def check_departure(first: Mapping[str, float]) -> None:
+    """Refuse a charge, power or payload at departure that is out of its range.
+
+    Raises
+    ------
+    ImpossibleTripError
+        If a value is out of its range; the message names both.
+    """
+    for name, (low, high) in DEPARTURE_RANGES.items():
+        if not low <= first.get(name, low) <= high and np.isfinite(first[name]):
+            raise ImpossibleTripError(
+                f"{name} is {first[name]:g} at departure; expected {low:g} to {high:g}"
+            )
 
 
 def check_trip(trip: MeasuredTrip, setting: Setting) -> None:

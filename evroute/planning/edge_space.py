@@ -32,6 +32,8 @@ class EdgeSpace:
         Conditions of the day in the prior and the potential.
     temperature
         Whether contexts have the temperature as a further feature.
+    junction_wh
+        (v,) potential of the junctions, Wh; that of the loaded vehicle at their heights if None.
     """
 
     noun = "edges"
@@ -43,11 +45,13 @@ class EdgeSpace:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         temperature: bool = False,
+        junction_wh: FloatArray | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
         self.conditions = conditions
         self.temperature = temperature
+        self.junction_wh = junction_wh
 
     @property
     def edges(self) -> "EdgeSpace":
@@ -149,9 +153,10 @@ class EdgeSpace:
 
     @cached_property
     def nodes(self) -> SearchNodes:
-        """The edges, with the potential ``m g z`` at both ends."""
-        height_wh = potential_wh(self._loaded, self.network.elevation_m)
-        network = self.network
+        """The edges, with the potential at both ends."""
+        network, height_wh = self.network, self.junction_wh
+        if height_wh is None:
+            height_wh = potential_wh(self._loaded, network.elevation_m)
         return SearchNodes(
             np.arange(self.size), height_wh[network.tail], height_wh[network.head], self.size
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.forecast import ChargeForecast, RouteForecast
+from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import RouteGuarantee
 
 SMALL_WH = 100.0
@@ -35,7 +35,7 @@ class PlannedRoute:
     climb_m: float
     descent_m: float
     charge: ChargeTrace | None = None
-    energy_forecast: RouteForecast | None = None
+    energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
     guarantee: RouteGuarantee | None = None
 

@@ -18,15 +18,14 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
-from evroute.model.base import EnergyModel, mean_of
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, BatterySearch, follow
+from evroute.planning.battery import Battery, BatterySearch, ChargeTrace, follow
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import forecast, forecast_charge
-from evroute.planning.guarantee import Guarantee, guarantee_arms
+from evroute.planning.forecast import EnergyForecast
+from evroute.planning.guarantee import Guarantee, RouteGuarantee
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
@@ -35,26 +34,41 @@ from evroute.planning.tradeoff import LabelSearch, supported
 from evroute.planning.weights import WEIGHT_RULES, check_search
 
 DEFAULT_SEARCH = "potential"
-FORECAST_SEED = 0
 
 
-class LearnedEnergies(Protocol):
-    """The parts of a learned belief that a planner needs (`learning.learned_belief`)."""
-
-    @property
-    def model(self) -> EnergyModel:
-        """Posterior of the energy of the arms."""
+class LearnedDay(Protocol):
+    """Learned energies under the conditions of one day."""
 
     @property
     def space(self) -> SearchSpace:
         """The arms."""
 
     @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts."""
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh."""
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+
+    def forecast(self, passed: IntArray, expected: ChargeTrace | None) -> EnergyForecast:
+        """Forecast a trip over arms (k,); ``expected`` is its charge, None where unknown."""
+
+    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a trip over arms (k,)."""
+
+
+class LearnedEnergies(Protocol):
+    """The parts of a learned belief that a planner needs (`load_belief`)."""
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Raise EvrouteError unless it is about this network and this vehicle."""
+
+    def under(self, conditions: DrivingConditions) -> LearnedDay:
+        """Return the energies on a day with these conditions."""
 
 
 class Planner:
@@ -91,19 +105,20 @@ class Planner:
         self.belief = belief
         self.conditions = conditions
         self.guarantee = guarantee
+        self.learned: LearnedDay | None = None
         self.space: SearchSpace
         if belief is None:
             self.space = EdgeSpace(network, vehicle, conditions=conditions)
         else:
             belief.check(network, vehicle)
-            self.space = belief.space.under(conditions)
+            self.learned = belief.under(conditions)
+            self.space = self.learned.space
         self.prior = self.space.prior()
         self.time_s: FloatArray = network.time_s / conditions.speed_factor
         self.arms = self.space.reference
         self.mean_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
-        if belief is not None:
-            self.mean_wh = mean_of(belief.model, self.arms)
-            self.noise_std_wh = belief.model.noise_std(self.arms)
+        if self.learned is not None:
+            self.mean_wh, self.noise_std_wh = self.learned.mean_wh, self.learned.noise_std_wh
         self._plain = self._ground(())
         held = int((self._plain.mean_wh < self._plain.potential_wh).sum())
         believed = (
@@ -125,9 +140,9 @@ class Planner:
     @property
     def edge_posterior(self) -> Belief | None:
         """Posterior of every edge, (n,) Wh, under the conditions of the day; None without a belief."""
-        if self.belief is None:
+        if self.learned is None:
             return None
-        return self.space.edge_belief(self.belief.model.posterior(self.arms))
+        return self.space.edge_belief(self.learned.posterior())
 
     def plan(
         self,
@@ -265,7 +280,7 @@ class Planner:
         rows, passed = route.rows, self.space.arms_of_route(route)
         edge_wh = self.mean_wh[passed]
         parts = self.space.parts_wh(route)
-        if self.belief is not None:
+        if self.learned is not None:
             parts["learned"] = float((edge_wh - self.arms.prior_mean_wh[passed]).sum())
         charge = None
         if battery is not None:
@@ -284,23 +299,16 @@ class Planner:
             descent_m=float(np.maximum(-climb_m, 0).sum()),
             charge=charge,
         )
-        if self.belief is None:
+        if self.learned is None:
             return described
-        model = self.belief.model
         if self.guarantee is not None:
-            bounds = guarantee_arms(model, self.arms, passed, self.guarantee)
+            bounds = self.learned.guarantee(passed, self.guarantee)
             described = replace(described, guarantee=bounds)
-        energy = forecast(model, self.arms, passed).inflated(self.belief.inflation)
-        if battery is None:
-            return replace(described, energy_forecast=energy)
-        trips = forecast_charge(
-            energy,
-            capacity_wh=battery.capacity_wh,
-            start_wh=battery.start_wh,
-            reserve_wh=battery.reserve_wh,
-            rng=np.random.default_rng(FORECAST_SEED),
-        )
-        return replace(described, energy_forecast=energy, charge_forecast=trips)
+        energy = self.learned.forecast(passed, charge)
+        described = replace(described, energy_forecast=energy)
+        if battery is None or charge is None:
+            return described
+        return replace(described, charge_forecast=energy.charge(battery, charge))
 
     def _driven(self, walk: Route) -> Route:
         """Return the route over edges of a walk over nodes."""
