@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench app screenshots figures notebooks docs clean
+.PHONY: help setup demo test lint bench same app screenshots figures notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -55,6 +55,9 @@ lint: setup ## ruff and mypy
 
 bench: setup ## the benchmarks, each two ways in one run
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only -s -p no:xdist
+
+same: setup ## compare with an older commit: make same BASE=HEAD~1 (QUICK=1: a minute, else 15)
+	@$(BIN)/python tests/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) $(if $(QUICK),--quick)
 
 FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
 JOBS ?= 2

@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import streamlit as st
+from literal import literal
 from state import key, starting
 
 from evroute.energy.driving import DrivingConditions
@@ -47,7 +48,7 @@ def choose_network() -> RoadNetwork:
     wanted = st.session_state.get(key("network"))
     shown = starting("network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
     if wanted not in (None, shown):
-        st.warning(f"There is no network '{wanted}', or not any more. This is {shown}.")
+        st.warning(literal(f"There is no network '{wanted}', or not any more. This is {shown}."))
     name = st.selectbox("Network", names, key=key("network"))
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
@@ -196,7 +197,7 @@ def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
         return "", ""
     runs = beliefs(folder, roads.name)
     if not runs:
-        st.caption(f"No run in {folder} was driven on {roads.name}.")
+        st.caption(literal(f"No run in {folder} was driven on {roads.name}."))
         return "", ""
     starting("run", runs[0], runs)
     return folder, str(st.selectbox("Run", runs, key=key("run")))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from literal import literal, sentence
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
@@ -36,13 +37,16 @@ def after_trip(request: "Request", plan: Plan) -> None:
             )
             energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
             st.write(
-                f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: {energy_text(energy_wh)} driven."
+                f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: "
+                f"{literal(energy_text(energy_wh))} driven."
             )
         else:
             energy_wh = 1000 * st.number_input(
                 "Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01
             )
-            st.write(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
+            st.write(
+                literal(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
+            )
         left, right = st.columns(2)
         if left.button("Learn from it"):
             learner = _kept().setdefault(
@@ -51,13 +55,13 @@ def after_trip(request: "Request", plan: Plan) -> None:
             try:
                 learner.learn(least.route, energy_wh)
             except EvrouteError as error:
-                text = str(error)
-                st.error(f"{text[:1].upper()}{text[1:]}.")
+                st.error(sentence(str(error)))
                 return
             st.rerun()
         if corrected:
+            trips = f"{corrected.trips} trip{'s' * (corrected.trips > 1)}"
             st.write(
-                f"After {corrected.trips} trip{'s' * (corrected.trips > 1)} this car is planned to dissipate "
+                f"After {literal(trips)} this car is planned to dissipate "
                 f"**{corrected.factor:.2f}** times what physics says."
             )
             if right.button("Forget what was learned"):

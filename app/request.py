@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 from cache import choose_belief, choose_network, telling_trip
+from literal import literal
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
@@ -219,7 +220,7 @@ def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
         for name, (label, low, high, step) in CHANGEABLE.items():
             starting(f"{name}:{usual.name}", float(getattr(usual, name)), (low, high))
             changed[name] = st.number_input(
-                label, low, high, step=step, key=key(f"{name}:{usual.name}")
+                literal(label), low, high, step=step, key=key(f"{name}:{usual.name}")
             )
             prices[name] = st.empty()
     return usual, replace(usual, **changed)

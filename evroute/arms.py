@@ -101,7 +101,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A super arm: the edges driven (network rows), origin and destination included, in driving order."""
+    """A super arm: the edges driven (network rows), both ends included, in driving order."""
 
     edges: tuple[int, ...]
 

@@ -1,9 +1,15 @@
 """Shared networks: small ones built by hand, the embedded one, and cities if their data exist."""
 
 import os
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 # small matrices, several workers: more BLAS threads than one only get in each other's way
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -12,6 +18,8 @@ import numpy as np
 import pytest
 
 from evroute.network.road_network import RoadNetwork, Source
+
+PATIENCE_S = 120
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +90,13 @@ def _make_network() -> Callable[..., RoadNetwork]:
 
 
 @pytest.fixture
-def hill() -> RoadNetwork:
+def hill(toy_hill: RoadNetwork) -> RoadNetwork:
+    """Return `toy_hill`."""
+    return toy_hill
+
+
+@pytest.fixture(scope="session")
+def toy_hill() -> RoadNetwork:
     """A way over a hill and a longer level way, both from ``in`` to ``out``, and a road back.
 
     in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m
@@ -185,3 +199,37 @@ def browser() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=str(chromium), args=flags)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="module")
+def dashboard_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the dashboard of a module was started, and keeps its runs."""
+    return tmp_path_factory.mktemp("dashboard")
+
+
+@pytest.fixture(scope="module")
+def dashboard(dashboard_folder: Path) -> Iterator[str]:
+    """The address of a dashboard started as a user does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
+    command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
+    with (dashboard_folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            command, cwd=dashboard_folder, env=environment, stdout=log, stderr=log
+        )
+        try:
+            for _ in range(2 * PATIENCE_S):
+                try:
+                    with urlopen(f"{address}/_stcore/health"):
+                        break
+                except URLError:
+                    time.sleep(0.5)
+            else:
+                pytest.fail("the dashboard does not answer")
+            yield address
+        finally:
+            server.terminate()
+            server.wait(PATIENCE_S)

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 from cache import RUNS, choose_known_network, methods, network, price_s, telling_trip
+from literal import literal
 from maps import show_map
 from pydantic import ValidationError
 from simulations import (
@@ -51,7 +52,7 @@ def main() -> None:
         if experiment is not None and folder is not None:
             watch(experiment, folder)
     except (EvrouteError, OSError) as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
 
 
 def ask() -> Experiment | None:
@@ -98,7 +99,7 @@ def ask() -> Experiment | None:
             world=(world,),
         )
     except ValidationError as error:
-        st.error(f"{error.errors()[0]['msg']}.")
+        st.error(literal(f"{error.errors()[0]['msg']}."))
         return None
 
 
@@ -149,12 +150,15 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
     left, works = [run for run in runs if not folder.is_finished(run)], is_running(folder)
     done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
     st.write(
-        f"{len(runs)} runs of {experiment.horizon} trips take about **{max(price_s(experiment), 1):.0f} s** from the "
-        f"start. {done}They are kept in `{folder.path}`."
+        f"{len(runs):d} runs of {experiment.horizon:d} trips take about "
+        f"**{max(price_s(experiment), 1):.0f} s** from the start. "
+        f"{literal(f'{done}They are kept in {folder.path}.')}"
     )
     go, halt, _ = st.columns([1, 1, 3])
     verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Run"
-    if go.button(verb, type="primary", disabled=works or not left, key="go", width="stretch"):
+    if go.button(
+        literal(verb), type="primary", disabled=works or not left, key="go", width="stretch"
+    ):
         start(experiment, folder)
         st.rerun()
     if halt.button("Stop", disabled=not works, key="stop", width="stretch"):
@@ -166,15 +170,16 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
         if works and not is_running(folder):
             st.rerun()
         if works:
-            st.progress(*progress(folder))
+            share, row = progress(folder)
+            st.progress(share, literal(row))
         elif failed := trouble(folder):
-            st.error(f"{failed}.")
+            st.error(literal(f"{failed}."))
         if folder.finished_runs():
             try:
                 found(experiment, folder, finished=not works)
             except EvrouteError as error:
                 if not works:  # else a damaged part is about to be run again
-                    st.error(f"{error}.")
+                    st.error(literal(f"{error}."))
 
     live()
 
@@ -182,8 +187,8 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
 def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     """Show what the finished runs found: in words, as curves, as a map of the roads driven, and in numbers."""
     rounds = read_rounds(folder)
-    for sentence in learned(rounds) if finished else ():
-        st.success(sentence)
+    for finding in learned(rounds) if finished else ():
+        st.success(literal(finding))
     left, right = st.columns(2)
     left.altair_chart(cumulative_regret(rounds), width="content", theme=None)
     right.altair_chart(saving(rounds), width="content", theme=None)

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 from cache import choose_belief, choose_network, planner
+from literal import literal
 from maps import show_map
 from state import key, starting
 
@@ -31,7 +32,7 @@ def main() -> None:
             folder, run = choose_belief(roads)
         believed = planner(roads, vehicle, DrivingConditions(), folder, run)
     except (EvrouteError, OSError) as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
         return
     layers = layers_of(roads, believed)
     starting("layer", next(iter(layers)), list(layers))
@@ -80,14 +81,14 @@ def tell_source(roads: RoadNetwork) -> None:
     """Tell where the roads are from, and what was missing, imputed or mended."""
     told = summary(roads)
     st.write(
-        f"**{told['name']}**: {told['edges']:,} edges, {told['junctions']:,} junctions, {told['turns']:,} turns, "
-        f"{told['length_m'] / 1000:,.0f} km, from {told['source']}."
+        f"**{literal(told['name'])}**: {told['edges']:,} edges, {told['junctions']:,} junctions, "
+        f"{told['turns']:,} turns, {told['length_m'] / 1000:,.0f} km, from {literal(told['source'])}."
     )
     smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
-    st.write(f"Heights: {told['elevation']}; {smoothing}.")
+    st.write(f"Heights: {literal(told['elevation'])}; {literal(smoothing)}.")
     for note in told["notes"]:
-        st.write(f"- {note}")
-    st.caption(told["attribution"])
+        st.write(f"- {literal(note)}")
+    st.caption(literal(told["attribution"]))
 
 
 main()

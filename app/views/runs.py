@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from cache import RUNS, network, run_folders
+from literal import literal, sentence
 from state import key, starting
 
 from evroute.errors import EvrouteError
@@ -48,7 +49,7 @@ def main() -> None:
             folder = RunFolder(RUNS / name)
             shown.append((folder, folder.manifest(), read_rounds(folder)))
         except EvrouteError as error:
-            st.error(f"{error}.")
+            st.error(literal(f"{error}."))
     if shown:
         compare(shown)
         for folder, manifest, rounds in shown:
@@ -73,8 +74,8 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
             read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
         )
     together = pd.concat(frames, ignore_index=True)
-    for sentence in learned(together):
-        st.success(sentence)
+    for finding in learned(together):
+        st.success(literal(finding))
     figure(cumulative_regret(together), "regret")
     figure(saving(together), "saving")
     if has_beta(together):
@@ -95,7 +96,7 @@ def figure(chart: Any, name: str) -> None:
     """Show a figure, and offer it for papers."""
     st.altair_chart(chart, width="content", theme=None)
     st.download_button(
-        f"Figure: {name} (SVG)",
+        f"Figure: {literal(name)} (SVG)",
         partial(svg, chart),
         f"{name}.svg",
         "image/svg+xml",
@@ -130,7 +131,7 @@ def show_reserve(rounds: pd.DataFrame) -> None:
 def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -> None:
     """Show the roads driven up to a round, and offer the report and the manifest of one folder."""
     name = folder.path.name
-    with st.expander(f"{name}: roads driven, report, configuration", expanded=True):
+    with st.expander(f"{literal(name)}: roads driven, report, configuration", expanded=True):
         playing = st.toggle(
             "Play", key=f"play:{name}", help="Watch the roads driven, trip by trip."
         )
@@ -172,7 +173,9 @@ def explored(
     try:
         roads = network(network_name)
         if roads.digest != manifest["networks"].get(network_name):
-            st.info(f"The network '{network_name}' of today is not the one that was driven.")
+            st.info(
+                sentence(f"the network '{network_name}' of today is not the one that was driven")
+            )
             return
         runs_of = here.groupby("method")["run"].unique()
         shown = list(method_styles(here))[:MOST_MAPS]
@@ -187,7 +190,7 @@ def explored(
             width=WIDTH_PER_MAP * min(len(visits), 4),
         )
     except EvrouteError as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
 
 
 main()

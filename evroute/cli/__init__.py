@@ -12,6 +12,7 @@ import typer
 from evroute import __version__
 from evroute.cli import bandit, dashboard, learn, method, network, report, route, simulate, vehicle
 from evroute.errors import EvrouteError
+from evroute.text import UNPRINTABLE
 
 app = typer.Typer(
     name="evroute",
@@ -73,5 +74,6 @@ def main() -> None:
 
 
 def _fail(message: str, status: int) -> None:
-    print(f"evroute: {message}", file=sys.stderr)
+    line = UNPRINTABLE.sub("\ufffd", " ".join(message.splitlines()))
+    print(f"evroute: {line}", file=sys.stderr)
     sys.exit(status)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 
 def bandit(
     experiment: Annotated[Path, typer.Argument(help="A TOML file (see data/bandits).")],
@@ -18,7 +20,6 @@ def bandit(
     Writes rounds.parquet, table.csv and bandit.png, and shows the table.
     """
     import pandas as pd
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.bandits.kernel_bandit import load_bandit, play
@@ -62,5 +63,5 @@ def bandit(
                 for cell in row
             )
         )
-    Console().print(shown)
+    plain_console().print(shown)
     typer.echo(folder)

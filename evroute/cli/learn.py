@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from evroute.learning.learn import Learned
 
@@ -79,10 +81,9 @@ def learn(
 
 def _print(learned: "Learned") -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
         title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
@@ -109,13 +110,13 @@ def _print(learned: "Learned") -> None:
     for finding in learned.findings:
         console.print(finding, soft_wrap=True)
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
-        console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
+        console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
     if learned.aside:
         console.print(f"the trips learned before are in {learned.aside}", soft_wrap=True)
     for note in learned.notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
 
 

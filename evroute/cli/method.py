@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 OPTIONS = {
     "B": "at least the norm of what is learned, in prior deviations; auto: by rule of thumb, without guarantee",
     "adam_rate": "step size of the inducing points",
@@ -58,12 +60,11 @@ app = typer.Typer(help="Models, indices, and the methods that they make.", no_ar
 @app.command("list")
 def list_methods() -> None:
     """List named methods, models and indices."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
 
-    console = Console()
+    console = plain_console()
     table = Table("method", "model", "index", "options", title="Named methods")
     for name, parts in METHODS.items():
         options = ", ".join(
@@ -81,14 +82,13 @@ def list_methods() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A named method, a model or an index.")]) -> None:
     """Show the options of a method, a model or an index."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.errors import UnknownNameError
     from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
 
     if name in METHODS:
-        Console().print(
+        plain_console().print(
             f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}"
         )
         parts = [(MODELS, str(METHODS[name]["model"])), (INDICES, str(METHODS[name]["index"]))]
@@ -103,14 +103,14 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         defaults = defaults_of(known, part)
         title = f"{kind} {part}: {_plain(summary_of(known, part))}"
         if not defaults:
-            Console().print(f"{title} It has no options.", highlight=False)
+            plain_console().print(f"{title} It has no options.", highlight=False)
             continue
         table = Table("option", "default", "what", title=title)
         for option, default in defaults.items():
             table.add_row(
                 option, "none" if default is None else str(default), OPTIONS.get(option, "")
             )
-        Console().print(table)
+        plain_console().print(table)
 
 
 def _plain(summary: str) -> str:

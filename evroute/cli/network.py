@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -33,7 +35,6 @@ Smoothing = Annotated[
 @app.command("list")
 def list_networks() -> None:
     """List the networks that can be used by name."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.network.catalog import network_names
@@ -43,7 +44,7 @@ def list_networks() -> None:
     table.add_column("where", overflow="fold")
     for name, where in network_names().items():
         table.add_row(name, where)
-    Console().print(table)
+    plain_console().print(table)
 
 
 @app.command()
@@ -103,7 +104,6 @@ def fetch(
     """Download a published SUMO network of a city, verify it, and build it under its name; needs internet."""
     from dataclasses import replace
 
-    from rich.console import Console
     from rich.progress import DownloadColumn, Progress
 
     from evroute.network import sumo_net
@@ -112,7 +112,7 @@ def fetch(
 
     wanted = find(name)
     columns = (*Progress.get_default_columns(), DownloadColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
         task = progress.add_task(wanted.file_name)
         path = download(
             wanted,
@@ -184,14 +184,14 @@ def _build(
     read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float
 ) -> None:
     """Read the roads, give them heights, keep them, and show what came of it."""
-    from rich.console import Console
+    from rich.text import Text
 
     from evroute.network import catalog
 
     if not math.isfinite(smoothing):
         raise typer.BadParameter("it must be a number of metres", param_hint="--smoothing")
-    console = Console(stderr=True)
-    with console.status(doing) as status:
+    console = plain_console(stderr=True)
+    with console.status(Text(doing)) as status:
         network = read()
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
@@ -244,7 +244,6 @@ def _as_json(told: dict[str, Any]) -> str:
 
 
 def _print_table(told: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     inclines = told["incline_percent"]
@@ -270,4 +269,4 @@ def _print_table(told: dict[str, Any]) -> None:
         table.add_row(key.replace("_", " "), told[key])
     for note in told["notes"]:
         table.add_row("note", note)
-    Console().print(table)
+    plain_console().print(table)

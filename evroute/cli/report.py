@@ -1,10 +1,11 @@
 """``evroute report``: one page about a run folder, with its figures beside it."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from evroute.cli.console import plain_console
 
 SHOWN_SENTENCES = 6
 
@@ -16,15 +17,15 @@ def report(
     ] = None,
 ) -> None:
     """Write a page about a run folder, with its figures as PNGs beside it; print its abstract."""
-    from rich.console import Console
+    from rich.text import Text
 
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.report.page import build_page
 
     target = out or folder / "report.html"
-    with Console(file=sys.stderr).status("reading") as status:
-        page = build_page(RunFolder(folder), lambda what: status.update(f"drawing {what}"))
+    with plain_console(stderr=True).status("reading") as status:
+        page = build_page(RunFolder(folder), lambda what: status.update(Text(f"drawing {what}")))
     outdated = set(target.parent.glob(f"{target.stem}-*.png"))
     for figure in page.figures:
         path = target.with_name(f"{target.stem}-{figure.name}.png")
@@ -34,7 +35,7 @@ def report(
     for path in outdated:
         path.unlink()
     with replacing(target) as temporary:
-        temporary.write_text(page.html, encoding="utf-8")
+        temporary.write_text(page.html, encoding="utf-8", errors="replace")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)
     for sentence in page.abstract[:SHOWN_SENTENCES]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -323,12 +325,11 @@ def _write(
 
 def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     from rich.box import HEAVY_HEAD, SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.report.words import lowest_charge
 
-    console = Console()
+    console = plain_console()
     title = f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}"
     many = len(plan.routes) > len(TITLES)
     table = Table(

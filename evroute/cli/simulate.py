@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evroute.cli.console import plain_console
 from evroute.errors import EvrouteError
 
 if TYPE_CHECKING:
@@ -309,7 +310,6 @@ def _show(folder: "RunFolder") -> None:
     from itertools import groupby
 
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.experiments.summary import summarise
@@ -344,7 +344,7 @@ def _show(folder: "RunFolder") -> None:
                 f"{row.against_eq8_wh:+.1f}",
                 f"{row.headroom_wh:+.1f}",
             )
-        Console().print(table)
+        plain_console().print(table)
         if len(told) > SHOWN_ROWS:
             typer.echo(f"and {len(told) - SHOWN_ROWS} rows more: evroute report {folder.path}")
 

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 app = typer.Typer(
     help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True
 )
@@ -12,7 +14,6 @@ app = typer.Typer(
 @app.command("list")
 def list_vehicles() -> None:
     """List the vehicles of the catalogue."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.energy.vehicle import load_vehicle, vehicle_names
@@ -38,7 +39,7 @@ def list_vehicles() -> None:
             f"{v.auxiliary_w:.0f}",
             f"{v.battery_kwh:.1f}",
         )
-    Console().print(table)
+    plain_console().print(table)
 
 
 @app.command()
@@ -48,7 +49,6 @@ def show(
     """Show the numbers of one vehicle and where they are from."""
     from dataclasses import asdict
 
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.energy.vehicle import load_vehicle
@@ -58,4 +58,4 @@ def show(
     table = Table("field", "value", "source", title=numbers.pop("name"))
     for field, value in numbers.items():
         table.add_row(field, f"{value:g}", sources.get(field, ""))
-    Console().print(table)
+    plain_console().print(table)

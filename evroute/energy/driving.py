@@ -1,4 +1,4 @@
-"""DrivingConditions: the day of a trip: temperature, wind, payload and traffic, and what each does to eq. 8."""
+"""DrivingConditions: temperature, wind, payload and traffic of a day, and their effects on eq. 8."""
 
 from dataclasses import replace
 from typing import Any
@@ -120,7 +120,7 @@ def hvac_w(temperature_c: float) -> float:
 
 
 def temperature_feature(temperature_c: float) -> float:
-    """Return the feature of contexts for a temperature: its distance from 21 °C, in units of 10 K."""
+    """Return the context feature of a temperature, its distance from 21 °C in units of 10 K."""
     return (temperature_c - COMFORT_C) / TEMPERATURE_UNIT_K
 
 

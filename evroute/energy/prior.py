@@ -63,7 +63,7 @@ class EnergyPrior:
         return dissipated
 
     def negative_share(self, variance_wh2: FloatArray) -> float:
-        """Return the expected share of arms below their potential in draws of ``variance_wh2`` (a,)."""
+        """Return the expected share of arms whose draw, of variance (a,) Wh², is below its potential."""
         return float(ndtr(-self.dissipated_wh / np.sqrt(variance_wh2)).mean())
 
 

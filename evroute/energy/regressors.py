@@ -19,10 +19,10 @@ multiplies the energy of speeding up and of braking for the turn. These have a c
 own as well, "kinetic", a share with prior deviation 0.5: 0 where speeds change as the prior
 assumes, negative for drivers who let the car roll, and at -1 changes of speed take no energy.
 
-The prior deviations are ours: 15 % of 1.8 t are four people; rolling resistance changes by 0.8 % per kelvin (ISO 28580), so 25 K are 20 %;
-air at 0 °C is 9 % denser than at 25 °C, and roof boxes and open windows come on top; heating and
-cooling take 0 to 5 kW, seldom much above 2 once the cabin is warm; 5 m/s is a gentle breeze
-(Beaufort 3).
+The prior deviations are ours: 15 % of 1.8 t are four people; rolling resistance changes by 0.8 %
+per kelvin (ISO 28580), so 25 K are 20 %; air at 0 °C is 9 % denser than at 25 °C, and roof boxes
+and open windows come on top; heating and cooling take 0 to 5 kW, seldom much above 2 once the cabin
+is warm; 5 m/s is a gentle breeze (Beaufort 3).
 """
 
 from typing import Protocol
@@ -102,7 +102,7 @@ class Regressors:
 
 
 class TurnRegressors:
-    """Derivatives of the energy of turns and starts in still air, at the speeds in their contexts."""
+    """Derivatives of the energy of turns and starts in still air, at the speeds of contexts."""
 
     names: tuple[str, ...] = (*NAMES, "kinetic")
     units: tuple[str, ...] = (*UNITS, "share")
@@ -114,7 +114,7 @@ class TurnRegressors:
         self._direction = _directions(energy.network)
 
     def of(self, rows: IntArray, features: FloatArray) -> FloatArray:
-        """Return the derivatives of rows (a,) of the table in contexts (a, d), (a, 7) Wh per unit."""
+        """Return the derivatives of turns (a,) in contexts (a, d), (a, 7) Wh per unit."""
         network, car = self._energy.network, self._energy.vehicle
         entered = self._energy.table.entered[rows]
         length_m = network.length_m[entered]
@@ -141,5 +141,5 @@ class TurnRegressors:
 
 
 def _directions(network: RoadNetwork) -> FloatArray:
-    """Return the headwind of each edge in 1 m/s of wind from the east and from the north, (n, 2)."""
+    """Return the headwind of each edge in 1 m/s from the east and from the north, (n, 2)."""
     return np.column_stack([headwind_mps(network, 1.0, 90.0), headwind_mps(network, 1.0, 0.0)])

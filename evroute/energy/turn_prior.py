@@ -67,7 +67,7 @@ class TurnEnergy:
         return TurnEnergy(self.network, vehicle, self.table, self.conditions)
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return the rise of the potential (a,) over some rows of the table at edge speeds (n,), Wh."""
+        """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
         potential: FloatArray = self._height_wh[self.table.entered[rows]] + self._gained_wh(
             rows, speed_mps
         )

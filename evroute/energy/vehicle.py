@@ -19,6 +19,7 @@ from pydantic.dataclasses import dataclass
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
 from evroute.resources import data_path
+from evroute.text import check_printable
 
 DEFAULT = "reference"
 FULL_BATTERY = {"full_battery_percent": 85.0, "full_battery_fade": 0.0}
@@ -111,4 +112,5 @@ def _read(path: Path) -> Vehicle:
         raise EvrouteError(f"vehicle file {path}: {field}: {problem['msg']}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"vehicle file {path}: sources: it has no field '{unknown[0]}'")
+    check_printable(f"vehicle file {path}:", (vehicle.name, *vehicle.sources.values()))
     return vehicle

@@ -23,14 +23,12 @@
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from glob import escape
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,6 +43,7 @@ from evroute.methods.method import Method
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
 from evroute.tables import is_readable, read_columns, write_columns
+from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
@@ -77,12 +76,7 @@ class Run:
     def name(self) -> str:
         """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
         network = Path(self.network).stem if self.network.endswith(".npz") else self.network
-        trip = re.sub(r"[^\w.-]+", "_", self.trip)
-        if (
-            trip != self.trip
-        ):  # not a name: distinguish trips that differ in special characters only
-            trip += f"-{crc32(self.trip.encode()):08x}"
-        parts = [network, trip]
+        parts = [network, slug(self.trip)]
         parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
         parts += [self.method.name, self.search]
         parts += [self.prior] * (self.prior != DEFAULT_SPREAD)

@@ -93,7 +93,8 @@ def load_belief(
     state, about, conformal = _read(path)
     if about.get("temperature"):
         raise EvrouteError(
-            f"{path} is a belief that goes by the temperature of each trip; plans do not tell one yet"
+            f"{path} is a belief that goes by the temperature of each trip; "
+            "plans do not tell one yet"
         )
     roads = load_network(about["network"]) if network is None else network
     check_roads(str(path), about["network"], about["digest"], roads)
@@ -160,7 +161,8 @@ def _restored(
 def _choose(folder: Path, run: str | None) -> str:
     if not folder.is_dir():
         raise EvrouteError(
-            f"there is no folder {folder}; 'evroute simulate' and 'evroute learn' write such folders"
+            f"there is no folder {folder}; "
+            "'evroute simulate' and 'evroute learn' write such folders"
         )
     there = Folder(folder).beliefs()
     if not there:

@@ -20,6 +20,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
+from evroute.text import check_printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -232,13 +233,14 @@ def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
     Raises
     ------
     EvrouteError
-        If a row names no trip.
+        If a row names no trip, or a name holds signs that cannot be shown.
     """
     rows: dict[str, list[int]] = {}
     for row, trip in enumerate(table["trip"].to_pylist()):
         if not trip:
             raise EvrouteError(f"trip table {path}, row {row + 1}: no trip is named")
         rows.setdefault(trip, []).append(row)
+    check_printable(f"trip table {path}: trip", rows)
     for trip, its in rows.items():
         yield trip, np.array(its)
 

@@ -57,6 +57,15 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
 def append_part(folder: Path, trips: Sequence[MeasuredTrip], network: RoadNetwork) -> None:
     """Record trips in a new file; it is on the disk when this returns.
 
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``.
+    trips
+        At least one measured trip; no other file of the folder has a trip of the same name.
+    network
+        The network whose rows the trips name.
+
     Raises
     ------
     OSError
@@ -95,7 +104,22 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def adopt_tables(folder: Path, run: str, network: RoadNetwork) -> None:
-    """Record the trips of a folder that has none recorded, as earlier versions wrote it, from its tables."""
+    """Record the trips of a folder that an earlier version wrote, from its tables of trips and routes.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``; one that has recorded trips is left as it is.
+    run
+        Name of the run, ``NETWORK-learned``.
+    network
+        The network whose rows the tables name.
+
+    Raises
+    ------
+    DamagedFileError
+        If a table is damaged.
+    """
     rows, driven = folder / "trips.parquet", folder / "routes" / f"{run}.parquet"
     if _paths(folder) or not (rows.exists() and driven.exists()):
         return

@@ -131,7 +131,7 @@ class Setting:
 
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
-        """The prior covariance with the spread "dissipation", whatever the spread of the setting."""
+        """The prior covariance with the spread "dissipation", whatever the setting's own."""
         if self.spread == "dissipation":
             return self.kernel
         return self._kernel(self.space.prior("dissipation"), _graph(self.network))

@@ -1,4 +1,4 @@
-"""The standard graph kernel of a network, and the factor of a prior, cached on disk for all processes.
+"""The standard graph kernel of a network and the factor of a prior, cached on disk.
 
 Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. A cached file is named
 by a digest of all its inputs, so that a changed network or vehicle never meets an old file.
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
-    """Build the paper's graph kernel; its diagonal (seconds on a city) is cached."""
+    """Build the paper's graph kernel; its diagonal is cached in ``cache_dir`` if given."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
     raw_diagonal = _load(path)
@@ -39,12 +39,12 @@ def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
 
 
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
-    """Return the prior covariance of all edges in the contexts of ``arms``, (n, n) Wh².
+    """Return the prior covariance of all arms of a space, (a, a) Wh².
 
     Raises
     ------
     ValueError
-        If ``arms`` are not all edges.
+        If ``arms`` are not all arms of the kernel.
     """
     if not np.array_equal(arms.id, np.arange(kernel.graph.n_edges)):
         raise ValueError(
@@ -54,20 +54,19 @@ def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
 
 
 def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) -> FloatArray:
-    """Return the lower Cholesky factor of ``prior_covariance``, (n, n) Wh.
+    """Return the lower Cholesky factor of the prior covariance, (a, a) Wh.
 
-    ``factor @ normal`` is a draw of the prior. The factorisation takes seconds on a city. With a
-    cache it is computed once and memory-mapped read-only, shared by all processes; call this
-    before starting them.
+    ``factor @ normal`` is a draw of the prior. It takes seconds on a city. With a cache it is
+    computed once, stored, and mapped read-only into memory, which all processes of a machine share.
 
     Parameters
     ----------
     kernel
-        Kernel between arms.
+        Prior covariance of the arms.
     arms
-        All edges in their contexts.
+        All arms of the kernel.
     cache_dir
-        Folder of the cache; None computes the factor without one.
+        Folder of the cache; None for none.
     """
     path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
     factor = _load(path)

@@ -21,6 +21,7 @@ from evroute.network import controls, limits, osm_tags, restrictions
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.text import UNPRINTABLE
 
 ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
 SHORTEST_EDGE_M = 0.1
@@ -137,7 +138,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
         speed_mps=speed_mps,
         structure=np.array([osm_tags.structure(t) for t in tags]),
-        street=tuple(t.get("name", t.get("ref", "")) for t in tags),
+        street=tuple(UNPRINTABLE.sub("", t.get("name", t.get("ref", ""))) for t in tags),
         road_class=tuple(t["highway"] for t in tags),
         turns=turns,
         control=controls.known(control),

@@ -22,6 +22,7 @@ from evroute.checked import digest_of
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.optional_tables import TABLES, Table
+from evroute.text import check_printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class RoadNetwork:
     NetworkFormatError
         If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
         an edge steeper than its length allows, a turn between edges that do not meet.
+    EvrouteError
+        If a text holds signs that cannot be shown (`text.UNPRINTABLE`).
     """
 
     name: str
@@ -115,6 +118,17 @@ class RoadNetwork:
             )
         if len(self.street) != n or len(self.road_class) != n:
             raise ValueError(f"street and road_class need {n} entries")
+        source = self.source
+        for what, texts in (
+            ("network name", (self.name,)),
+            ("edge id", self.edge_id),
+            ("street", self.street),
+            ("road class", self.road_class),
+            ("junction id", self.junction_id),
+            ("attribution", (source.attribution,)),
+            ("source", (source.kind, *source.files, source.elevation, *source.notes)),
+        ):
+            check_printable(what, texts)
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]

@@ -90,9 +90,12 @@ def load(path: Path) -> RoadNetwork:
             columns: dict[str, Any] = {column: tuple(document[column]) for column in _STRINGS}
             columns |= {column: stored[column] for column in _ARRAYS}
             columns["control"] = stored.get("control")
-        network = RoadNetwork(
-            name=document["name"], crs=document["crs"], source=Source(**source), **columns
-        )
+        try:
+            network = RoadNetwork(
+                name=document["name"], crs=document["crs"], source=Source(**source), **columns
+            )
+        except NetworkFormatError as error:
+            raise ValueError(str(error)) from error
         if document["format"] == FORMAT and document["sha256"] != network.content_digest:
             raise ValueError("its digest differs")
         return network.with_tables(StoredTables(path, document.get("tables", {})))

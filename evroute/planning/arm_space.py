@@ -43,7 +43,7 @@ class ArmSpace(Protocol):
         """Return the ids of the arms that a route passes, (k,), in driving order."""
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Convert feedback on edges to feedback on the arms; learn speeds from it where they are learned."""
+        """Convert feedback on edges to feedback on the arms; a space may learn speeds from it."""
 
     def state(self) -> State:
         """Return what the space itself has learned, as arrays; empty if nothing."""
@@ -53,7 +53,7 @@ class ArmSpace(Protocol):
 
 
 class SearchSpace(ArmSpace, Protocol):
-    """An arm space over a whole network: its prior, its kernel, and the nodes of planning searches."""
+    """An arm space over a whole network, with its prior, its kernel and the nodes of searches."""
 
     @property
     def edges(self) -> EdgeSpace:
@@ -95,7 +95,7 @@ class SearchSpace(ArmSpace, Protocol):
         """Return the posterior of every edge, (n,), from that of all arms, (a,)."""
 
     def line_graph(self, via: Sequence[int]) -> LineGraph:
-        """Return the graph of the nodes, or a layer of it for each leg of a trip over edges ``via``."""
+        """Return the graph of the nodes, or a layer of it for each leg of a trip over ``via``."""
 
     def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
         """Return the nodes at which walks between edges begin and end, of one pair or of many."""

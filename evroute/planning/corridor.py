@@ -1,4 +1,4 @@
-"""Corridor: the edges near the cheapest way between two ends, so that a region needs few predictions.
+"""Corridor: the edges near the cheapest way between two ends; a region then needs few predictions.
 
 An edge is in the corridor of factor c if some walk from origin to destination over it costs at most
 c times the least cost. The cost of an edge is the energy that it dissipates by eq. 8, its prior
@@ -19,7 +19,7 @@ from evroute.planning.weights import potential
 
 ROUNDING = 1e-12
 FIRST_EDGES = 64
-"""The first sweep reaches as far as this many edges of mean cost; each further one four times as far."""
+"""The first sweep reaches as far as this many edges of mean cost, each further one 4 times as far."""
 
 
 def corridor(

@@ -180,6 +180,6 @@ class EdgeSpace:
 
     @cached_property
     def _potentials_wh(self) -> dict[str, FloatArray]:
-        """(n,) ``m g dz`` by the names of vehicles; empty and its own stand for that of the space."""
+        """(n,) ``m g dz`` by the name of the vehicle; empty stands for that of the space."""
         own = potential_wh(self._loaded, self.network.climb_m)
         return {"": own, self.vehicle.name: own}

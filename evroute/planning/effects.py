@@ -1,4 +1,4 @@
-"""Effects of the conditions of the day, and of a vehicle's own numbers, on the energy of a route."""
+"""Effects of the conditions of the day and of a vehicle's numbers on the energy of a route."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -48,7 +48,7 @@ def energy_by_change(
     conditions: DrivingConditions,
     route: Route,
 ) -> dict[str, float]:
-    """Return the energy that each number of a vehicle other than the usual one's adds to a route, Wh.
+    """Return the energy that each changed number of a vehicle adds to a route, Wh.
 
     Parameters
     ----------

@@ -1,10 +1,9 @@
-"""What a belief says of one route: its energy with an interval, and how likely the battery carries it.
+"""Forecasts of a route by a belief: its energy with an interval, and its charge with a battery.
 
-The energy of a route is the sum over its edges of expected energies, which are *jointly* Gaussian
-under the posterior, plus the noise of each passage. Adding up the edges' own deviations would be
-wrong both
-ways: they are correlated, and noise averages out along the way, save what a trip's edges share. An
-edge driven twice has one expected energy and two noises.
+The energy of a route is the sum over its arms of expected energies, which are *jointly* Gaussian
+under the posterior, plus the noise of each passage. Adding up the deviations of the arms would be
+wrong both ways: they are correlated, and noise averages out along the way, except for noise that
+the arms of a trip share. An arm that is passed twice has one expected energy and two noises.
 """
 
 from collections.abc import Mapping
@@ -52,12 +51,16 @@ class EnergyForecast(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RouteForecast:
-    """The energy that one trip along a route will measure, as believed; Wh from an unbounded battery.
+    """Predictive distribution of the energy of one trip along a route, from an unbounded battery.
 
-    edge_mean_wh: (k,) in driving order.  edge_covariance_wh2: (k, k) of the trip's measurements,
-    noise included.
-    inflation: by what the deviations of the belief were multiplied, as past trips called for; 1 if
-    they were not.
+    Parameters
+    ----------
+    edge_mean_wh
+        (k,) mean of each edge in driving order, Wh.
+    edge_covariance_wh2
+        (k, k) covariance of the measurements of the trip, noise included, Wh².
+    inflation
+        Factor by which the deviations of the belief were multiplied; 1 if they were not.
     """
 
     edge_mean_wh: FloatArray
@@ -83,13 +86,13 @@ class RouteForecast:
         return float(np.sqrt(self.edge_covariance_wh2.sum()))
 
     def inflated(self, factor: float) -> "RouteForecast":
-        """Return the same with every deviation multiplied."""
+        """Return the forecast with every deviation multiplied by a factor."""
         return RouteForecast(
             self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
         )
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
-        """Return the central interval that holds the measured energy with probability ``level``, Wh."""
+        """Return the central interval of the measured energy with probability ``level``, Wh."""
         half = float(ndtri(0.5 + level / 2)) * self.std_wh
         return self.mean_wh - half, self.mean_wh + half
 
@@ -118,13 +121,18 @@ class RouteForecast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChargeForecast:
-    """What the charge will do along a route, by simulated trips; percent of the usable battery.
+    """Distribution of the charge along a route over simulated trips, % of the usable battery.
 
-    arrival_percent: mean, and arrival_interval_percent the central 90 % of the trips.
-    arrives_above_reserve and
-    never_below_reserve: shares of the trips, in [0, 1]; the second looks after every edge, not at
-    the end alone.
-    band_percent: (k + 1, 2) the central 90 % of the trips at the start and after each edge.
+    Parameters
+    ----------
+    arrival_percent, arrival_interval_percent
+        Mean and central 90 % interval of the charge on arrival.
+    arrives_above_reserve
+        Share of the trips that end at the reserve or above, in [0, 1].
+    never_below_reserve
+        Share of the trips that are at the reserve or above after every edge, in [0, 1].
+    band_percent
+        (k + 1, 2) central 90 % interval at the start and after each edge.
     """
 
     arrival_percent: float
@@ -203,9 +211,9 @@ def forecast_charge(
     rng: np.random.Generator,
     n_trips: int = N_TRIPS,
 ) -> ChargeForecast:
-    """Simulate trips along a forecast route with a bounded battery: what it cannot hold is lost.
+    """Simulate trips along a forecast route with a battery that loses energy beyond its capacity.
 
-    A trip that falls below the reserve is followed to its end, so that the shares are told apart.
+    A trip that falls below the reserve is followed to its end, so that both shares are known.
 
     Parameters
     ----------
@@ -213,6 +221,8 @@ def forecast_charge(
         From `forecast`.
     capacity_wh, start_wh, reserve_wh
         Usable battery, charge at the start, and the charge never to fall below, Wh.
+    rng
+        Source of the simulated trips.
     n_trips
         Simulated trips; the shares have a standard error of at most ``0.5 / sqrt(n_trips)``.
     """

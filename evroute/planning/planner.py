@@ -29,8 +29,12 @@ from evroute.planning.guarantee import Guarantee, RouteGuarantee
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.search import Search
-from evroute.planning.search_problem import SearchProblem, keeping_reserve, keeps, within
-from evroute.planning.tradeoff import LabelSearch, supported
+from evroute.planning.search_problem import (
+    SearchProblem,
+    alternative_routes,
+    keeping_reserve,
+    within,
+)
 from evroute.planning.weights import WEIGHT_RULES, check_search
 
 DEFAULT_SEARCH = "potential"
@@ -138,6 +142,11 @@ class Planner:
         return self._plain.battery_search
 
     @property
+    def inflation(self) -> float:
+        """Factor on the deviations of its forecasts; 1 without a belief."""
+        return 1.0 if self.belief is None else self.belief.inflation
+
+    @property
     def edge_posterior(self) -> Belief | None:
         """Posterior of every edge, (n,) Wh, under the conditions of the day; None without a belief."""
         if self.learned is None:
@@ -159,19 +168,19 @@ class Planner:
 
         Parameters
         ----------
+        origin, destination
+            Network rows of the first and the last edge.
         search
             A weight rule; all but ``potential`` are for comparison and go with neither battery nor
             time limit.
         battery
-            Bounds the charge: each route is the best of those that keep the reserve all the way.
+            Start charge and reserve. Each route is the best of those that keep the reserve.
         max_extra_time
-            Share by which the least-energy route may be slower than the fastest, >= 0.
+            Share by which the least-energy route may be slower than the fastest, at least 0.
         via
-            Edge rows to drive on the way, in this order.
+            Network rows of edges to drive on the way, in this order.
         alternatives
-            At most so many routes between the fastest and that of least energy are told as well,
-            ``alternative-1`` being the fastest of them; those on the convex hull of time and
-            energy, that keep the reserve.
+            Greatest number of further routes, as in `alternative_routes`.
 
         Raises
         ------
@@ -193,7 +202,8 @@ class Planner:
         except NoRouteError:
             named = [f"'{self.network.edge_id[place]}'" for place in places]
             raise NoRouteError(
-                f"no legal way leads from edge {' to '.join(named)} on network '{self.network.name}'"
+                f"no legal way leads from edge {' to '.join(named)} "
+                f"on network '{self.network.name}'"
             ) from None
         shortest = ground.search.route(ground.length_m, *ends)
         if battery is not None:
@@ -204,7 +214,10 @@ class Planner:
                 ground, battery, ground.length_m, shortest, least
             )
             if not (found_fastest and found_shortest):
-                caveat += "; the fastest or shortest that keeps the reserve was not found, this route stands for it"
+                caveat += (
+                    "; the fastest or shortest that keeps the reserve was not found, "
+                    "this route stands for it"
+                )
         else:
             weights = WEIGHT_RULES[search](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
             least = ground.search.route(weights, *ends)
@@ -218,18 +231,8 @@ class Planner:
                 least, proof = within(ground, limit_s, battery, fastest)
         routes = {"energy": least, "time": fastest, "distance": shortest}
         if alternatives:
-            between = supported(
-                ground.search, ground.searchable_wh - ground.potential_wh, ground.time_s, *ends
-            )
-            kept = [each for each in between if battery is None or keeps(ground, battery, each)]
-            told = [each for each in kept if each not in (least, fastest)]
-            chosen = np.unique(
-                np.linspace(0, len(told) - 1, alternatives).round().astype(int)
-            ).tolist()
-            routes |= {
-                f"alternative-{rank}": told[i]
-                for rank, i in enumerate(chosen if told else (), start=1)
-            }
+            between = alternative_routes(ground, battery, least, fastest, alternatives)
+            routes |= {f"alternative-{rank}": each for rank, each in enumerate(between, start=1)}
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -262,7 +265,8 @@ class Planner:
         origin, destination = (np.asarray(rows, dtype=np.int64) for rows in (origins, destinations))
         if (origin == destination).any():
             raise EvrouteError(
-                f"request {np.argmax(origin == destination)}: origin and destination are the same edge"
+                f"request {np.argmax(origin == destination)}: "
+                "origin and destination are the same edge"
             )
         ground = self._plain
         weights = WEIGHT_RULES[DEFAULT_SEARCH](
@@ -324,7 +328,8 @@ class Planner:
         check_search(search)
         if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
             raise EvrouteError(
-                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', not with '{search}'"
+                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', "
+                f"not with '{search}'"
             )
         if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):
             raise EvrouteError(f"the extra time is {max_extra_time:.0%}; it must be 0 % or more")
@@ -336,19 +341,12 @@ class Planner:
                 )
 
     def _ground(self, via: Sequence[int]) -> SearchProblem:
-        """Return the search problem on the nodes, or on a layer of them for each leg of a trip."""
-        nodes, legs = self.space.nodes, len(via) + 1
-        heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
-        search = Search(self.space.line_graph(via))
-        return SearchProblem(
-            search=search,
-            battery_search=BatterySearch(search, *heights_wh),
-            label_search=LabelSearch(search, *heights_wh),
-            time_s=np.tile(nodes.of_edges(self.time_s), legs),
-            length_m=np.tile(nodes.of_edges(self.network.length_m), legs),
-            mean_wh=np.tile(nodes.of_arms(self.mean_wh), legs),
-            noise_std_wh=np.tile(nodes.of_arms(self.noise_std_wh, rest=1.0), legs),
-            potential_wh=np.tile(nodes.head_wh - nodes.tail_wh, legs),
+        return SearchProblem.of_space(
+            self.space,
+            via,
+            time_s=self.time_s,
+            mean_wh=self.mean_wh,
+            noise_std_wh=self.noise_std_wh,
         )
 
 

@@ -1,4 +1,4 @@
-"""SearchNodes: the nodes that planning searches walk over, so that one search serves every arm space."""
+"""SearchNodes: the nodes of planning searches, by which one search serves every arm space."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -41,7 +41,7 @@ class SearchNodes:
         )
 
     def of_arms(self, values: FloatArray, rest: float = 0.0) -> FloatArray:
-        """Return values of the arms, (n_arms,), on all nodes, (N,); the other nodes get ``rest``."""
+        """Return values of the arms, (n_arms,), on all nodes, (N,), with ``rest`` on the others."""
         return np.concatenate([values, np.full(len(self.edge) - self.n_arms, rest)])
 
     def of_edges(self, values: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
-"""What the methods of a run folder believe in the end, one run of each method on each network."""
+"""Beliefs at the end of a run folder, of one run of each method on each network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,15 +29,23 @@ SHOWN_ROADS = 5
 BAYES_95 = 1.96
 GUARANTEES: tuple[Kind, ...] = ("cmm", "amm")
 GUARANTEE_NORM = 10.0
-"""B of the intervals with a guarantee: it held every edge in worlds drawn from the prior (docs/figures/bounds.md)."""
+"""B of the intervals with a guarantee; it held in worlds drawn from the prior (figures/bounds.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """One run's belief.
+    """The belief of one run as tables.
 
-    roads: those that differ most from eq. 8.  coefficients, and intervals of the route driven last:
-    where the model has them.
+    Parameters
+    ----------
+    method, run
+        Label of the method, name of the run.
+    roads
+        The roads that differ most from eq. 8.
+    coefficients
+        Learned coefficients, if the model has some.
+    intervals
+        Intervals of the route driven last, if the model has a guarantee.
     """
 
     method: str
@@ -47,10 +55,8 @@ class Learned:
     intervals: "pd.DataFrame | None"
 
 
-def beliefs(
-    folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any]
-) -> Iterator[Learned | str]:
-    """Yield what the first run of each method on each network has learned, or a sentence why that cannot be told."""
+def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str]:
+    """Yield the belief of the first run of each method on each network, or why it is unreadable."""
     order = list(method_styles(rounds))
     for name, group in rounds.groupby("network", sort=False):
         try:
@@ -107,7 +113,10 @@ def route_intervals(
         wanted = Guarantee(kind, B=GUARANTEE_NORM)
         try:
             told = guarantee_arms(model, arms, passed, wanted)
-            needed = f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), no noise common to a trip"
+            needed = (
+                f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), "
+                "no noise common to a trip"
+            )
             rows.append((f"{kind.upper()}, 95 %", needed, told.low_wh, told.high_wh))
         except EvrouteError as error:
             rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))

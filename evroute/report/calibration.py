@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from evroute.arrays import FloatArray
 from evroute.policy.conformal import LEVELS
-from evroute.report.charts import method_styles
+from evroute.report.charts import LABEL_LIMIT, method_styles
 from evroute.report.extras import require
 from evroute.report.table import label_columns
 
@@ -210,7 +210,10 @@ def _faceted(
     chart: alt.FacetChart = (
         alt.layer(*layers, data=alt.Data(values=rows))
         .properties(width=260, height=180)
-        .facet(facet=alt.Facet("method:N", title=None), columns=3)
+        .facet(
+            facet=alt.Facet("method:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
+            columns=3,
+        )
         .properties(title=alt.Title(title, anchor="start", fontSize=14))
     )
     return chart

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 AXES = {"world": "{}", "prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
 """What sets panels of one trip apart, as labels write it."""
+LABEL_LIMIT = 640
+"""Of names of panels, pixels; longer ones are cut."""
 N_POINTS = 100
 N_BLOCKS = 50
 N_BARS = 40
@@ -151,7 +153,10 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
     chart: alt.FacetChart = (
         alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
         .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
-        .facet(facet=alt.Facet("panel:N", title=None), columns=2)
+        .facet(
+            facet=alt.Facet("panel:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
+            columns=2,
+        )
         .resolve_scale(y="independent")
         .properties(title=alt.Title(title, anchor="start", fontSize=14))
     )
@@ -331,7 +336,7 @@ def _panels(
         layers.insert(
             0, once.mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(rule_at))
         )
-    header = alt.Header(labelFontSize=12, labelPadding=4)
+    header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
     chart: alt.FacetChart = (
         alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
         .properties(width=width, height=round(0.62 * width))

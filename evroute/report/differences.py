@@ -1,4 +1,4 @@
-"""What a belief says against physics: the roads that differ most from eq. 8, and the numbers that explain it."""
+"""Differences of a belief from physics: the roads that differ most, and learned coefficients."""
 
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
 
 
 def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":
-    """Return one row for each number that eq. 8 takes for granted: its deviation as learned, sd, and prior sd."""
+    """Return one row for each coefficient of physics: learned deviation, sd and prior sd."""
     import pandas as pd
 
     found = model.coefficients()

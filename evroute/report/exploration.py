@@ -8,6 +8,7 @@ import numpy as np
 
 from evroute.arrays import IntArray
 from evroute.network.road_network import RoadNetwork
+from evroute.report.charts import LABEL_LIMIT
 from evroute.report.colours import visit_classes
 from evroute.report.extras import require
 from evroute.report.lines import LonLat, thin_lines
@@ -65,12 +66,14 @@ def visits_chart(
         )
         shape = {"width": _WIDTH, "height": round(_WIDTH * 0.8)}
         maps.append(
-            alt.layer(roads, routes).project("mercator").properties(**shape, title=alt.Title(name))
+            alt.layer(roads, routes)
+            .project("mercator")
+            .properties(**shape, title=alt.Title(name, limit=_WIDTH))
         )
     chart: alt.ConcatChart = (
         alt.concat(*maps, columns=min(_COLUMNS, len(maps)))
         .resolve_scale(stroke="shared")
-        .properties(title=alt.Title(title, anchor="start", fontSize=14))
+        .properties(title=alt.Title(title, anchor="start", fontSize=14, limit=LABEL_LIMIT))
         .configure_view(stroke="#ddd")
     )
     return chart

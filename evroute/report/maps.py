@@ -1,8 +1,8 @@
 """Maps (folium) that draw without a network: Leaflet comes along, our own roads on grey are the background.
 
 OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads are a few
-multi-line objects, one per
-colour class: thousands of separate ones take seconds and megabytes.
+multi-line objects, one per colour class: thousands of separate ones take seconds and megabytes.
+Text from data reaches folium through `_text` alone, and a page through `map_page.MapPage`.
 """
 
 import json
@@ -94,7 +94,7 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     page, element = _page(chart), folium.Element
     page.header.add_child(element(_STRIP_STYLE), name="evroute_strip_style")
     page.html.add_child(
-        element(f'<div class="evroute-strip"><p>{escape(plan.verdict)}</p>{drawings}</div>')
+        element(f'<div class="evroute-strip"><p>{_text(plan.verdict)}</p>{drawings}</div>')
     )
     return chart
 
@@ -149,7 +149,7 @@ def _classes_layer(
     require("folium")
     import folium
 
-    layer = folium.FeatureGroup(name=name)
+    layer = folium.FeatureGroup(name=_text(name))
     of_shown = classes.of(values[shown])
     for k, colour in enumerate(classes.colours):
         if len(edges := shown[of_shown == k]):
@@ -198,7 +198,7 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
     for name, label in reversed(distinct_routes(plan).items()):
         planned = plan.routes[name]
         title = f"{label}: {totals(planned)}"
-        layer = folium.FeatureGroup(name=title)
+        layer = folium.FeatureGroup(name=_text(title))
         line = [(lat, lon) for lon, lat in route_line(network, planned.route.rows)]
         if name == "energy":
             folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=9).add_to(layer)
@@ -207,7 +207,7 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
         else:
             dash = " ".join(str(2 * step) for step in ROUTE_DASHES[name])
             folium.PolyLine(
-                line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=title
+                line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=_text(title)
             ).add_to(layer)
         layers.append(layer)
     return [*layers, _marks(network, plan)]
@@ -232,7 +232,7 @@ def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGrou
             weight=3,
             fill_color=fill,
             fill_opacity=1,
-            tooltip=text,
+            tooltip=_text(text),
         )
         circle.add_to(layer)
     return layer
@@ -240,7 +240,7 @@ def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGrou
 
 def panel(html: str, position: str) -> Any:
     """Return a box with HTML in a corner of the map, as an element to add to it."""
-    return _element(_PANEL, html=html, position=position)
+    return _element(_PANEL, html=_inert(html), position=position)
 
 
 def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
@@ -263,16 +263,21 @@ def _stretches(
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
         climb_m = network.climb_m[rows[piece]].sum()
         text = (
-            f"{_harmless(street or 'unnamed road')}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{street or 'unnamed road'}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
-        yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=text)
+        yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=_text(text))
 
 
-def _harmless(text: str) -> str:
-    """Escape text for folium's tooltips, which are HTML inside a JavaScript template string."""
-    return escape(text).translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\"})
+def _text(text: str) -> str:
+    """Escape text for folium, which puts it as HTML into a JavaScript template string and into a Jinja template."""
+    return _inert(escape(text))
+
+
+def _inert(html: str) -> str:
+    """Return the same HTML without the signs that JavaScript template strings and Jinja templates act upon."""
+    return html.translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\{}"})
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
@@ -309,7 +314,10 @@ def _roads(
     require("folium")
     import folium
 
+    from evroute.report.map_page import MapPage
+
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    MapPage().add_child(chart)
     chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
     _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
     tiles = folium.TileLayer(
@@ -322,7 +330,7 @@ def _roads(
         _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
     else:
         _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
-    _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
+    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
     lon, lat = network.junction_lon_lat
     junctions = np.concatenate([network.tail[shown], network.head[shown]])
     lon, lat = lon[junctions], lat[junctions]

@@ -6,7 +6,9 @@ Curves are inside as SVG; maps as PNG, for their SVG would be a megabyte each.
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO, StringIO
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
+from evroute.text import slug
 
 if TYPE_CHECKING:
     import altair as alt
@@ -161,7 +164,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
-    for told in beliefs(folder, shown, manifest):
+    for told in beliefs(folder, shown):
         if isinstance(told, Learned):
             learned.append(_learned(told))
         else:
@@ -206,8 +209,8 @@ def _exploration(
             for method in charts.method_styles(group)
         }
         title = charts.panel_labels(here)[group.index[0]]
-        slug = "-".join(["explored", Path(name).stem, *map(str, names)])
-        yield slug, visits_chart(network, visits, f"{title}: roads driven")
+        parts = ["explored", Path(name).stem, *map(str, names)]
+        yield slug("-".join(parts)), visits_chart(network, visits, f"{title}: roads driven")
 
 
 def _figure(
@@ -270,4 +273,5 @@ def _template() -> Any:
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters["json"] = partial(dumps, indent=2, sort_keys=True, ensure_ascii=False)
     return environment.get_template("page.html.j2")

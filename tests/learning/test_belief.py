@@ -106,7 +106,7 @@ def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None
     np.savez(path, **arrays)
     assert not belief.is_whole(path)
     with pytest.raises(EvrouteError, match="its digest differs"):
-        load_belief(tmp_path, "one", hill, VEHICLE)
+        load_belief(tmp_path, "one", network=hill)
 
 
 def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:

@@ -10,7 +10,6 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning import parts
 from evroute.learning.belief import load_belief
@@ -171,7 +170,7 @@ def test_reset_moves_the_measured_trips_aside_in_a_folder_to_plan_on(
     assert again.aside.name.startswith("reset-20")
     assert recorded(again.aside) == before
     assert state(again.aside) == whole
-    load_belief(again.aside, None, setting.network, load_vehicle())
+    load_belief(again.aside, network=setting.network)
     assert again.trips.num_rows == 1
     then = learn(again.aside / "measured" / "0001.parquet", out, model="physics")
     assert (then.new, then.known) == (1, 1)

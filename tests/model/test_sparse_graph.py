@@ -102,6 +102,19 @@ def test_the_root_is_kept_and_read_back(denver, tmp_path, graphs):
         np.testing.assert_array_equal(kept.block(edges, edges), graphs[0].block(edges, edges))
 
 
+def test_a_root_of_which_a_part_was_damaged_is_made_again_with_one_warning(hill, tmp_path, caplog):
+    first = build_graph(hill, tmp_path)
+    diagonal = first.diagonal.copy()
+    (value,) = tmp_path.rglob("*-value.npy")
+    whole = value.read_bytes()
+    value.write_bytes(whole[:-40] + bytes(40))
+    again = build_graph(hill, tmp_path)
+    np.testing.assert_array_equal(again.diagonal, diagonal)
+    (warning,) = caplog.messages
+    assert f"{value} is damaged" in warning
+    assert value.read_bytes() == whole
+
+
 def test_the_posterior_on_some_edges_is_the_exact_one_of_all(pair, setting):
     some = setting.arms.take(np.arange(100, 1000))
     here, everywhere = (model.posterior(some) for model in pair)

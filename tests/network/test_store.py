@@ -17,7 +17,7 @@ def test_a_saved_network_loads_back_exactly_equal(hill: RoadNetwork, tmp_path: P
     odd = replace(
         hill,
         name="odd",
-        street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\ud800", "x" * 999, "#"),
+        street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\U0001f697", "x" * 999, "#"),
         elevation_m=hill.elevation_m + np.pi / 7,
         length_m=hill.length_m + 1e-9,
         control=np.arange(len(hill.turns)) % 5,
@@ -144,6 +144,7 @@ def rewritten(path: Path, *, arrays: dict[str, object] | None = None, **changes:
         ({"street": [""] * 6}, "street and road_class need 7 entries"),
         ({"junction_id": ["j0"]}, "expected"),
         ({"source": {"kind": "osm", "attribution": "", "files": [], "notes": [3]}}, "is no text"),
+        ({"edge_id": ["up"] * 7}, "is damaged (duplicate edge id 'up'; ids must be unique); build"),
         ({"street": ["other"] * 7}, "its digest differs"),
         ({"arrays": {"length_m": np.full(7, 5000.0)}}, "its digest differs"),
     ],

@@ -65,6 +65,22 @@ def test_each_option_changes_the_same_drive_as_it_should(build, setting) -> None
 
 
 @pytest.mark.data
+def test_a_damaged_survey_is_driven_again_with_one_warning(
+    build, tmp_path, monkeypatch, caplog
+) -> None:
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "cache"))
+    world = build()
+    expected_wh = world.expected_wh(world.observe(1))
+    (kept,) = (tmp_path / "cache" / "sumo").iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[: len(whole) // 2])
+    again = build()
+    assert np.array_equal(again.expected_wh(again.observe(1)), expected_wh)
+    assert kept.read_bytes() == whole
+    assert [text for text in caplog.messages if f"{kept} is damaged" in text]
+
+
+@pytest.mark.data
 def test_the_best_route_is_no_worse_than_eq_8_and_the_truth_is_repeatable(build, setting) -> None:
     world, again = build(zones=20, zone_speed_factor=0.2), build(zones=20, zone_speed_factor=0.2)
     request = world.observe(1)

@@ -1,0 +1,199 @@
+"""Compare this tree with an older commit on one machine.
+
+``make same BASE=<commit>`` takes about 15 minutes on two cores, with ``QUICK=1`` one minute. Both
+trees run the same commands at the same time, one process each. A result is identical, agrees to
+1e-12, or differs. A simulated run that differs is replayed (`replay`): its posteriors, indices,
+forecasts and energies are compared on the history of the old tree.
+
+The status is 0 if all results agree, 1 if some differ, and 2 if the old tree fails.
+"""
+
+import argparse
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from compare import HEADER, Comparison, Family, in_order
+from families import (
+    Simulation,
+    Tasks,
+    bandit,
+    learned,
+    networks,
+    plans,
+    report,
+    write_edge_table,
+    write_gps_table,
+    write_requests,
+)
+from grid import REPLAYED, in_cities, simulations, unlisted, write_trips
+from trees import CommandError, Tree, Units, check_import, checked_out, side_by_side
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SHOWN = 5
+"""Differences of each family that are printed."""
+QUICK = {"exact", "independent", "bkb", "recommended", "exact turns", "world everything"}
+"""Simulations of a quick comparison."""
+REPORTED = {"recommended", "physics+gp", "bbkb", "vehicles", "world everything"}
+"""Simulations whose reports are compared."""
+
+
+class Bench:
+    """Both trees, the files that both read, and the families compared so far."""
+
+    def __init__(self, old: Tree, new: Tree, inputs: Path) -> None:
+        self.old = old
+        self.new = new
+        self.inputs = inputs
+        self.families: list[Family] = []
+        self._started = monotonic()
+
+    def run(self, name: str, tasks: Tasks) -> dict[str, Units]:
+        """Compare the tasks of a family, print the summary, and return the old results."""
+        before, after = side_by_side(tasks, self.old, self.new)
+        family, found = Family(name), {}
+        for task, units in before.items():
+            answer = after[task]
+            if isinstance(answer, CommandError):
+                family.add(task, Comparison(differences=[str(answer)]))
+            else:
+                found |= {(task, unit): each for unit, each in in_order(units.items(), answer)}
+        different = [
+            (tasks[task], unit)
+            for (task, unit), each in found.items()
+            if each.differences and isinstance(tasks[task], Simulation)
+        ]
+        replayed = self.replays(different)
+        for (task, unit), each in found.items():
+            family.add(f"{task} {unit}".rstrip(), each, replayed=replayed.get((tasks[task], unit)))
+        self.close(family)
+        return before
+
+    def replays(self, runs: list[tuple[Any, str]]) -> dict[tuple[Any, str], Comparison]:
+        """Replay runs, each a simulation and its index, two at a time."""
+        with ThreadPoolExecutor(2) as pool:
+            return dict(zip(runs, pool.map(lambda run: self.replay(*run), runs), strict=True))
+
+    def replay(self, simulation: Simulation, index: str) -> Comparison:
+        """Record one run in the old tree, let the new tree follow it, and compare their numbers."""
+        name, found = f"{simulation.name}-{index}".replace(" ", "-"), Comparison()
+        tape = self.inputs / "tapes" / f"{name}.npz"
+        followed = tape.with_suffix(".new.npz")
+        try:
+            for tree, mode in ((self.old, "record"), (self.new, "follow")):
+                command = simulation.command(tree.scratch / mode / name, [index] if index else [])
+                tree.python(HERE / "replay.py", mode, tape, *command)
+            with np.load(tape) as old, np.load(followed) as new:
+                numbers = {each: old[each] for each in old.files if not each.startswith("route/")}
+                found.add(numbers, dict(new))
+        except CommandError as error:
+            found.differences.append(f"replay: {error}")
+        for file in (tape, followed):
+            file.unlink(missing_ok=True)
+        return found
+
+    def close(self, family: Family) -> None:
+        """Print the summary of a family and its first differences."""
+        self.families.append(family)
+        print(f"{family.line()}  {monotonic() - self._started:.0f} s", flush=True)
+        for difference in family.differences[:SHOWN]:
+            print(f"    {difference}")
+        if (more := len(family.differences) - SHOWN) > 0:
+            print(f"    and {more} more")
+
+
+def compare(bench: Bench, *, quick: bool) -> None:
+    """Run all families; later ones take their inputs from earlier results of the old tree."""
+    rng = np.random.default_rng(18)
+    inputs, old = bench.inputs, bench.old
+    offered = old.evroute("network", "list")
+    cities = [name for name in ("monaco", "luxembourg") if name in offered]
+    if len(cities) < 2:
+        print("monaco, luxembourg: not compared; set EVROUTE_DATA_DIR to their data")
+    roads = bench.run("networks", networks(["denver", *cities]))
+    edge_id = {name: units[name]["edge_id"] for name, units in roads.items()}
+
+    def ends(name: str, trips: int) -> list[list[str]]:
+        return [rng.choice(edge_id[name], 2, replace=False).tolist() for _ in range(trips)]
+
+    found: dict[str, Units] = {}
+    for name in edge_id:
+        requests = write_requests(inputs / f"{name}.csv", edge_id[name], 10 if quick else 100, rng)
+        found |= bench.run(name, plans(name, requests, ends(name, 20 if quick else 60), quick=quick))
+
+    driven = list(found["denver python"].values())
+    half = len(driven) * 2 // 3
+    first = write_edge_table(inputs / "first.csv", driven[:half], rng)
+    second = write_edge_table(inputs / "second.csv", driven, rng)
+    gps = write_gps_table(inputs / "gps.csv", found["denver trip A"]["geojson"]["lines"] * 2, rng)
+    requests = write_requests(inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng)
+    tasks = learned("edges", [first, second], [], requests, "cmm")
+    tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests, "")
+    tasks |= learned("gps", [gps], [], requests, "")
+    if not quick:
+        for model in ("exact", "edge-speeds", "svgp", "bkb"):
+            tasks |= learned(model, [first], ["--model", model], requests, "amm" * (model == "exact"))
+    bench.run("learn", tasks)
+
+    if names := unlisted(old):
+        print(f"    not simulated, name them in grid.py: {', '.join(names)}")
+    trips = write_trips(inputs / "trips.csv", ends("denver", 12))
+    runs = simulations(10 if quick else 30, trips, first)
+    if quick:
+        runs = [replace(each, indices=each.indices[:5]) for each in runs if each.name in QUICK]
+    elif cities:
+        runs += in_cities(10)
+    bench.run("simulate", {each.name: each for each in runs})
+    again = [
+        (each, index) for each in runs for index in REPLAYED.get(each.name, ()) if index in (each.indices or ("",))
+    ]
+    replayed = Family("replay")
+    for (each, index), comparison in bench.replays(again).items():
+        replayed.add(f"{each.name} {index}".rstrip(), comparison)
+    bench.close(replayed)
+
+    tasks = bandit("bandit", HERE / "bandit.toml")
+    if not quick:
+        tasks |= bandit("matern", HERE / "matern.toml")
+    bench.run("bandit", tasks | bandit("starvation", HERE / "starvation.toml"))
+    reported = {"recommended"} if quick else REPORTED
+    pages = [report(each) for each in runs if each.name in reported]
+    bench.run("report", {name: task for page in pages for name, task in page.items()})
+
+
+def main() -> int:
+    """Compare, print a line for each family, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="make same", description=__doc__.partition("\n")[0])
+    parser.add_argument("base", help="the commit to compare with, such as HEAD~1")
+    parser.add_argument("--quick", action="store_true", help="few plans and methods, in about a minute")
+    chosen = parser.parse_args()
+    with TemporaryDirectory(prefix="evroute-same-") as folder:
+        place = Path(folder)
+        inputs = place / "inputs"
+        inputs.mkdir()
+        try:
+            root = checked_out(chosen.base, ROOT, place / "base")
+            old, new = Tree("old", root, place / "old"), Tree("new", ROOT, place / "new")
+            for tree in (old, new):
+                check_import(tree)
+            print(HEADER)
+            bench = Bench(old, new, inputs)
+            compare(bench, quick=chosen.quick)
+        except CommandError as error:
+            print(f"make same: {error}", file=sys.stderr)
+            return 2
+    different = sum(len(family.differences) for family in bench.families)
+    compared = sum(family.compared for family in bench.families)
+    verdict = f"{different} differ" if different else "all the same"
+    print(f"{compared} results compared with {chosen.base}: {verdict}")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,290 @@
+"""The families of results: networks, plans, learned folders, simulated runs, bandits, reports.
+
+They use the command line and the public names of ``import evroute`` alone. A family is a table of
+tasks; a task is a function of a tree and returns its results by name.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from trees import Tree, Units
+
+Tasks = dict[str, Callable[[Tree], Units]]
+Json = dict[str, Any]
+
+NETWORK = """
+import json, sys, evroute
+n = evroute.load_network(sys.argv[1])
+columns = {"edge_id": list(n.edge_id), "n_edges": n.n_edges, "turns": n.turns.ravel().tolist()}
+print(json.dumps(columns | {name: getattr(n, name).tolist() for name in ("length_m", "climb_m")}))
+"""
+PLANS = """
+import json, sys, evroute
+n = evroute.load_network(sys.argv[1])
+for ends in json.loads(sys.argv[2]):
+    plan = evroute.plan(n, waypoints=ends)
+    routes = {name: plan.routes[name] for name in ("energy", "time", "distance")}
+    print(json.dumps({"routes": {name: {
+        "edges": list(r.edges), "edge_wh": r.edge_wh.tolist(), "energy_wh": r.energy_wh,
+        "time_s": r.time_s, "length_m": r.length_m} for name, r in routes.items()}}))
+"""
+WINTER = ["--temperature", "-5", "--wind", "8", "--wind-from", "270", "--payload", "150"]
+WINTER += ["--speed-factor", "0.9", "--search", "potential-rectified"]
+VEHICLES = ["", "", "renault-zoe", "tesla-model-3"]
+
+
+# --- networks and plans
+
+
+def networks(names: Iterable[str]) -> Tasks:
+    """Return the tasks that load networks by name."""
+    return {name: lambda tree, n=name: {n: json.loads(tree.python("-c", NETWORK, n))} for name in names}
+
+
+def write_requests(path: Path, edge_id: list[str], rows: int, rng: np.random.Generator) -> Path:
+    """Write random trips: 40 % with a charge, 25 % via a place, 25 % with a time limit."""
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        table = csv.DictWriter(handle, ["id", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"])
+        table.writeheader()
+        for number in range(rows):
+            origin, via, destination = (edge_id[row] for row in rng.choice(len(edge_id), 3, replace=False))
+            row = {"id": number, "from": origin, "to": destination, "vehicle": rng.choice(VEHICLES)}
+            if rng.random() < 0.4:
+                row |= {"soc": rng.integers(8, 90), "reserve": rng.choice([0, 5])}
+            if rng.random() < 0.25:
+                row["via"] = via
+            if rng.random() < 0.25:
+                row["max_extra_time"] = rng.choice(["5%", "20%"])
+            table.writerow(row)
+    return path
+
+
+def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -> Tasks:
+    """Return the tasks that plan on a network: requests, pairs of edges, trip A."""
+    pairs = requests.with_suffix(".pairs.csv")
+    rows = "".join(f'{number},"{origin}","{destination}"\n' for number, (origin, destination) in enumerate(ends))
+    pairs.write_text(f"id,from,to\n{rows}", encoding="utf-8")
+
+    def answers(tree: Tree, table: Path, *options: str) -> Units:
+        out = tree.evroute("route", "--network", network, "--batch", table, *options, statuses=(0, 1))
+        return {str(answer["id"]): answer for answer in map(json.loads, out.splitlines())}
+
+    def shown(tree: Tree) -> Units:
+        file = tree.scratch / f"{network}.geojson"
+        options = ["--trip", "A", "--soc", 60, "--reserve", 5, "--json", "--geojson", file]
+        plan = json.loads(tree.evroute("route", "--network", network, "--alternatives", 3, *options))
+        return {"plan": plan, "geojson": {"lines": coordinates(file)}}
+
+    def in_python(tree: Tree) -> Units:
+        lines = tree.python("-c", PLANS, network, json.dumps(ends)).splitlines()
+        return {str(number): json.loads(line) for number, line in enumerate(lines)}
+
+    tasks: Tasks = {
+        f"{network} any day": lambda tree: answers(tree, requests),
+        f"{network} winter": lambda tree: answers(tree, requests, *WINTER),
+        f"{network} python": in_python,
+        f"{network} trip A": shown,
+    }
+    if not quick:
+        tasks[f"{network} energies"] = lambda tree: answers(tree, pairs, "--only", "energy")
+    return tasks
+
+
+def coordinates(geojson: Path) -> list[list[float]]:
+    """Return the longitudes and latitudes, by turns, of each line of a GeoJSON file."""
+    features = json.loads(geojson.read_text(encoding="utf-8"))["features"]
+    lines = [each["geometry"]["coordinates"] for each in features if each["geometry"]["type"] == "LineString"]
+    return [[number for point in line for number in point] for line in lines]
+
+
+# --- learning from measured trips
+
+
+def write_edge_table(path: Path, plans: list[Json], rng: np.random.Generator) -> Path:
+    """Write trips measured edge by edge: routes of plans, 16 % above eq. 8, with noise."""
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        table = csv.writer(handle)
+        table.writerow(["trip", "edge", "energy_wh", "travel_s"])
+        for number, plan in enumerate(plans):
+            route = plan["routes"][["energy", "time"][number % 2]]
+            factor = 1.16 * (1 + 0.05 * rng.standard_normal())
+            second = route["time_s"] / len(route["edges"])
+            for edge, energy_wh in zip(route["edges"], route["edge_wh"], strict=True):
+                measured_wh = energy_wh + (factor - 1) * abs(energy_wh) + 0.1 * rng.standard_normal()
+                table.writerow([f"trip {number}", edge, f"{measured_wh:.6f}", f"{second:.3f}"])
+    return path
+
+
+def write_gps_table(path: Path, lines: list[list[float]], rng: np.random.Generator) -> Path:
+    """Write trips as GPS points every 3 s at 8 m/s with 4 m of noise, and a meter of energy."""
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        table = csv.writer(handle)
+        table.writerow(["trip", "time", "lat", "lon", "energy_wh"])
+        for number, line in enumerate(lines):
+            lon, lat = np.reshape(line, (-1, 2)).T
+            east, north = 111_320 * np.cos(np.radians(lat[0])), 111_320
+            way_m = np.concatenate([[0], np.cumsum(np.hypot(np.diff(lon) * east, np.diff(lat) * north))])
+            for point, at_m in enumerate(np.arange(0, way_m[-1], 24.0)):
+                noise_m = 4 * rng.standard_normal(2)
+                lats, lons = np.interp(at_m, way_m, lat), np.interp(at_m, way_m, lon)
+                row = [f"{lats + noise_m[0] / north:.7f}", f"{lons + noise_m[1] / east:.7f}"]
+                table.writerow([f"drive {number}", 3 * point, *row, f"{0.17 * at_m:.3f}"])
+    return path
+
+
+def learned(name: str, tables: list[Path], options: list[str], requests: Path, interval: str) -> Tasks:
+    """Return the task that learns tables into one folder, then plans on it.
+
+    Parameters
+    ----------
+    name
+        Name of the task and of the folder.
+    tables
+        Measured trips, learned one table after the other.
+    options
+        Options of ``evroute learn``.
+    requests
+        A table of trips to plan.
+    interval
+        Kind of guaranteed bounds of ``evroute route``; empty for plans without bounds.
+    """
+
+    def task(tree: Tree) -> Units:
+        folder = tree.scratch / "learned" / name
+        for table in tables:
+            tree.evroute("learn", table, "--network", "denver", "--out", folder, "--quiet", *options)
+        batch = ["route", "--network", "denver", "--belief", folder, "--batch", requests]
+        found = {"trips": columns_of(folder / "trips.parquet")}
+        for kind, more in {"plan": [], "bound": ["--interval", interval] if interval else None}.items():
+            if more is not None:
+                lines = tree.evroute(*batch, *more, statuses=(0, 1)).splitlines()
+                found |= {f"{kind} {answer['id']}": answer for answer in map(json.loads, lines)}
+        return found
+
+    return {name: task}
+
+
+# --- simulated runs
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """One ``evroute simulate`` command, with a run for each index; none if its method has one."""
+
+    name: str
+    options: tuple[object, ...]
+    indices: tuple[str, ...] = ()
+
+    def folder(self, tree: Tree) -> Path:
+        """Return the run folder in a tree."""
+        return tree.scratch / "runs" / self.name
+
+    def command(self, out: Path, indices: Iterable[str]) -> list[object]:
+        """Return the arguments of the command, for some of the indices."""
+        chosen = [argument for index in indices for argument in ("--index", index)]
+        return ["simulate", *self.options, *chosen, "--out", out, "--quiet"]
+
+    def __call__(self, tree: Tree) -> Units:
+        """Run it in a tree and return the columns of each run."""
+        tree.evroute(*self.command(self.folder(tree), self.indices))
+        rounds = columns_of(self.folder(tree) / "rounds.parquet")
+        if not self.indices:
+            return {"": rounds}
+        row = {index: np.array([each == index for each in rounds["index"]]) for index in self.indices}
+        return {index: {name: _taken(column, row[index]) for name, column in rounds.items()} for index in row}
+
+
+def _taken(column: Any, rows: Any) -> Any:
+    return (
+        column[rows] if isinstance(column, np.ndarray) else [v for v, kept in zip(column, rows, strict=True) if kept]
+    )
+
+
+def columns_of(path: Path) -> dict[str, Any]:
+    """Read a Parquet table: numbers as arrays, texts as lists."""
+    table = pq.read_table(path)
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    return {name: each.tolist() if each.dtype == object else each for name, each in columns.items()}
+
+
+# --- plain bandits and reports
+
+
+def bandit(name: str, experiment: Path) -> Tasks:
+    """Return the task that plays a plain bandit."""
+
+    def task(tree: Tree) -> Units:
+        folder = tree.scratch / "bandits" / name
+        tree.evroute("bandit", experiment, "--out", folder, "--quiet")
+        rounds = columns_of(folder / "rounds.parquet")
+        if "method" not in rounds:
+            return {"": rounds}
+        labels = np.array(rounds["method"])
+        return {str(label): {n: _taken(c, labels == label) for n, c in rounds.items()} for label in np.unique(labels)}
+
+    return {name: task}
+
+
+def report(simulation: Simulation) -> Tasks:
+    """Return the task that writes the report of a simulation and reads its tables."""
+
+    def task(tree: Tree) -> Units:
+        page = tree.scratch / f"{simulation.name}.html"
+        tree.evroute("report", simulation.folder(tree), "--out", page)
+        parser = _Tables()
+        parser.feed(page.read_text(encoding="utf-8"))
+        return {f"table {number}": {"numbers": numbers_of(rows)} for number, rows in enumerate(parser.tables)}
+
+    return {simulation.name: task}
+
+
+class _Tables(HTMLParser):
+    """Collects the cells of every table: ``tables[i][row][column]``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[list[list[str]]] = []
+        self._cell: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self._cell = []
+
+    def handle_data(self, data: str) -> None:
+        if self._cell is not None:
+            self._cell.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th") and self._cell is not None:
+            self.tables[-1][-1].append("".join(self._cell).strip())
+            self._cell = None
+
+
+def numbers_of(rows: list[list[str]]) -> list[list[float]]:
+    """Return the numbers of each row of a table, but for columns in milliseconds."""
+    head, *body = rows
+    kept = [place for place, title in enumerate(head) if "(ms)" not in title]
+    found = []
+    for row in body:
+        cells = [row[place].replace(",", "") for place in kept if place < len(row)]
+        found.append([float(cell) for cell in cells if _is_number(cell)])
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,117 @@
+"""Two source trees, run by one interpreter: each with its own data folder, cache and outputs."""
+
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+Units = dict[str, Any]
+"""Results by name: one plan, one run, one table."""
+THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+
+
+class CommandError(Exception):
+    """A command that ended with an unexpected status; its message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A checkout of the project, and the folder that its commands run in."""
+
+    name: str
+    root: Path
+    scratch: Path
+
+    def python(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
+        """Return the standard output of the interpreter with this tree's package first.
+
+        Raises
+        ------
+        CommandError
+            If the exit status is not one of ``statuses``.
+        """
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        own = {"PYTHONPATH": self.root, "EVROUTE_CACHE_DIR": self.scratch / "cache", "COLUMNS": 200}
+        own |= {f"{library}_NUM_THREADS": 1 for library in THREADS}
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            cwd=self.scratch,
+            env=os.environ | {name: str(value) for name, value in own.items()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode not in statuses:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            command = " ".join(map(str, arguments))[:150]
+            raise CommandError(f"status {done.returncode} of '{command}': {last}")
+        return done.stdout
+
+    def evroute(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
+        """Return the standard output of an ``evroute`` command; raises as `python`."""
+        return self.python("-m", "evroute", *arguments, statuses=statuses)
+
+
+def checked_out(commit: str, root: Path, to: Path) -> Path:
+    """Write the files of a commit of the repository ``root`` to the folder ``to``, and return it.
+
+    Raises
+    ------
+    CommandError
+        If there is no such commit.
+    """
+    done = subprocess.run(
+        ["git", "-C", str(root), "archive", "--format=tar", commit], capture_output=True, check=False
+    )
+    if done.returncode:
+        raise CommandError(done.stderr.decode().strip().splitlines()[-1])
+    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+        archive.extractall(to, filter="data")
+    return to
+
+
+def check_import(tree: Tree) -> None:
+    """Check that the tree's own package is imported.
+
+    Raises
+    ------
+    CommandError
+        If it is another one.
+    """
+    imported = Path(tree.python("-c", "import evroute; print(evroute.__file__)").strip())
+    if not imported.is_relative_to(tree.root):
+        raise CommandError(f"the {tree.name} tree imports {imported}, which is not in {tree.root}")
+
+
+def side_by_side(
+    tasks: Mapping[str, Callable[[Tree], Units]], old: Tree, new: Tree
+) -> tuple[dict[str, Units], dict[str, Units | CommandError]]:
+    """Return the results of every task in both trees, which work at the same time.
+
+    Raises
+    ------
+    CommandError
+        If a task fails in the old tree: there is nothing to compare with.
+    """
+
+    def results(tree: Tree) -> dict[str, Units | CommandError]:
+        found: dict[str, Units | CommandError] = {}
+        for name, task in tasks.items():
+            try:
+                found[name] = task(tree)
+            except CommandError as error:
+                found[name] = error
+        return found
+
+    with ThreadPoolExecutor(2) as pool:
+        before, after = pool.map(results, (old, new))
+    for name, units in before.items():
+        if isinstance(units, CommandError):
+            raise CommandError(f"{name} fails in the old tree: {units}")
+    return before, after  # type: ignore[return-value]
