@@ -33,12 +33,12 @@ def learn(
         str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
     ] = "reference",
     model: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="trips: coefficients of whole trips, with the intervals that they need; or a "
-            "model of edges from 'evroute method list'."
+            "model of edges from 'evroute method list'. [that of --out, or trips]"
         ),
-    ] = "trips",
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
     ] = None,

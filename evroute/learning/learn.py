@@ -76,7 +76,7 @@ def learn(
     *,
     network: str = "denver",
     vehicle: str = DEFAULT_VEHICLE,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str = DEFAULT_SPREAD,
     reset: bool = False,
@@ -94,7 +94,8 @@ def learn(
         Names or files.
     model, options
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
-        its options, ``arms="turns"`` and ``learn_speeds=True`` among them.
+        its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
+        folder, and ``"trips"`` for a new one.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
@@ -108,11 +109,14 @@ def learn(
         it was.
     """
     setting = load_setting(network, vehicle, prior)
+    folder = Folder(Path(out))
+    if model is None:
+        model, options = _method_of(folder, options or {}, reset=reset)
     fresh = _before_trips(model, options or {}, setting)
     measured = read_measured(
         Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
     )
-    folder, run = Folder(Path(out)), f"{setting.network.name}-learned"
+    run = f"{setting.network.name}-learned"
     manifest = {
         "kind": "learned",
         "method": belief.method_of(fresh),
@@ -120,7 +124,7 @@ def learn(
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
-    reset = reset and (folder.path / "manifest.json").exists()
+    reset = reset and folder.has_manifest
     if not reset:
         folder.open(manifest)
     elif folder.manifest().get("kind") != "learned":
@@ -171,6 +175,15 @@ def learn(
         aside=aside,
         findings=findings(pa.table(trips), learner),
     )
+
+
+def _method_of(
+    folder: Folder, options: dict[str, Any], *, reset: bool
+) -> tuple[str, dict[str, Any]]:
+    """Return the model of a folder with its options and those given, or the default."""
+    made = {} if reset or not folder.has_manifest else folder.manifest()
+    method = dict(made.get("method", {"model": DEFAULT_MODEL}))
+    return str(method.pop("model")), {k: v for k, v in method.items() if k != "index"} | options
 
 
 def _before_trips(

@@ -39,8 +39,9 @@ EDGE_COLUMNS = (
     "auxiliary_w",
     "temperature_c",
     "payload_kg",
+    "known_variance_wh2",
 )
-AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
+AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg", "known_variance_wh2")
 """Columns of which a trip keeps its first value."""
 TEXT = ("trip", "edge", "vehicle", "time")
 NUMBERS = ("energy_wh", "energy_kwh", "travel_s", "departed_s", "lat", "lon", *AT_DEPARTURE)
@@ -50,6 +51,7 @@ DEPARTURE_RANGES = {
     "auxiliary_w": (0.0, 50_000.0),
     "temperature_c": (-60.0, 60.0),
     "payload_kg": (0.0, 20_000.0),
+    "known_variance_wh2": (0.0, 1e12),
 }
 
 JAM_WH = 500.0
@@ -213,6 +215,8 @@ def read_edges(
             departed_s = float(departures_s[rows[0]])
             first = {name: float(values[rows[0]]) for name, values in of_day.items()}
             check_departure(first)
+            variance_wh2 = first.get("known_variance_wh2", 0.0)
+            first["known_variance_wh2"] = float(np.nan_to_num(variance_wh2))
             found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
             check_trip(found, setting)
         except ImpossibleTripError as error:

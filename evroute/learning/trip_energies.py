@@ -65,6 +65,11 @@ class TripEnergies:
         return self.belief.seen
 
     @property
+    def inflation(self) -> float:
+        """Factor on the deviations of its forecasts: 1, for their spread is learned."""
+        return 1.0
+
+    @property
     def note(self) -> str:
         """Number of trips behind the forecasts, in words; empty if there are none."""
         n = self.belief.trips

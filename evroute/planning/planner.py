@@ -68,6 +68,10 @@ class LearnedDay(Protocol):
 class LearnedEnergies(Protocol):
     """The parts of a learned belief that a planner needs (`load_belief`)."""
 
+    @property
+    def inflation(self) -> float:
+        """Factor on the deviations of its forecasts."""
+
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Raise EvrouteError unless it is about this network and this vehicle."""
 

@@ -56,7 +56,9 @@ def test_a_belief_plans_the_same_energies(
 ) -> None:
     folder, *run = belief
     chosen = ["--belief", HERE / folder, *(["--run", *run] if run else [])]
-    plan = json.loads(output_or_refusal(maker, "route", "--network", NETWORK, "--trip", "B", "--json", *chosen))
+    plan = json.loads(
+        output_or_refusal(maker, "route", "--network", NETWORK, "--trip", "B", "--json", *chosen)
+    )
     route = plan["routes"]["energy"]
     assert route["energy_wh"] == pytest.approx(energy_wh, rel=1e-9)
     assert route["forecast"]["interval_90_wh"] == pytest.approx(interval_90_wh, rel=1e-9)
