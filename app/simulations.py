@@ -65,7 +65,7 @@ def start(experiment: Experiment, folder: RunFolder) -> None:
     process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, encoding="utf-8")
     _workers[folder.path.resolve()] = process
     if process.stdin is not None:  # it stays open: its end is the end of this server
-        process.stdin.write(experiment.model_dump_json(exclude_none=True) + "\n")
+        print(experiment.model_dump_json(exclude_none=True), file=process.stdin)
         process.stdin.flush()
 
 

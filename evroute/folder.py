@@ -21,6 +21,8 @@ SHOWN_CHARACTERS = 40
 """Of each value that differs."""
 BRIEF_S = 1.0
 """Longest wait for a lock without a notice, s; `Folder.writer` holds a lock for an instant."""
+_ADDED = {"kernel": '"matern-5/2"', "configuration.kernel": '"matern-5/2"'}
+"""Keys that folders of earlier versions lack, with the values that they had."""
 _TELLING = (".name", ".kind", ".model", ".index")
 """Endings of keys that are shown before others as deep."""
 
@@ -54,7 +56,7 @@ class Folder:
                 )
             self.write_manifest(manifest)
             return
-        there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
+        there, here = _ADDED | dict(_flat(self.manifest())), _ADDED | dict(_flat(manifest))
         different = [key for key in there.keys() | here.keys() if there.get(key) != here.get(key)]
         different.sort(key=lambda key: (key.count("."), not key.endswith(_TELLING), key))
         if different:

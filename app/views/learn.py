@@ -135,9 +135,9 @@ def others(folders: list[RunFolder]) -> None:
                 st.rerun()
             name, button = st.columns([3, 1])
             share, words = progress(folder)
-            name.progress(share, f"`{folder.path}`: {words}")
-            label = f"Stop {folder.path.name}"
-            if button.button(label, key=f"stop:{folder.path.name}", width="stretch"):
+            name.progress(share, literal(f"{folder.path}: {words}"))
+            key, stop_label = f"stop:{folder.path.name}", f"Stop {folder.path.name}"
+            if button.button(literal(stop_label), key=key, width="stretch"):
                 stop(folder)
                 st.rerun()
 

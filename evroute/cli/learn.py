@@ -51,6 +51,9 @@ def learn(
     prior: Annotated[
         str, typer.Option(help="Size of prior deviations: paper, dissipation.")
     ] = "paper",
+    kernel: Annotated[
+        str, typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf.")
+    ] = "matern-5/2",
     reset: Annotated[
         bool,
         typer.Option(
@@ -73,6 +76,7 @@ def learn(
             model=model,
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
+            kernel=kernel,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )

@@ -114,38 +114,6 @@ def simulate(
         float | None,
         typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less."),
     ] = None,
-    beta_scale: Annotated[
-        float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")
-    ] = None,
-    omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
-    xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
-    inducing_points: Annotated[
-        int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")
-    ] = None,
-    slots: Annotated[
-        str | None,
-        typer.Option(
-            help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]"
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")
-    ] = None,
-    arms: Annotated[
-        str | None,
-        typer.Option(
-            help="What models learn on: edges, turns (edges as entered), or turns-braked. [edges]"
-        ),
-    ] = None,
-    guard: Annotated[
-        bool,
-        typer.Option(
-            "--guard", help="Let no method lose more than a small budget against the eq. 8 route."
-        ),
-    ] = False,
     prior: Annotated[
         list[str] | None,
         typer.Option(
@@ -156,12 +124,10 @@ def simulate(
         list[float] | None,
         typer.Option(help="Of worlds and models, in standard deviations of a context. [1]"),
     ] = None,
-    fit_hyperparameters: Annotated[
-        bool,
-        typer.Option(
-            "--fit-hyperparameters", help="Fit kernel and noise to the trips as these come in."
-        ),
-    ] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf. [matern-5/2]"),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
     jobs: Annotated[
         int, typer.Option(min=1, help="Processes; the results do not depend on it.")
@@ -189,23 +155,11 @@ def simulate(
     from evroute.experiments.experiment import simulate as run
     from evroute.experiments.runs import RunFolder
 
-    flags = {
-        "variance_scale": variance_scale,
-        "beta_scale": beta_scale,
-        "omega": omega,
-        "xi": xi,
-        "inducing_points": inducing_points,
-        "batch_size": batch_size,
-        "slots": slots,
-        "device": device,
-        "arms": arms,
-        "guard": guard or None,
-        "fit_hyperparameters": fit_hyperparameters or None,
+    flags = {} if variance_scale is None else {"variance_scale": variance_scale}
+    options = flags | dict(map(_parsed, option or ()))
+    grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale} | {
+        "kernel": kernel
     }
-    options = {name: value for name, value in flags.items() if value is not None} | dict(
-        map(_parsed, option or ())
-    )
-    grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale}
     choices = (
         {"network": network, "trip": trip, "method": method, "model": model, "index": index}
         | grids

@@ -14,7 +14,9 @@ from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import Method
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.policy.conformal import AdaptiveConformal
@@ -39,9 +41,10 @@ def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None 
     setting = belief.setting
     about = {
         "method": method_of(belief),
-        "prior": setting.spread,
-        "lengthscale": setting.lengthscale,
-        "temperature": setting.temperature,
+        "prior": setting.assumed.spread,
+        "kernel": setting.assumed.kernel,
+        "lengthscale": setting.assumed.lengthscale,
+        "temperature": setting.assumed.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
@@ -101,8 +104,7 @@ def load_belief(
     setting = Setting(
         roads,
         Vehicle(**about["vehicle"]),
-        spread=about["prior"],
-        lengthscale=about["lengthscale"],
+        Prior(about["prior"], about.get("kernel", DEFAULT_KERNEL), about["lengthscale"]),
     )
     return _restored(path, setting, state, about, conformal)
 

@@ -35,7 +35,9 @@ from evroute.learning.parts import adopt_tables, append_part, read_parts, set_as
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
@@ -79,6 +81,7 @@ def learn(
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str = DEFAULT_SPREAD,
+    kernel: str = DEFAULT_KERNEL,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -90,8 +93,10 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle, prior
+    network, vehicle
         Names or files.
+    prior, kernel
+        Spread of the prior deviations, and kernel between contexts.
     model, options
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
@@ -108,7 +113,7 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, prior)
+    setting = load_setting(network, vehicle, Prior(prior, kernel))
     folder = Folder(Path(out))
     if model is None:
         model, options = _method_of(folder, options or {}, reset=reset)
@@ -121,6 +126,7 @@ def learn(
         "kind": "learned",
         "method": belief.method_of(fresh),
         "prior": prior,
+        "kernel": kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }

@@ -288,7 +288,7 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
 def make_space(method: Method, setting: Setting) -> SearchSpace:
     """Return a new space of the arms of a method, for one learner."""
     if not method.arms:
-        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.temperature)
+        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.assumed.temperature)
     return TurnSpace(
         setting.edges,
         setting.turn_table,

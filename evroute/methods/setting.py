@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
+from evroute.energy.prior import EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.methods.prior import DEFAULT_PRIOR, Prior
 from evroute.model import build
-from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
@@ -38,12 +38,8 @@ class Setting:
     ----------
     network, vehicle
         Roads, and the vehicle that drives them.
-    spread
-        Spread of the prior deviations over the arms, one of `energy.prior.SPREADS`.
-    lengthscale
-        Of the kernel, in standard deviations of the contexts.
-    temperature
-        Whether contexts have the temperature as a further feature.
+    assumed
+        Spread, kernel and contexts of the prior.
     space
         The arms; the edges of the network if None.
     """
@@ -52,18 +48,14 @@ class Setting:
         self,
         network: RoadNetwork,
         vehicle: Vehicle,
+        assumed: Prior = DEFAULT_PRIOR,
         *,
-        spread: str = DEFAULT_SPREAD,
-        lengthscale: float = DEFAULT_LENGTHSCALE,
-        temperature: bool = False,
         space: SearchSpace | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
-        self.spread = spread
-        self.lengthscale = lengthscale
-        self.temperature = temperature
-        self.space = space or EdgeSpace(network, vehicle, temperature=temperature)
+        self.assumed = assumed
+        self.space = space or EdgeSpace(network, vehicle, temperature=assumed.temperature)
         self._on_turns: dict[bool, Setting] = {}
 
     def on_turns(self, *, controls: bool = False) -> "Setting":
@@ -72,9 +64,7 @@ class Setting:
             self._on_turns[controls] = Setting(
                 self.network,
                 self.vehicle,
-                spread=self.spread,
-                lengthscale=self.lengthscale,
-                temperature=self.temperature,
+                self.assumed,
                 space=TurnSpace(self.edges, self.turn_table, controls=controls),
             )
         return self._on_turns[controls]
@@ -102,7 +92,7 @@ class Setting:
     @cached_property
     def prior(self) -> EnergyPrior:
         """Physics of every arm and the spreads around it."""
-        return self.space.prior(self.spread)
+        return self.space.prior(self.assumed.spread)
 
     @property
     def arms(self) -> Arms:
@@ -132,7 +122,7 @@ class Setting:
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
         """The prior covariance with the spread "dissipation", whatever the setting's own."""
-        if self.spread == "dissipation":
+        if self.assumed.spread == "dissipation":
             return self.kernel
         return self._kernel(self.space.prior("dissipation"), _graph(self.network))
 
@@ -152,8 +142,9 @@ class Setting:
         return build.prior_factor(self.kernel, self.arms, cache_dir())
 
     def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
-        lengthscales = self.lengthscale * self.space.lengthscale_factors
-        return EdgeContextKernel(self.space.graph(of_edges), prior.std_wh, lengthscales)
+        lengthscales = self.assumed.lengthscale * self.space.lengthscale_factors
+        graph = self.space.graph(of_edges)
+        return EdgeContextKernel(graph, prior.std_wh, lengthscales, context=self.assumed.kernel)
 
     def ends(self, trip: str) -> tuple[int, int]:
         """Return origin and destination, network rows, of a named trip or of ``PLACE to PLACE``.
@@ -175,34 +166,22 @@ class Setting:
 
 
 @cache
-def load_setting(
-    network: str,
-    vehicle: str,
-    spread: str = DEFAULT_SPREAD,
-    lengthscale: float = DEFAULT_LENGTHSCALE,
-    temperature: bool = False,
-) -> Setting:
+def load_setting(network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR) -> Setting:
     """Return the setting of a network and a vehicle over the edges; equal calls share one.
 
     Parameters
     ----------
     network, vehicle
         A name or a file each.
-    spread, lengthscale, temperature
-        As in `Setting`.
+    assumed
+        Spread, kernel and contexts of the prior.
 
     Raises
     ------
     EvrouteError
         If there is no such network or vehicle, or it cannot be read.
     """
-    return Setting(
-        _network(network),
-        load_vehicle(vehicle),
-        spread=spread,
-        lengthscale=lengthscale,
-        temperature=temperature,
-    )
+    return Setting(_network(network), load_vehicle(vehicle), assumed)
 
 
 @cache

@@ -26,6 +26,7 @@ COLUMNS = {
     "index",
     "search",
     "prior",
+    "kernel",
     "lengthscale",
     "network",
     "trip",

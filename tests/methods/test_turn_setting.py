@@ -10,6 +10,7 @@ from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_index, make_model, make_space
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.network.controls import LIGHT, RIGHT_OF_WAY
 from evroute.planning.weights import WEIGHT_RULES
@@ -96,7 +97,7 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
     setting = Setting(
         replace(road, control=np.where(lit, LIGHT, RIGHT_OF_WAY)),
         load_vehicle(),
-        spread="dissipation",
+        Prior("dissipation"),
     )
     foretold = {}
     for controls in (None, True):

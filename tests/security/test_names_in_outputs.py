@@ -19,6 +19,7 @@ import pytest
 
 from evroute.cli import main
 from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.errors import EvrouteError
 from evroute.network import store
 from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
@@ -157,7 +158,15 @@ def flat(value: Any) -> list[Any]:
     return [value]
 
 
-@pytest.mark.parametrize("field", FIELDS)
+def test_a_stored_network_whose_name_is_no_name_is_refused(
+    hill: RoadNetwork, payload: Any, tmp_path: Path
+) -> None:
+    store.save(named(hill, "name", payload.long("name"))[0], tmp_path / "roads.npz")
+    with pytest.raises(EvrouteError, match="cannot name a network"):
+        store.load(tmp_path / "roads.npz")
+
+
+@pytest.mark.parametrize("field", [field for field in FIELDS if field != "name"])
 def test_the_terminal_shows_the_text_itself(
     field: str,
     hill: RoadNetwork,
