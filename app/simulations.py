@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from tempfile import mkdtemp
 from zlib import crc32
@@ -13,6 +12,7 @@ import streamlit as st
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
+from evroute.limits import parse_toml
 from evroute.resources import app_path
 from evroute.worlds.world import World, load_world
 
@@ -37,8 +37,8 @@ def own_world(content: bytes) -> World:
         If it is none.
     """
     try:
-        table = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = parse_toml(content.decode(), "the world file")
+    except ValueError as error:
         raise EvrouteError(f"the world file is not TOML: {error}") from None
     if table.get("kind") not in WITHOUT_A_FILE:
         raise EvrouteError(f"the kind of a world given here is {' or '.join(WITHOUT_A_FILE)}")

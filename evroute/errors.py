@@ -9,6 +9,10 @@ class NetworkFormatError(EvrouteError):
     """A network, raster or stored file that cannot be read."""
 
 
+class LimitError(EvrouteError):
+    """An input beyond a limit of `evroute.limits`; the message names its variable."""
+
+
 class UnknownNameError(EvrouteError):
     """A network, vehicle, trip, edge or method that is not there; the message lists what is."""
 

@@ -2,13 +2,13 @@
 
 import errno
 import os
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from evroute import limits
 from evroute.errors import EvrouteError
 
 
@@ -52,11 +52,11 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
     Raises
     ------
     EvrouteError
-        If it does not exist or is not TOML.
+        If it does not exist, is not TOML, or is too large or nested too deep.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return limits.parse_toml(limits.read_text(path, "toml_mb"), f"{what} {path}")
     except FileNotFoundError:
         raise EvrouteError(f"{what} {path} does not exist") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise EvrouteError(f"{what} {path} is not TOML: {error}") from None

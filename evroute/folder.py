@@ -9,6 +9,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from evroute import limits
 from evroute.errors import EvrouteError
 from evroute.files import replacing
 
@@ -71,7 +72,9 @@ class Folder:
         """
         target = self.path / "manifest.json"
         try:
-            manifest: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+            manifest: dict[str, Any] = limits.parse_json(
+                limits.read_text(target, "json_mb"), str(target)
+            )
         except FileNotFoundError:
             raise EvrouteError(
                 f"{self.path} is no folder of runs: it has no manifest.json"
@@ -80,6 +83,10 @@ class Folder:
             raise EvrouteError(
                 f"{target} is unreadable; remove {self.path} or choose another --out"
             ) from None
+        if not isinstance(manifest, dict):
+            raise EvrouteError(
+                f"{target} holds no table; remove {self.path} or choose another --out"
+            )
         return manifest
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:

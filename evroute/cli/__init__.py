@@ -4,7 +4,9 @@ Imports of numpy and all that stands on it happen inside the commands, so that `
 stays instant.
 """
 
+import os
 import sys
+import traceback
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +33,8 @@ app.command()(learn.learn)
 app.command()(report.report)
 app.command()(dashboard.app)
 
+SHOWN_CHARACTERS = 2_000
+"""Of the message of an error, which can quote its input."""
 # what typer raises for wrong options and arguments; it has no public name of its own
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
@@ -54,7 +58,11 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; a request that cannot be met is one line on stderr and exit status 2."""
+    """Run the command line.
+
+    A request that cannot be met is one line on stderr and exit status 2; an error that nobody
+    foresaw is one line and exit status 70, after its traceback where ``EVROUTE_DEBUG`` is 1.
+    """
     try:
         sys.exit(app(standalone_mode=False))
     except _USAGE_ERROR as error:
@@ -62,7 +70,7 @@ def main() -> None:
         if message.startswith("Usage:"):  # a group without a command answers with its help
             print(message, file=sys.stderr)
             sys.exit(2)
-        _fail(" ".join(message.split()), 2)
+        _fail(message, 2)
     except EvrouteError as error:
         _fail(str(error), 2)
     except OSError as error:
@@ -70,8 +78,15 @@ def main() -> None:
         _fail(f"{error.strerror or error}{where}", 2)
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
+    except Exception as error:
+        if os.environ.get("EVROUTE_DEBUG") == "1":
+            traceback.print_exc()
+        reason = f"{type(error).__name__}: {error}"
+        _fail(f"internal error; EVROUTE_DEBUG=1 shows its traceback: {reason}", 70)
 
 
 def _fail(message: str, status: int) -> None:
-    print(f"evroute: {message}", file=sys.stderr)
+    line = " ".join(message.split())
+    line = line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}..."
+    print(f"evroute: {line}", file=sys.stderr)
     sys.exit(status)

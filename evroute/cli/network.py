@@ -1,6 +1,5 @@
 """``evroute network``: what networks there are, what is in them, building, exporting and closing roads."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,14 +82,14 @@ def build(
     smoothing: Smoothing = 30.0,
 ) -> None:
     """Build a network from one source and keep it under a name; a failure leaves an older one of that name usable."""
-    from evroute.network import catalog
+    from evroute.network.road_network import check_name
 
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
     if len(given) != 1:
         raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
     ((option, source),) = given.items()
-    catalog.check_name(name)
+    check_name(name)
     _build(lambda: _read(option, str(source), name), f"reading {source}", elevation, smoothing)
 
 
@@ -167,9 +166,10 @@ def close(
 ) -> None:
     """Close roads, for roadworks: keep a copy of a network without them, to plan on."""
     from evroute.network import catalog, closures
+    from evroute.network.road_network import check_name
 
     network = catalog.load_network(name)
-    catalog.check_name(new)
+    check_name(new)
     if new == network.name:
         raise typer.BadParameter("give the copy a name of its own", param_hint="--as")
     closed = closures.named(network, edges or [])
@@ -187,9 +187,12 @@ def _build(
     from rich.console import Console
 
     from evroute.network import catalog
+    from evroute.network.elevation import GREATEST_SMOOTHING_M
 
-    if not math.isfinite(smoothing):
-        raise typer.BadParameter("it must be a number of metres", param_hint="--smoothing")
+    if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
+        raise typer.BadParameter(
+            f"it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} metres", param_hint="--smoothing"
+        )
     console = Console(stderr=True)
     with console.status(doing) as status:
         network = read()

@@ -32,7 +32,7 @@ from evroute.folder import Folder
 from evroute.methods.method import Method
 from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.hyperparameters import Fit
-from evroute.tables import read_columns, write_columns
+from evroute.tables import check_size, read_columns, write_columns
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 from evroute.worlds.world import World
@@ -172,6 +172,7 @@ class RunFolder(Folder):
             raise EvrouteError(
                 f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
             )
+        check_size(target)
         return pq.read_table(target)
 
     def _table(self, kind: str, run_name: str) -> Path:

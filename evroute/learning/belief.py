@@ -8,11 +8,12 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.random import default_rng
 
+from evroute import limits
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import replacing
 from evroute.folder import Folder
-from evroute.methods.method import Method, make_model, make_space
+from evroute.methods.method import Method, checked_method, make_model, make_space
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel
 from evroute.network.road_network import RoadNetwork
@@ -21,6 +22,7 @@ from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
 _CONFORMAL = "conformal/"
+_KEYS = {"method", "prior", "lengthscale", "network", "digest", "vehicle"}
 SHOWN_RUNS = 10
 
 
@@ -89,7 +91,7 @@ def load_belief(
                 else "; name it with --vehicle"
             )
         )
-    return _restored(state, about, setting)
+    return _restored(state, about, setting, path)
 
 
 def load_conformal(folder: Path, run: str | None) -> AdaptiveConformal:
@@ -119,11 +121,12 @@ def continued(path: Path, setting: Setting) -> tuple[EnergyModel, AdaptiveConfor
         If it is unreadable.
     """
     state, about, conformal = _read(path)
-    return _restored(state, about, setting), conformal, about["trips"]
+    return _restored(state, about, setting, path), conformal, about["trips"]
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
     try:
+        limits.check_archive(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             state = {name: stored[name] for name in stored.files}
             widths = {name: state.pop(name) for name in stored.files if name.startswith(_CONFORMAL)}
@@ -132,19 +135,41 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal
                 conformal.restore(
                     {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
                 )
-            return state, json.loads(str(state.pop(_ABOUT))), conformal
+            return state, _about(str(state.pop(_ABOUT)), path), conformal
     except (OSError, EOFError, BadZipFile, KeyError, ValueError):
         raise EvrouteError(f"{path} is unreadable; run again what made it") from None
 
 
-def _restored(state: dict[str, Any], about: dict[str, Any], setting: Setting) -> EnergyModel:
+def _about(text: str, path: Path) -> dict[str, Any]:
+    """Return the description of a belief.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, or lacks a key.
+    """
+    about = limits.parse_json(text, str(path))
+    if not isinstance(about, dict) or not about.keys() >= _KEYS:
+        raise ValueError("no description of a belief")
+    return about
+
+
+def _restored(
+    state: dict[str, Any], about: dict[str, Any], setting: Setting, path: Path
+) -> EnergyModel:
     # A plan draws few edges at once and needs no factor of all; it predicts once and needs no GPU.
     options = {"prior_factor": None, "device": "cpu", "rng": default_rng(0)}
-    method = Method.model_validate(about["method"])
+    method = checked_method(about["method"])
     model = make_model(method, setting, options)
     if space := make_space(method, setting):
         model = TurnBelief(model, space, setting.arms)
-    model.restore(state)
+    try:
+        model.restore(state)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise EvrouteError(
+            f"{path} does not hold the state of its method {method.name} ({error}); "
+            "run again the command that made it"
+        ) from error
     return model
 
 

@@ -244,8 +244,11 @@ class _Rows:
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
+        from evroute.tables import check_size
+
         rows = cls()
         try:
+            check_size(path)
             stored = pq.read_table(path)
         except (pa.ArrowException, OSError):
             raise EvrouteError(f"{path} is unreadable; learn anew with --reset") from None

@@ -5,6 +5,7 @@ time (ISO 8601 or seconds, when the edge was entered), travel_s and vehicle. A t
 read is refused; a trip that cannot have been is set aside with the reason, and the others go on.
 """
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
@@ -109,22 +111,29 @@ def read_table(
     Raises
     ------
     EvrouteError
-        If the file is missing, cannot be read, is empty, or holds text where numbers belong.
+        If the file is missing, cannot be read, is empty, holds text where numbers belong, or is
+        beyond a limit of `evroute.limits`.
     """
     import pyarrow as pa
     import pyarrow.csv
-    import pyarrow.parquet
+
+    from evroute.tables import check_texts, read_foreign
 
     if not path.is_file():
         raise EvrouteError(f"trip table {path} does not exist")
     try:
         if path.suffix == ".parquet":
-            table = pyarrow.parquet.read_table(path)
+            table = read_foreign(path)
         else:
             types = dict.fromkeys(text, pa.string())
             options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
-            table = pyarrow.csv.read_csv(path, convert_options=options)
-    except (pa.ArrowException, OSError) as error:
+            with limits.unpacked(path) as stream:
+                columns = stream.peek().partition(b"\n")[0].count(b",") + 1
+                limits.check("columns", columns, f"table {path} has {{}} columns or more")
+                table = pyarrow.csv.read_csv(stream, convert_options=options)
+            check_texts(path, table)
+            limits.check("rows", table.num_rows, f"table {path} has {{}} rows")
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         raise EvrouteError(
             f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
         ) from None

@@ -9,7 +9,6 @@
 
 import hashlib
 import os
-import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +20,8 @@ from evroute import __version__
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network import elevation, store, sumo_net
 from evroute.network.fetch import published
-from evroute.network.road_network import RoadNetwork
+from evroute.network.road_network import RoadNetwork, check_name
 from evroute.resources import data_path
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def load_network(name: str | Path) -> RoadNetwork:
@@ -168,18 +165,6 @@ def keep(network: RoadNetwork) -> Path:
     path = _kept_path(network.name)
     _save(network, path)
     return path
-
-
-def check_name(name: str) -> None:
-    """Refuse a network name that could not be a plain file name.
-
-    Raises
-    ------
-    EvrouteError
-        If it is not letters, digits, ``.``, ``_`` and ``-``, starting with a letter or digit.
-    """
-    if not _NAME.fullmatch(name) or name.endswith(".npz"):
-        raise EvrouteError(f"'{name}' cannot name a network; use letters, digits, '.', '_' and '-'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from evroute.network import raster
 from evroute.network.road_network import RoadNetwork
 
 DEFAULT_SMOOTHING_M = 30.0
+GREATEST_SMOOTHING_M = 1e6
+"""No hill is left long before."""
 # Above this share of junctions without a height, filling them from their neighbours would be
 # inventing terrain.
 GREATEST_MISSING_SHARE = 0.1
@@ -155,8 +157,10 @@ def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) ->
     ValueError
         If the strength is negative or not finite.
     """
-    if not (np.isfinite(smoothing_m) and smoothing_m >= 0):
-        raise ValueError(f"smoothing_m is {smoothing_m}; it must be a number >= 0")
+    if not 0 <= smoothing_m <= GREATEST_SMOOTHING_M:
+        raise ValueError(
+            f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m"
+        )
     system = eye_array(network.n_junctions) + smoothing_m * _laplacian(network)
     return _solve(csc_matrix(system), elevation_m)
 

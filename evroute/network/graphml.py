@@ -12,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
+from xml.parsers import expat
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import MissingPackageError, NetworkFormatError
-from evroute.network import controls, limits, osm_tags
+from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
+from evroute.network import controls, osm_tags, speed_limits
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
@@ -38,6 +40,8 @@ def read(path: Path, name: str) -> RoadNetwork:
         If OSMnx is not installed.
     NetworkFormatError
         If the file is missing, not GraphML, not of a street graph, or without a drivable road.
+    LimitError
+        If it is too large or nested too deep.
     """
     try:
         import osmnx
@@ -46,10 +50,13 @@ def read(path: Path, name: str) -> RoadNetwork:
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+        limits.check_xml(path)
         graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    except ParseError as error:
+    except LimitError:
+        raise
+    except (ParseError, expat.ExpatError) as error:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
     except (
         Exception
@@ -211,13 +218,13 @@ def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
     """Return the speeds (n,) in m/s, and a note on how many were imputed."""
-    own_kmh = limits.plausible(
+    own_kmh = speed_limits.plausible(
         np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
     )
     texts = [
         "|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges
     ]
-    tagged_kmh = np.where(np.isnan(own_kmh), limits.parse_kmh(texts), own_kmh)
+    tagged_kmh = np.where(np.isnan(own_kmh), speed_limits.parse_kmh(texts), own_kmh)
     classes = [_first(data, "highway") or "road" for *_, data in edges]
-    kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
-    return kmh / 3.6, limits.note(float(np.isnan(tagged_kmh).mean()), untagged)
+    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
+    return kmh / 3.6, speed_limits.note(float(np.isnan(tagged_kmh).mean()), untagged)

@@ -15,9 +15,10 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
-from evroute.network import controls, limits, osm_tags, restrictions
+from evroute.network import controls, osm_tags, restrictions, speed_limits
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
@@ -207,6 +208,8 @@ def _turns(
     leaving: defaultdict[int, list[int]] = defaultdict(list)
     for row, edge in enumerate(edges):
         leaving[edge.tail].append(row)
+    met = sum(len(leaving[edge.head]) for edge in edges)
+    limits.check("turns", met, "the network has {} turns or more")
     turns = set()
     for row, edge in enumerate(edges):
         onward = leaving[edge.head]
@@ -234,11 +237,11 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
         osm_tags.limit(extract.ways[way].tags, "backward" if back else "forward")
         for way, back in roads
     ]
-    tagged_kmh = limits.parse_kmh(texts)
-    kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
+    tagged_kmh = speed_limits.parse_kmh(texts)
+    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}
     rows = [row[road] for road in driven]
-    return kmh[rows] / 3.6, limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
+    return kmh[rows] / 3.6, speed_limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
 
 
 def _shapes(

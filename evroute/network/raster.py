@@ -1,16 +1,21 @@
 """Heights at points from one raster file (GeoTIFF, HGT, whatever GDAL reads), in any coordinate system."""
 
+import math
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evroute.arrays import BoolArray, FloatArray
+from evroute import limits
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import MissingPackageError, NetworkFormatError
 
 # Between the Dead Sea and Mount Everest, with room to spare; anything else is an unmarked hole.
 LOWEST_M, HIGHEST_M = -500.0, 9000.0
+TILE_CELLS = 2048
+"""Side of the squares in which a raster is read."""
 _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 
 
@@ -21,7 +26,7 @@ def heights_at(
 
     Cell values belong to cell centres; within half a cell of the raster's border the nearest
     centres count. A height is nan if one of the cells that it needs holds no data, or what is no
-    height on earth. Only the window around the points is read.
+    height on earth. Only windows around the points are read, a tile of the raster at a time.
 
     Raises
     ------
@@ -49,7 +54,10 @@ def heights_at(
                 (column >= 0) & (column <= dataset.width) & (row >= 0) & (row <= dataset.height)
             )
             if inside.any():
-                heights_m[inside] = _bilinear(dataset, column[inside] - 0.5, row[inside] - 0.5)
+                block = f"the raster {path} has blocks of {{}} cells"
+                limits.check("cells", math.prod(dataset.block_shapes[0]), block)
+            for near in _tiles(column, row, inside):
+                heights_m[near] = _bilinear(dataset, column[near] - 0.5, row[near] - 0.5)
     except (rasterio.errors.RasterioError, ProjError) as error:
         raise NetworkFormatError(f"cannot read the raster {path}: {error}") from error
     return heights_m, inside
@@ -74,6 +82,17 @@ def _cell_positions(
     x, y = to_raster.transform(x_m, y_m)
     with np.errstate(invalid="ignore"):  # inf where a point has no place in the raster's projection
         return a * x + b * y + c, d * x + e * y + f
+
+
+def _tiles(column: FloatArray, row: FloatArray, inside: BoolArray) -> Iterator[IntArray]:
+    """Yield the points inside (k,), tile by tile, so that few cells are in memory at a time."""
+    points = np.flatnonzero(inside)
+    if len(points) == 0:
+        return
+    tile = (np.stack([column[points], row[points]]) // TILE_CELLS).astype(np.int64)
+    _, tile_of = np.unique(tile, axis=1, return_inverse=True)
+    order = np.argsort(tile_of, kind="stable")
+    yield from np.split(points[order], np.flatnonzero(np.diff(tile_of[order])) + 1)
 
 
 def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> FloatArray:

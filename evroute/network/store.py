@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.errors import NetworkFormatError
 from evroute.files import replacing
 from evroute.network.road_network import RoadNetwork, Source
@@ -81,12 +82,15 @@ def load(path: Path) -> RoadNetwork:
     ------
     NetworkFormatError
         If the file is missing, damaged, of another format, or breaks an invariant of RoadNetwork.
+    LimitError
+        If it is too large once unpacked.
     """
     if not path.is_file():
         raise NetworkFormatError(f"there is no stored network at {path}")
     try:
+        limits.check_archive(path)
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
-            document = json.loads(stored["document"].tobytes())
+            document = limits.parse_json(stored["document"].tobytes(), str(path))
             if document["format"] != FORMAT:
                 raise NetworkFormatError(
                     f"{path} has format {document['format']}, this evroute reads {FORMAT}; build the network again"

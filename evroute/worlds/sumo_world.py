@@ -16,6 +16,7 @@ import os
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
+from evroute import limits
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.longitudinal import energy_parts
@@ -190,6 +191,7 @@ class SumoWorld:
         path = cache_dir() / "sumo" / f"{network.name}-{total.hexdigest()[:16]}.npz"
         names = Passages.__slots__
         if path.is_file():
+            limits.check_archive(path)
             with np.load(path) as kept:
                 return Passages(*(kept[name] for name in names))
         _log.info("SUMO survey of network %s: up to %d trips", network.name, options.survey_trips)

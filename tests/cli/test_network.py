@@ -183,3 +183,29 @@ def test_an_unwritable_cache_is_one_line(run: Run, net: Path, tmp_path: Path) ->
     status, _, err = run("network", "build", "two", "--sumo", net)
     assert status == 2
     assert "set EVROUTE_CACHE_DIR to a folder with room to write" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("smoothing", ["1e308", "1000001", "inf"])
+def test_a_smoothing_without_bounds_is_refused(run: Run, net: Path, smoothing: str) -> None:
+    status, _, err = run("network", "build", "x", "--sumo", net, "--smoothing", smoothing)
+    assert status == 2
+    assert "it must be from 0 to 1,000,000 metres" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["vehicle", "show"], ["simulate"], ["bandit"]])
+def test_deep_toml_is_refused_in_one_line(run: Run, tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "deep.toml"
+    for text in ("x = " + "[" * 5_000 + "]" * 5_000, "x = " + "{a = " * 5_000 + "1" + "}" * 5_000):
+        path.write_text(text)
+        status, _, err = run(*command, path, *(["--out", tmp_path / "out"] * (len(command) == 1)))
+        assert status == 2
+        assert "deep.toml is nested 101 levels deep or more" in err
+        assert err.count("\n") == 1
+
+
+def test_a_deep_option_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
+    deep = "[" * 5_000 + "]" * 5_000
+    done = run("simulate", "--network", "denver", "--option", f"x={deep}", "--out", tmp_path)
+    assert done[0] == 2
+    assert "--option x is nested 101 levels deep or more" in done[2]

@@ -11,7 +11,7 @@ import pytest
 from pyproj import Geod
 
 from evroute.errors import MissingPackageError, NetworkFormatError
-from evroute.network import limits, osm
+from evroute.network import osm, speed_limits
 from evroute.network.road_network import RoadNetwork
 
 Reader = Callable[..., RoadNetwork]
@@ -155,9 +155,9 @@ def test_limits_are_read_with_their_units_and_imputed_by_class(read_osm: Reader)
 
 
 def test_a_source_without_any_limit_gets_typical_speeds() -> None:
-    tagged = limits.parse_kmh([None, "fast", ""])
+    tagged = speed_limits.parse_kmh([None, "fast", ""])
     assert np.isnan(tagged).all()
-    kmh, untagged = limits.impute_kmh(["primary", "service", "primary"], tagged)
+    kmh, untagged = speed_limits.impute_kmh(["primary", "service", "primary"], tagged)
     assert kmh.tolist() == [65, 15, 65]
     assert untagged == {"primary", "service"}
 
@@ -177,7 +177,7 @@ def test_imputation_is_that_of_osmnx() -> None:
     for key, (name, text) in enumerate(zip(classes, texts, strict=True)):
         graph.add_edge(0, 1, key, highway=name, maxspeed=text)
     osmnx.add_edge_speeds(graph)
-    kmh, untagged = limits.impute_kmh(classes, limits.parse_kmh(texts))
+    kmh, untagged = speed_limits.impute_kmh(classes, speed_limits.parse_kmh(texts))
     assert kmh == pytest.approx([value for *_, value in graph.edges(data="speed_kph")])
     assert untagged == set()
 

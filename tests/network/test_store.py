@@ -1,11 +1,12 @@
 import errno
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evroute.errors import NetworkFormatError
+from evroute.errors import LimitError, NetworkFormatError
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork, Source
 
@@ -88,6 +89,57 @@ def test_damaged_files_are_refused_and_never_crash(hill: RoadNetwork, tmp_path: 
             assert store.load(path).equals(hill)  # the damage met no byte that is read
         except NetworkFormatError:
             continue
+
+
+def rewritten(path: Path, network: RoadNetwork, **document: object) -> Path:
+    """Store a network with other values in its document."""
+    store.save(network, path)
+    with np.load(path) as stored:
+        columns = {name: stored[name] for name in stored.files}
+    changed = json.loads(columns["document"].tobytes()) | document
+    columns["document"] = np.frombuffer(json.dumps(changed).encode(), dtype=np.uint8)
+    np.savez_compressed(path, **columns)
+    return path
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"name": 5},
+        {"name": ["x"]},
+        {"name": "../../x"},
+        {"crs": "EPSG:99999999"},
+        {"crs": 5},
+        {"crs": []},
+        {"edge_id": list(range(7))},
+        {"edge_id": "abcdefgh"},
+        {"street": [None] * 7},
+        {"junction_id": ["a"]},
+        {"source": {}},
+        {"source": {"kind": ["x"]}},
+        {"source": []},
+    ],
+)
+def test_a_document_of_another_kind_is_refused_when_it_is_loaded(
+    hill: RoadNetwork, tmp_path: Path, document: dict[str, object]
+) -> None:
+    with pytest.raises(NetworkFormatError) as caught:
+        store.load(rewritten(tmp_path / "x.npz", hill, **document))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_unpacks_to_far_more_is_refused_before_it_is_unpacked(
+    hill: RoadNetwork, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.npz"
+    store.save(hill, path)
+    with np.load(path) as stored:
+        columns = {name: stored[name] for name in stored.files}
+    columns["turns"] = np.zeros((5_000_000, 2), dtype=np.int8)
+    np.savez_compressed(path, **columns)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(LimitError, match="times its size or more"):
+        store.load(path)
 
 
 @pytest.mark.parametrize(
