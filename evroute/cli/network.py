@@ -23,6 +23,10 @@ Elevation = Annotated[
         "Of several, the first that knows a place counts.",
     ),
 ]
+Unchecked = Annotated[
+    bool,
+    typer.Option("--elevation-unchecked", help="Build with heights that cannot be true as well."),
+]
 Smoothing = Annotated[
     float,
     typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
@@ -79,6 +83,7 @@ def build(
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
     elevation: Elevation = None,
+    elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
 ) -> None:
     """Build a network from one source and keep it under a name; a failure leaves an older one of that name usable."""
@@ -90,13 +95,16 @@ def build(
         raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
     ((option, source),) = given.items()
     check_name(name)
-    _build(lambda: _read(option, str(source), name), f"reading {source}", elevation, smoothing)
+    checked = not elevation_unchecked
+    doing = f"reading {source}"
+    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked)
 
 
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="luxembourg or monaco.")],
     elevation: Elevation = None,
+    elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
 ) -> None:
     """Download a published SUMO network of a city, verify it, and build it under its name; needs internet."""
@@ -123,7 +131,7 @@ def fetch(
         network = sumo_net.read(path, name)
         return replace(network, source=replace(network.source, attribution=wanted.attribution))
 
-    _build(read, f"reading {path.name}", elevation, smoothing)
+    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked)
 
 
 @app.command()
@@ -181,7 +189,11 @@ def close(
 
 
 def _build(
-    read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float
+    read: "Callable[[], RoadNetwork]",
+    doing: str,
+    elevation: list[str] | None,
+    smoothing: float,
+    checked: bool,
 ) -> None:
     """Read the roads, give them heights, keep them, and show what came of it."""
     from rich.console import Console
@@ -199,7 +211,11 @@ def _build(
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
         network = catalog.build(
-            network, rasters=rasters, smoothing_m=smoothing, attribution=attribution
+            network,
+            rasters=rasters,
+            smoothing_m=smoothing,
+            attribution=attribution,
+            checked=checked,
         )
         status.update("storing")
         path = catalog.keep(network)

@@ -18,7 +18,7 @@ import platformdirs
 
 from evroute import __version__
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.network import elevation, store, sumo_net
+from evroute.network import elevation, height_checks, store, sumo_net
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork, check_name
 from evroute.resources import data_path
@@ -94,11 +94,29 @@ def build(
     rasters: Sequence[Path] = (),
     smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
     attribution: str = "",
+    checked: bool = True,
 ) -> RoadNetwork:
     """Make a network as a reader gives it ready for planning: strongest component, heights, lengths.
 
-    Heights come from the rasters if there are any, else from the network itself. The component is
-    taken first, so that heights are asked for, and reported missing, only where one can drive.
+    The component is taken first, so that heights are needed only where one can drive.
+
+    Parameters
+    ----------
+    network
+        The network.
+    rasters
+        Files of heights; without any, heights are those of the network itself.
+    smoothing_m
+        Strength of the smoothing of heights, m.
+    attribution
+        Replaces that of the network, unless empty.
+    checked
+        Whether heights that cannot be true are refused (`height_checks`).
+
+    Raises
+    ------
+    EvrouteError
+        If heights are missing or, where ``checked``, cannot be true.
     """
     n_edges = network.n_edges
     network = network.strongest_component()
@@ -113,12 +131,14 @@ def build(
     )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
-        heights = elevation.sample(network, rasters)
+        heights = elevation.sample(network, rasters, checked=checked)
         elevation_m, described, notes = (
             heights.elevation_m,
             heights.described,
             notes + heights.notes,
         )
+    if checked:
+        height_checks.check_heights(network, elevation_m)
     return elevation.set_heights(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )

@@ -2,7 +2,8 @@
 
 GraphML holds no turn restrictions: whatever meets may turn, back only at dead ends. Speeds are the
 graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing; heights are the nodes'
-``elevation`` if every node has one. Lights and signs are those at the junctions, which simplified
+``elevation`` if every node has one. The attribution is the graph's own, or OpenStreetMap's
+if OSMnx made it. Lights and signs are those at the junctions, which simplified
 graphs keep alone.
 """
 
@@ -20,7 +21,7 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls, osm_tags, speed_limits
-from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, utm_zone
+from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.turns import meeting_turns
@@ -28,6 +29,7 @@ from evroute.network.turns import meeting_turns
 if TYPE_CHECKING:
     import networkx as nx
 
+_ROAD_KEYS = ("highway", "bridge", "tunnel", "service", "area", "access", "route", "ferry")
 Edge = tuple[str, str, int, dict[str, Any]]
 
 
@@ -65,13 +67,17 @@ def read(path: Path, name: str) -> RoadNetwork:
             f"{path.name} is not a graph that OSMnx saved: {error!r}"
         ) from error
     try:
-        return _network(graph, name, _source(path, sha256))
+        source = Source("graphml", (path.name,), sha256, _attribution(graph))
+        return _network(graph, name, source)
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
 
 
-def _source(path: Path, sha256: str) -> Source:
-    return Source(kind="graphml", files=(path.name,), sha256=sha256, attribution=ATTRIBUTION)
+def _attribution(graph: "nx.MultiDiGraph") -> str:
+    """Return the attribution of a graph: its own, or OpenStreetMap's if OSMnx made it."""
+    own = graph.graph.get("attribution")
+    from_osm = str(graph.graph.get("created_with", "")).startswith("OSMnx")
+    return str(own) if own else ATTRIBUTION if from_osm else ""
 
 
 def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
@@ -98,6 +104,8 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     turns = meeting_turns(tail, head)
     control = _control(graph, edges, turns)
     notes = ["GraphML holds no turn restrictions"]
+    if not source.attribution:
+        notes.append("the graph names no source, so the network has no attribution")
     notes.append(
         "no node tells of lights, stop signs or giving way"
         if control is None
@@ -114,7 +122,7 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
         length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
         speed_mps=speed_mps,
         structure=np.array([osm_tags.structure(_tags(e[3])) for e in edges]),
-        street=tuple(_first(e[3], "name") for e in edges),
+        street=tuple(_street(e[3]) for e in edges),
         road_class=tuple(_first(e[3], "highway") for e in edges),
         turns=turns,
         control=control,
@@ -136,6 +144,14 @@ def _first(data: dict[str, Any], key: str) -> str:
     return str(value[0] if isinstance(value, list) and value else value or "")
 
 
+def _street(data: dict[str, Any]) -> str:
+    """Return the name of an edge, or its several names, which streets have that were joined."""
+    name = data.get("name", "")
+    if isinstance(name, list):
+        return osm_tags.NAME_SEPARATOR.join(dict.fromkeys(map(str, name)))
+    return str(name or "")
+
+
 def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -> IntArray | None:
     """Return what holds cars up at turns (m,) by the tag ``highway`` of the junctions; None where no node has one."""
     tags = {node: {"highway": _first(data, "highway")} for node, data in graph.nodes(data=True)}
@@ -147,17 +163,14 @@ def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:
     """Return the attributes of an edge as tags of a way that is driven forward."""
-    tags = {
-        key: _first(data, key)
-        for key in ("highway", "bridge", "tunnel", "service", "area", "access", *VEHICLES)
-    }
+    tags = {key: _first(data, key) for key in (*_ROAD_KEYS, *VEHICLES)}
     return {key: value for key, value in tags.items() if value}
 
 
 def _drivable(data: dict[str, Any]) -> bool:
     """Apply the rules of `osm_tags` to edges with a road class; OSMnx has dealt with the directions."""
     tags = _tags(data)
-    return "highway" not in tags or osm_tags.directions(tags)[0]
+    return not osm_tags.is_ferry(tags) and ("highway" not in tags or osm_tags.directions(tags)[0])
 
 
 def _number(data: dict[str, Any], key: str) -> float:
@@ -198,7 +211,9 @@ def _system(
     else:
         lon_lat = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
         xy = np.array([[_number(graph.nodes[node], axis) for node in nodes] for axis in ("x", "y")])
-        target = utm_zone(*lon_lat.transform(*xy))
+        lon, lat = lon_lat.transform(*xy)
+        check_places(nodes, lon, lat, np.zeros(len(nodes)))
+        target = utm_zone(lon, lat)
     transformer = Transformer.from_crs(crs, target, always_xy=True)
 
     def transform(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:

@@ -45,6 +45,7 @@ def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
     raise UnknownNameError(unknown_edge(network, text))
 
 
+@lru_cache(maxsize=1000)
 def unknown_edge(network: RoadNetwork, text: str) -> str:
     """Say that there is no such edge, and name similar ids."""
     near = get_close_matches(text, network.edge_id, n=3)

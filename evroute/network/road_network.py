@@ -24,6 +24,7 @@ from evroute.network import controls
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _SHOWN_CHARACTERS = 60
+LONGEST_EDGE_M = 500_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,9 @@ class RoadNetwork:
     ------
     NetworkFormatError
         If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
-        an edge steeper than its length allows, a turn between edges that do not meet; or if the
-        name is no file name, a text is no text, or the coordinate system is not known or not in
-        metres.
+        an edge longer than 500 km or steeper than its length allows, a turn between edges that do
+        not meet; or if the name is no file name, a text is no text, or the coordinate system is not
+        known or not in metres.
     LimitError
         If there are too many edges, or a text is too long.
     """
@@ -154,6 +155,12 @@ class RoadNetwork:
                     f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive number "
                     f"({int(bad.sum())} such edges)"
                 )
+        longest = int(self.length_m.argmax())
+        if self.length_m[longest] > LONGEST_EDGE_M:
+            raise NetworkFormatError(
+                f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
+                "which no road is between two junctions; look for a junction in a wrong place"
+            )
         if n and (
             min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
         ):

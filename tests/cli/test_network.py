@@ -209,3 +209,15 @@ def test_a_deep_option_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
     done = run("simulate", "--network", "denver", "--option", f"x={deep}", "--out", tmp_path)
     assert done[0] == 2
     assert "--option x is nested 101 levels deep or more" in done[2]
+
+
+def test_heights_that_cannot_be_true_are_refused_unless_unchecked(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "high.net.xml"
+    path.write_text(NET.replace('z="10"', 'z="9500"'))
+    status, _, err = run("network", "build", "high", "--sumo", path)
+    assert status == 2
+    assert "junction 'B' lies at 9,500 m; --elevation-unchecked builds" in err
+    assert err.count("\n") == 1
+    assert run("network", "list")[1].count("high") == 0
+    assert run("network", "build", "high", "--sumo", path, "--elevation-unchecked")[0] == 0
+    assert run("network", "info", "high")[0] == 0

@@ -52,6 +52,8 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                         if own is None
                         else own.get("edges", "")
                     )
+                    count = 1 + len(trips) + sum(skipped.values())
+                    limits.check("trips", count, f"route file {path} has {{}} trips or more")
                     ids = edges.split() or [element.get("from", ""), element.get("to", "")]
                     departed_s = _seconds(element.get("depart", "0"))
                     reason = _wrong(ids, network, turns if element.tag == "vehicle" else None)

@@ -1,8 +1,9 @@
 """Hostile inputs, each read by the command line in a process of its own.
 
 ``python tests/fuzz/hostile --cases 500 --seed 0`` prints a line for each fault and a summary. A
-fault is a traceback or exit status that nobody foresaw, a signal, more than ``--seconds`` or more
-than ``--memory-mb``. A case is reproduced by ``--only KIND --seed N --cases 1``.
+fault is a traceback or exit status that nobody foresaw, a signal, more than ``--seconds`` of
+processor time, more than 60 s in all, or more than ``--memory-mb``. A case is reproduced by
+``--only KIND --seed N --cases 1``.
 """
 
 import argparse
@@ -39,7 +40,7 @@ FORESEEN = {0, 1, 2}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a case ended: its exit status (negative for a signal), time, peak memory and messages."""
+    """How a case ended: exit status, negative for a signal, processor time, memory and messages."""
 
     kind: str
     seed: int
@@ -73,8 +74,7 @@ def run(kind: str, seed: int) -> Outcome:
         child = os.fork()
         if child == 0:
             _leave(_obey, command, folder)
-        status, memory_mb = _wait(child, started + KILLED_AFTER_S)
-        seconds = time.monotonic() - started
+        status, seconds, memory_mb = _wait(child, started + KILLED_AFTER_S)
         messages = (folder / "messages").read_text(errors="replace")
     return Outcome(kind, seed, status, seconds, memory_mb, messages)
 
@@ -119,12 +119,13 @@ def _leave(work: object, *arguments: object) -> None:
     os._exit(status)
 
 
-def _wait(child: int, deadline: float) -> tuple[int, float]:
-    """Return the exit status and the peak memory, MB, of a child, which is killed at the deadline."""
+def _wait(child: int, deadline: float) -> tuple[int, float, float]:
+    """Return exit status, processor time and peak memory of a child, killed at the deadline."""
     while True:
         pid, status, usage = os.wait4(child, os.WNOHANG)
         if pid:
-            return os.waitstatus_to_exitcode(status), usage.ru_maxrss / 1024
+            seconds = usage.ru_utime + usage.ru_stime
+            return os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss / 1024
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.005)

@@ -87,7 +87,7 @@ def sumo(folder: Path, rng: Generator) -> Command:
 @kind
 def sumo_many(folder: Path, rng: Generator) -> Command:
     """A network of very many edges between two junctions."""
-    path, many = folder / "x.net.xml.gz", int(rng.integers(10_000, 100_000))
+    path, many = folder / "x.net.xml.gz", int(rng.integers(10_000, 60_000))
     lane = '<lane index="0" speed="1" length="1"/>'
     edges = "".join(f'<edge id="{k}" from="a" to="b">{lane}</edge>' for k in range(many))
     ends = '<junction id="a" x="0" y="0"/><junction id="b" x="1" y="0"/>'
