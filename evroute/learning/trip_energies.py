@@ -104,7 +104,7 @@ class TripEnergies:
         return total
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return the energy expected of a trip before it is learned, by the names of its columns."""
+        """Return the prediction of a trip before it is learned, by names of columns."""
         numbers = self.belief.expect(self.row(trip), trip.known_variance_wh2).numbers()
         ends = {name: numbers[name] for name in ("low50_wh", "high50_wh", "low90_wh", "high90_wh")}
         return {"predicted_wh": numbers["mean_wh"], "predicted_sd_wh": numbers["sd_wh"]} | ends
