@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint bench app screenshots figures notebooks docs clean
+.PHONY: help setup demo test lint bench mutate app screenshots figures notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -36,6 +36,10 @@ lint: setup ## ruff and mypy
 
 bench: setup ## the benchmarks, each two ways in one run
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable --benchmark-only -s -p no:xdist
+
+mutate: setup ## change lines of evroute/ and run the nearest tests: BASE=commit, or PACKAGES="model policy" N=150 SEED=1
+	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS) $(if $(BASE),--base $(BASE)) \
+	  $(if $(PACKAGES),--packages $(PACKAGES)) $(if $(N),--n $(N)) $(if $(SEED),--seed $(SEED))
 
 FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
 JOBS ?= 2
