@@ -63,7 +63,8 @@ def run(
     for t in range(1, horizon + 1):
         request = environment.observe(t)
         hear(flight.before(request))
-        if isinstance(agent.model, Waits) and agent.model.waits:
+        model = agent.agents[request.vehicle].model if isinstance(agent, Fleet) else agent.model
+        if isinstance(model, Waits) and model.waits:
             hear(flight.rest())
         stopwatch.lap()
         started = perf_counter()
