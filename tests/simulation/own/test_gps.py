@@ -112,6 +112,20 @@ def test_points_off_the_network_split_the_trip_and_are_told(setting, tmp_path) -
         read(tmp_path, setting, columns)
 
 
+def test_readings_at_the_ends_of_both_parts_alone_measure_both_from_their_first_points_on(setting, tmp_path) -> None:
+    columns, edges, edge_wh = drive(setting, 0, 500)
+    last, half = len(columns["trip"]) - 1, len(columns["trip"]) // 2
+    columns["lat"][half : half + 3] += 0.02
+    read_at = np.isin(np.arange(last + 1), [0, half - 1, half + 3, last])
+    columns["energy_wh"] = np.where(read_at, columns["energy_wh"], np.nan)
+    first, second = read(tmp_path, setting, columns).trips
+    assert (first.departed_s, second.departed_s) == (columns["time"][0], columns["time"][half + 3])
+    assert first.edge[0] == edges[0]
+    assert second.edge[-1] == edges[-1]
+    for part in (first, second):
+        np.testing.assert_allclose(part.energy_wh, edge_wh[np.isin(edges, part.edge)], rtol=1e-3, atol=0.2)
+
+
 def charged(columns):
     columns["soc_percent"] = 80 - (columns.pop("energy_wh") - 5000) / 1000
     columns["soc_percent"][len(columns["trip"]) // 2 :] += 10
