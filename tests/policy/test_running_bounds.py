@@ -1,7 +1,7 @@
 """Running bounds are reset where earlier bounds no longer hold; a fresh index gives the reference.
 
-Two independent edges have prior deviation 1 and noise 1. Only the first is measured, so the bounds
-of the second widen with the radius of the confidence set.
+Independent edges have prior deviation 1 and noise 1. Only the first is measured, so the bounds of
+the others widen with the radius of the confidence set.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from evroute.arms import Arms
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.policy.bounds import amm_ucb, cmm_ucb, dmm_ucb, igp_ucb
 
-ARMS = Arms(np.arange(2), np.zeros((2, 1)), np.zeros(2))
+ARMS = Arms(np.arange(3), np.zeros((3, 1)), np.zeros(3))
 SECOND = ARMS.take(np.array([1]))
 
 
 class Apart:
-    """Two independent edges; ``mean_wh`` is the mean of ``count`` measurements of the first."""
+    """Independent edges; ``mean_wh`` is the mean of ``count`` measurements of the first."""
 
     count, mean_wh = 0, 0.0
 
@@ -50,6 +50,17 @@ def test_bounds_stay_while_the_norm_does() -> None:
     assert running.norm == 3.0
     assert after.high == before.high < amm_ucb(B=3.0).interval(2, SECOND, model).high
     assert after.low == before.low > amm_ucb(B=3.0).interval(2, SECOND, model).low
+
+
+def test_bounds_stay_when_an_edge_is_available_for_the_first_time(caplog) -> None:
+    model, running = Apart(), amm_ucb(B="auto", running=True)
+    before = running.interval(1, SECOND, model)
+    model.count = 1000
+    after = running.interval(2, ARMS, model)
+    fresh = amm_ucb(B=3.0).interval(2, ARMS, model)
+    assert (after.low[1], after.high[1]) == (before.low[0], before.high[0])
+    assert (after.low[2], after.high[2]) == (fresh.low[2], fresh.high[2])
+    assert not caplog.records
 
 
 def test_bounds_that_exclude_each_other_on_one_edge_are_dropped_on_all() -> None:

@@ -127,6 +127,7 @@ def test_a_strict_model_waits_from_its_last_plan_to_its_last_measurement(
     trips = [Feedback(np.array([arm]), ARMS.features[[arm]], np.ones(1), np.ones(1)) for arm in (0, 1)]
     for trip in trips:  # unplanned trips: they fill the dictionary
         model.update(trip)
+    assert model.diagnostics()["stop_criterion"] == 1.0, "no variance has shrunk"
     waited = [model.waits]
     for arm in (0, 1):
         model.anticipate(ARMS.take(np.array([arm])))

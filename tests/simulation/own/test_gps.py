@@ -99,6 +99,20 @@ def test_what_is_used_standing_belongs_to_where_it_goes_on(setting, tmp_path) ->
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum() + 50, abs=1.0)
 
 
+def test_a_reading_that_noise_throws_back_belongs_to_where_it_goes_on(setting, tmp_path) -> None:
+    columns, edges, edge_wh = drive(setting, 0, 500)
+    back = len(columns["trip"]) // 2
+    for name, column in columns.items():
+        columns[name] = np.insert(np.asarray(column), back + 1, column[back])
+    columns["lat"][back + 1], columns["lon"][back + 1] = (
+        0.25 * columns[name][back] + 0.75 * columns[name][back - 1] for name in ("lat", "lon")
+    )
+    columns["energy_wh"][back + 1 :] += 50.0  # while no road is driven
+    (trip,) = read(tmp_path, setting, columns).trips
+    assert trip.edge.tolist() == edges.tolist()
+    assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum() + 50, abs=1.0)
+
+
 def test_points_off_the_network_split_the_trip_and_are_told(setting, tmp_path) -> None:
     columns, edges, _ = drive(setting, 0, 500)
     half = len(columns["trip"]) // 2

@@ -1,0 +1,59 @@
+"""Answers to requests from a table: least energies alone, and refusals in the order of the rows."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.planning.answers import answer_all, answer_energies
+from evroute.planning.planner import Planner
+
+
+@pytest.fixture(scope="module")
+def planner(denver) -> Planner:
+    return Planner(denver, load_vehicle())
+
+
+def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> None:
+    a, b = planner.network.edge_id[0], planner.network.edge_id[500]
+    rows = [
+        {"id": "named", "trip": "A", "from": "", "to": ""},
+        {"trip": "", "from": a, "to": b},
+        {"id": "", "from": b, "to": a},
+        {"id": "same", "from": a, "to": a},
+        {"id": "nowhere", "trip": "nowhere"},
+        {"id": "both", "trip": "A", "from": a, "to": b},
+        {"id": "more", "from": a, "to": b, None: ["x"]},
+        {"id": "battery", "from": a, "to": b, "soc": "80"},
+    ]
+    answers = list(answer_energies(iter(rows), planner, block=3))
+    assert [each["id"] for each in answers] == ["named", "2", "3", *(row["id"] for row in rows[3:])]
+    for answer, full in zip(answers[:3], answer_all(iter(rows[:3]), lambda _: planner, search="potential")):
+        least = full["routes"]["energy"]
+        assert answer["energy_wh"] == pytest.approx(least["energy_wh"])
+        assert (answer["length_m"], answer["time_s"]) == pytest.approx((least["length_m"], least["time_s"]))
+    errors = ["same edge", "no trip 'nowhere'", "either a named trip", "more cells", "column 'soc'"]
+    for answer, words in zip(answers[3:], errors, strict=True):
+        assert words in answer["error"]
+
+
+def test_what_no_request_can_change_is_refused_before_any_is_read(planner) -> None:
+    def unread() -> Iterator[dict[str, str]]:
+        pytest.fail("a row was read")
+        yield {}
+
+    class Turns(Planner):
+        def energies(self, origins, destinations):
+            raise EvrouteError("a belief about turns")
+
+    with pytest.raises(EvrouteError, match="about turns"):
+        next(answer_energies(unread(), Turns(planner.network, planner.vehicle)))
+    with pytest.raises(EvrouteError, match="unknown search .best."):
+        next(answer_all(unread(), lambda _: planner, search="best"))
+
+
+def test_the_proof_says_exact_only_of_the_search_that_is(planner) -> None:
+    ends = 0, 500
+    assert planner.plan(*ends).proof == "exact: no route takes less"
+    assert planner.plan(*ends, search="clamped").proof == "none: rule 'clamped' discards energy"
