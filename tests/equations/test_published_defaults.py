@@ -1,4 +1,4 @@
-"""Defaults that the papers or the specification of an engine fix; the references of `docs/` list them."""
+"""Defaults of engines and bounds, as their papers and specifications give them."""
 
 from inspect import signature
 

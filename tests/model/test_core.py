@@ -35,7 +35,7 @@ def test_two_trips_give_mean_and_covariance_of_eq_3(prior) -> None:
 
 
 @pytest.mark.parametrize(("measured_wh", "unit_wh"), [(1000.0, None), (0.0, "prior deviation")])
-def test_drift_is_relative_to_the_largest_mean_or_to_the_prior_deviation(prior, measured_wh, unit_wh) -> None:
+def test_drift_is_relative_to_the_largest_mean_or_prior_deviation(prior, measured_wh, unit_wh):
     core, rows = Core(prior.diagonal()), prior[:2]
     core.append(np.empty((2, 0)), rows[:, :2], rows, np.arange(2))
     core.observe(np.arange(2), np.array([measured_wh, 0.0]), np.ones(2))

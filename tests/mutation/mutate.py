@@ -160,13 +160,14 @@ def main() -> None:
     if not (args.base or args.packages):
         parser.error("give --base or --packages")
     found = chosen(args.base, args.packages, args.n, args.seed)
-    equivalent = {tuple(line.split(" | ")[:2]) for line in EQUIVALENT}
+    equivalent = {line.rpartition(" | ")[0] for line in EQUIVALENT}
     counts, trees = Counter(), SimpleQueue()
 
     def run(mutant: Mutant) -> None:
         path, line, change, source = mutant
         result = "equivalent"
-        if (path, change) not in equivalent:
+        text = (ROOT / path).read_text().splitlines()[line - 1].strip()
+        if f"{path} | {text} | {change}" not in equivalent:
             tree = trees.get()
             (tree / path).write_bytes(source)
             result = result_of(tree, nearest(path))
