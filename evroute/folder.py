@@ -35,6 +35,11 @@ class Folder:
 
     path: Path
 
+    @property
+    def has_manifest(self) -> bool:
+        """Whether the folder was made by a command already."""
+        return (self.path / "manifest.json").exists()
+
     def open(self, manifest: dict[str, Any]) -> None:
         """Make the folder, or continue one that has the same manifest.
 

@@ -22,7 +22,6 @@ from evroute.report.maps import route_classes, route_layers, spots_layer
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.table import parts_table, plan_table
 from evroute.report.words import lowest_charge, why
-from evroute.text import slug
 
 MAP_HEIGHT = 560
 PROFILE_HEIGHT = 240
@@ -145,7 +144,7 @@ def show(request: Request, plan: Plan) -> None:
         for name, proof in plan.proofs.items():
             st.caption(sentence(f"{ROW_LABELS[name]}: {proof}"))
     columns = st.columns(3)
-    name = f"{slug(roads.name)}-route"
+    name = f"{roads.name}-route"
     columns[0].download_button(
         "GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore"
     )

@@ -17,8 +17,8 @@ def learn(
     table: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point (time, "
-            "lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
+            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
+            "(time, lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],
@@ -28,7 +28,13 @@ def learn(
     vehicle: Annotated[
         str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
     ] = "reference",
-    model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "physics+gp",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="trips: coefficients of whole trips, with the intervals that they need; or a "
+            "model of edges from 'evroute method list'. [that of --out, or trips]"
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
     ] = None,
@@ -83,19 +89,16 @@ def _print(learned: "Learned") -> None:
         title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
         table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("trip", no_wrap=True)
-        for column in ("km", "measured kWh", "expected kWh", "± sd", "off %", "eq. 8 kWh", "off %"):
+        for column in ("km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh"):
             table.add_column(column, justify="right")
         for row in rows[-SHOWN:]:
-            energy_wh = row["energy_wh"]
             table.add_row(
                 row["trip"],
                 f"{row['length_m'] / 1000:.2f}",
-                f"{energy_wh / 1000:.3f}",
-                f"{row['predicted_wh'] / 1000:.3f}",
-                f"{row['predicted_sd_wh'] / 1000:.3f}",
-                f"{100 * (row['predicted_wh'] / energy_wh - 1):+.1f}",
-                f"{row['eq8_wh'] / 1000:.3f}",
-                f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
+                f"{row['energy_wh']:.0f}",
+                f"{row['predicted_wh']:.0f}",
+                _interval(row.get("low90_wh"), row.get("high90_wh")),
+                f"{row['eq8_wh']:.0f}",
             )
         console.print(table)
     counts = [
@@ -104,8 +107,8 @@ def _print(learned: "Learned") -> None:
     counts += [f"{learned.known} known already"] * bool(learned.known)
     counts += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
     console.print("; ".join(counts))
-    if rows:
-        console.print(learned.verdict, soft_wrap=True)
+    for finding in learned.findings:
+        console.print(finding, soft_wrap=True)
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
@@ -115,3 +118,12 @@ def _print(learned: "Learned") -> None:
     for note in learned.notes:
         console.print(note, soft_wrap=True)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)
+
+
+def _interval(low_wh: float | None, high_wh: float | None) -> str:
+    """Return the ends of an interval; empty where it is unknown."""
+    from math import isfinite
+
+    if low_wh is None or high_wh is None or not isfinite(high_wh - low_wh):
+        return ""
+    return f"{low_wh:.0f} to {high_wh:.0f}"

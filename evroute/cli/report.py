@@ -17,15 +17,13 @@ def report(
     ] = None,
 ) -> None:
     """Write a page on a run folder, with its figures as PNG files; print its abstract."""
-    from rich.text import Text
-
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.report.page import build_page
 
     target = out or folder / "report.html"
     with plain_console(stderr=True).status("reading") as status:
-        page = build_page(RunFolder(folder), lambda name: status.update(Text(f"drawing {name}")))
+        page = build_page(RunFolder(folder), lambda name: status.update(f"drawing {name}"))
     outdated = set(target.parent.glob(f"{target.stem}-*.png"))
     for figure in page.figures:
         path = target.with_name(f"{target.stem}-{figure.name}.png")

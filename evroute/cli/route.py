@@ -91,6 +91,13 @@ def route(
     payload: Annotated[
         float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")
     ] = 0.0,
+    aux: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="Power beside driving at departure (heating, cooling and all else), W.",
+        ),
+    ] = None,
     belief: Annotated[
         Path | None,
         typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned."),
@@ -182,6 +189,7 @@ def route(
         wind_from_deg=wind_from,
         speed_factor=speed_factor,
         payload_kg=payload,
+        auxiliary_w=aux,
     )
     roads = load_network(network)
     learned = None
@@ -230,7 +238,7 @@ def route(
         return
     from evroute.cli.plan_table import print_plan
 
-    print_plan(roads, plan, alternatives, None if learned is None else learned.conformal)
+    print_plan(roads, plan, alternatives, "" if learned is None else learned.note)
     for written in (geojson, gpx, map_):
         if written:
             typer.echo(written)

@@ -32,6 +32,8 @@ class DrivingConditions:
     cooling (`hvac_w`); ``None``: eq. 8's density and no heating.  wind_mps, wind_from_deg: a steady
     wind, m/s, and the bearing it blows from, clockwise from north.  speed_factor: driven speed
     divided by the speed of the network.  payload_kg: added to the vehicle's mass.
+    auxiliary_w: power of heating, cooling and other loads at departure, W; None for the vehicle's
+    load with heating or cooling by the temperature.
 
     Raises
     ------
@@ -44,6 +46,7 @@ class DrivingConditions:
     wind_from_deg: float = Field(default=0.0, ge=0, le=360)
     speed_factor: float = Field(default=1.0, ge=0.1, le=1.5)
     payload_kg: float = Field(default=0.0, ge=0, le=20_000)
+    auxiliary_w: float | None = Field(default=None, ge=0, le=50_000)
 
     @property
     def air_density_kgpm3(self) -> float:
@@ -62,12 +65,13 @@ class DrivingConditions:
         EvrouteError
             If its mass or auxiliary power exceeds the limits of a vehicle.
         """
-        hvac = 0.0 if self.temperature_c is None else hvac_w(self.temperature_c)
+        auxiliary_w = self.auxiliary_w
+        if auxiliary_w is None:
+            hvac = 0.0 if self.temperature_c is None else hvac_w(self.temperature_c)
+            auxiliary_w = vehicle.auxiliary_w + hvac
         try:
             return replace(
-                vehicle,
-                mass_kg=vehicle.mass_kg + self.payload_kg,
-                auxiliary_w=vehicle.auxiliary_w + hvac,
+                vehicle, mass_kg=vehicle.mass_kg + self.payload_kg, auxiliary_w=auxiliary_w
             )
         except ValidationError as error:
             raise EvrouteError(

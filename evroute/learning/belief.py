@@ -13,6 +13,7 @@ from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.pace import Pace
+from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import Method
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
@@ -26,11 +27,21 @@ _CONFORMAL, _PACE = "conformal/", "pace/"
 SHOWN_RUNS = 10
 
 
-def save(path: Path, belief: LearnedBelief) -> None:
-    """Write a belief with its method, prior, network and vehicle; no pickle."""
+def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None = None) -> None:
+    """Write a belief with its method, prior, network and vehicle; no pickle.
+
+    Parameters
+    ----------
+    path
+        File, an ``.npz``.
+    belief
+        Belief to write.
+    trips
+        Number of trips learned by ``evroute learn``; None for the belief of a simulation.
+    """
     setting = belief.setting
     about = {
-        "method": belief.method.model_dump(exclude_none=True),
+        "method": method_of(belief),
         "prior": setting.assumed.spread,
         "kernel": setting.assumed.kernel,
         "lengthscale": setting.assumed.lengthscale,
@@ -38,13 +49,21 @@ def save(path: Path, belief: LearnedBelief) -> None:
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
-        "trips": belief.trips,
+        "trips": trips,
     }
     arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
-    arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
-    if belief.pace is not None:
-        arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
+    if isinstance(belief, LearnedBelief):
+        arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+        if belief.pace is not None:
+            arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
     write_arrays(path, arrays)
+
+
+def method_of(belief: LearnedBelief | TripEnergies) -> dict[str, Any]:
+    """Return model and options of a belief as a table."""
+    if isinstance(belief, TripEnergies):
+        return {"model": MODEL}
+    return belief.method.model_dump(exclude_none=True)
 
 
 def is_whole(path: Path) -> bool:
@@ -58,7 +77,7 @@ def is_whole(path: Path) -> bool:
 
 def load_belief(
     folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
-) -> LearnedBelief:
+) -> LearnedBelief | TripEnergies:
     """Return the belief of a run, or of ``evroute learn``, from a folder.
 
     Parameters
@@ -94,7 +113,7 @@ def load_belief(
     return _restored(path, setting, state, about)
 
 
-def continued(path: Path, setting: Setting) -> LearnedBelief:
+def continued(path: Path, setting: Setting) -> LearnedBelief | TripEnergies:
     """Return the belief of a file, to continue learning in the same setting.
 
     Raises
@@ -128,7 +147,11 @@ def _maker(path: Path) -> str:
 
 def _restored(
     path: Path, setting: Setting, state: dict[str, Any], about: dict[str, Any]
-) -> LearnedBelief:
+) -> LearnedBelief | TripEnergies:
+    if about["method"]["model"] == MODEL:
+        trips = TripEnergies(setting, str(path))
+        trips.restore(state)
+        return trips
     method = Method.model_validate(about["method"])
     belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
     widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)

@@ -163,7 +163,7 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     length_m = float(network.length_m[edge].sum())
     expected_wh = float(dissipated_wh.sum())
     excess_wh = abs(float((energy_wh - climb_wh).sum()))
-    turned_over_wh = float(np.abs(energy_wh).sum())
+    turned_over_wh = float(np.abs(energy_wh).sum()) + trip.known_variance_wh2**0.5
     if length_m >= JUDGED_M and (
         excess_wh > JAM_WH + FACTOR * expected_wh or turned_over_wh < SMALLEST_SHARE * expected_wh
     ):

@@ -71,7 +71,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     if route.energy_forecast:
         low, high = route.energy_forecast.interval_wh()
         told["forecast"] = {
-            "mean_wh": route.energy_forecast.mean_wh,
+            **route.energy_forecast.numbers(),
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
             "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,

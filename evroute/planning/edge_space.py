@@ -34,6 +34,8 @@ class EdgeSpace:
     temperature
         Whether contexts have the temperature as a further feature. Its effect is then learned: the
         temperature of the day chooses the contexts and leaves the prior as it is.
+    junction_wh
+        (v,) potential of the junctions, Wh; that of the loaded vehicle at their heights if None.
     """
 
     noun = "edges"
@@ -45,6 +47,7 @@ class EdgeSpace:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         temperature: bool = False,
+        junction_wh: FloatArray | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
@@ -52,6 +55,7 @@ class EdgeSpace:
         day_c = conditions.temperature_c
         self._feature_c = COMFORT_C if day_c is None else day_c
         self.temperature = temperature
+        self.junction_wh = junction_wh
 
     @property
     def edges(self) -> "EdgeSpace":
@@ -158,9 +162,10 @@ class EdgeSpace:
 
     @cached_property
     def nodes(self) -> SearchNodes:
-        """The edges, with the potential ``m g z`` at both ends."""
-        height_wh = potential_wh(self._loaded, self.network.elevation_m)
-        network = self.network
+        """The edges, with the potential at both ends."""
+        network, height_wh = self.network, self.junction_wh
+        if height_wh is None:
+            height_wh = potential_wh(self._loaded, network.elevation_m)
         return SearchNodes(np.arange(self.size), network.tail, network.head, height_wh, self.size)
 
     def line_graph(self, via: Sequence[int]) -> LineGraph:

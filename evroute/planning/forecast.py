@@ -6,7 +6,9 @@ wrong: arms are correlated, and noise averages out along the way, except for noi
 a trip share. An arm that is driven twice has one expected energy and two noises.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,9 +16,37 @@ from scipy.special import ndtri
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
+from evroute.planning.battery import Battery, ChargeTrace
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 20_000
+SEED = 0
+"""Of the simulated trips."""
+
+
+class EnergyForecast(Protocol):
+    """Forecast of the energy of one trip, as plans show it."""
+
+    @property
+    def mean_wh(self) -> float:
+        """Expected energy, Wh."""
+
+    @property
+    def std_wh(self) -> float:
+        """Standard deviation of the trip's energy, Wh."""
+
+    @property
+    def inflation(self) -> float:
+        """Factor on the width of a normal interval that past trips call for."""
+
+    def interval_wh(self, level: float = ...) -> tuple[float, float]:
+        """Return the central interval that holds the energy with probability ``level``, Wh."""
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return the forecast by name, as JSON documents hold it."""
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
+        """Forecast the charge along the route; ``expected`` is the charge by expected energies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +99,28 @@ class RouteForecast:
         """Return the central interval of the measured energy with probability ``level``, Wh."""
         half = float(ndtri(0.5 + level / 2)) * self.std_wh
         return self.mean_wh - half, self.mean_wh + half
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return mean, standard deviation, and 50 and 90 % intervals by name, Wh."""
+        (low50_wh, high50_wh), (low90_wh, high90_wh) = self.interval_wh(0.5), self.interval_wh(0.9)
+        return {
+            "mean_wh": self.mean_wh,
+            "sd_wh": self.std_wh,
+            "low50_wh": low50_wh,
+            "high50_wh": high50_wh,
+            "low90_wh": low90_wh,
+            "high90_wh": high90_wh,
+        }
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
+        """Forecast the charge along the route by simulated trips."""
+        return forecast_charge(
+            self,
+            capacity_wh=battery.capacity_wh,
+            start_wh=battery.start_wh,
+            reserve_wh=battery.reserve_wh,
+            rng=np.random.default_rng(SEED),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.forecast import ChargeForecast, RouteForecast
+from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import RouteGuarantee
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
@@ -60,7 +60,7 @@ class PlannedRoute:
     held_arms: int = 0
     held_wh: float = 0.0
     charge: ChargeTrace | None = None
-    energy_forecast: RouteForecast | None = None
+    energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
     guarantee: RouteGuarantee | None = None
 

@@ -11,6 +11,7 @@ from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
+from evroute.learning.learned_belief import LearnedBelief
 from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
@@ -69,6 +70,9 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
                 belief = load_belief(folder.path, first[method], network=network)
             except EvrouteError as error:
                 yield f"No belief of {method} on {name}: {error}."
+                continue
+            if not isinstance(belief, LearnedBelief):
+                yield f"Nothing of what {method} learned on {name}: it has no model of edges."
                 continue
             model, edges = belief.model, belief.space.edges.reference
             roads = differences(belief.edge_posterior, edges, network).head(SHOWN_ROADS)

@@ -14,6 +14,7 @@ import pytest
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.learning.measured import ImpossibleTripError, MeasuredTrip, check_trip
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.columns import Column, recognised
 from evroute.learning.readers.cutting import cut
@@ -350,3 +351,13 @@ def test_rows_without_a_position_keep_their_readings(setting, drive, tmp_path) -
     (trip,) = read(tmp_path / "t.parquet", setting).trips
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=1e-3)
     assert len(trip.edge) == pytest.approx(len(edges), abs=2)
+
+
+def test_no_fall_of_a_coarse_charge_is_a_reading_and_no_energy_of_a_fine_meter_is_none(
+    setting,
+) -> None:
+    edges = setting.search.route(setting.network.length_m, 0, 500).rows
+    trip = MeasuredTrip("a", edges, np.zeros(len(edges)), np.full(len(edges), np.nan))
+    check_trip(replace(trip, known_variance_wh2=520.0**2 / 6), setting)
+    with pytest.raises(ImpossibleTripError, match="units"):
+        check_trip(trip, setting)
