@@ -250,7 +250,7 @@ def grid(
         Names of models and indices, combined with each other.
     options
         Option values by name; each goes to the methods that have the option.
-    fields
+    **fields
         Further fields of `Experiment`.
 
     Raises

@@ -83,7 +83,8 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
     recent = held[-LAST:]
     last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
     width_wh = float((high_wh - low_wh)[known].mean())
-    yield f"90 % intervals held {held.sum()} of {len(held)} trips{last}; mean width {width_wh:.0f} Wh"
+    counts = f"{held.sum()} of {len(held)} trips{last}"
+    yield f"90 % intervals held {counts}; mean width {width_wh:.0f} Wh"
 
 
 def coefficients(learner: TripEnergies) -> str:
@@ -129,7 +130,7 @@ def distinguishable(belief: TripBelief, km: FloatArray) -> str:
 
 
 def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
-    """Yield the trips that are beyond belief, and growth of the prior if the file is the suspect."""
+    """Yield the number of refused trips, and of times that the prior was widened."""
     if refused := [names[number] for number in belief.refused]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (

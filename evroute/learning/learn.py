@@ -1,16 +1,16 @@
-"""Learning from measured trips: a belief, and the energy expected of each trip before it was learned.
+"""Learning from measured trips: a belief, and the expected energy of each trip before it.
 
 The folder is one that ``evroute route --belief`` plans with; its only run is called
 ``NETWORK-learned``::
 
-    manifest.json       what was asked for
+    manifest.json       the settings of the belief
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-    beliefs/RUN.npz     the belief, and how many of these trips it has learned; written last
+    beliefs/RUN.npz     the belief, and the number of these trips in it; written last
 
 Everything but the manifest follows from the measured trips, which are written first. A call learns
-the recorded trips that the belief lacks, whatever interrupted the calls before it.
+the recorded trips that the belief lacks, after any interruption of earlier calls.
 """
 
 import logging
@@ -30,8 +30,8 @@ from evroute.learning import belief, trip_energies
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.measured_table import read_measured
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
+from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.parts import MODELS
@@ -49,17 +49,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came of learning a table.
+    """Result of learning a table.
 
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
-    (ends of its intervals), eq8_wh, climb_m and descent_m.  new: how many of them, the last
-    ones, this table brought.
-    known: trips of the table that the folder had learned already.  skipped: trips set aside and
-    why.  notes: what else was left out.
-    aside: folder to which ``reset`` moved the trips measured before; None if there was none.
-    findings: sentences on errors, intervals and what was learned, over all trips.
+    (ends of its intervals), eq8_wh, climb_m and descent_m.  new: number of them from this
+    table, the last ones.
+    known: trips of the table that the folder had learned already.  skipped: trips set aside, with
+    the reason.  notes: other omissions.
+    aside: folder to which ``reset`` moved the earlier trips; None if there was none.
+    findings: sentences on errors, intervals and coefficients, over all trips.
     """
 
     folder: Path

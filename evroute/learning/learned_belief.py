@@ -1,6 +1,6 @@
-"""LearnedBelief: the knowledge that trips have left about the roads for one vehicle.
+"""LearnedBelief: the learned energy of the roads for one vehicle, with its origin.
 
-It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python hold
+It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python use
 the same object.
 """
 
@@ -13,9 +13,11 @@ from numpy.random import default_rng
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.pace import Pace
 from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State, mean_of
@@ -38,15 +40,17 @@ class LearnedBelief:
     space
         The arms: edges or turns.
     method
-        Model and options by which it was learned.
+        Model and options of the learner.
     setting
         Network, vehicle and prior.
     conformal
         Width of its intervals, from the errors of its past trips.
     trips
         Number of trips learned by `learn`; None for the belief of a simulation.
+    pace
+        Pace of the edges, from the travel times of its trips; None if none were recorded.
     source
-        The file that it was read from, for messages.
+        The file of the belief, for messages.
     """
 
     model: EnergyModel
@@ -55,6 +59,7 @@ class LearnedBelief:
     setting: Setting
     conformal: AdaptiveConformal = field(default_factory=AdaptiveConformal)
     trips: int | None = None
+    pace: Pace | None = None
     source: str = "this"
 
     @classmethod
@@ -70,25 +75,37 @@ class LearnedBelief:
         setting
             Network, vehicle and prior, over the edges.
         options
-            Arguments of the model that go before those of the method.
+            Arguments of the model that override those of the method.
         """
         # a plan draws few edges at once, so that it needs no factor of the prior of all
         made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
-        return cls(make_model(method, setting, made), make_space(method, setting), method, setting)
+        model, space = make_model(method, setting, made), make_space(method, setting)
+        return cls(model, space, method, setting, pace=Pace.of_network(setting.network))
 
     @property
     def network(self) -> RoadNetwork:
-        """The network that it is about."""
+        """The network of the belief."""
         return self.setting.network
 
     @property
     def vehicle(self) -> Vehicle:
-        """The vehicle that it is about."""
+        """The vehicle of the belief."""
         return self.setting.vehicle
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s: learned, or the network's if not measured."""
+        pace = self.pace
+        return self.network.time_s if pace is None or not pace.trips else pace.time_s
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+        return "trips" if self.pace is not None and self.pace.trips else "map"
+
+    @property
     def inflation(self) -> float:
-        """Factor on the deviations of its forecasts that its past trips call for."""
+        """Factor on the deviations of its forecasts, from the errors of past trips."""
         return self.conformal.inflation
 
     @property
@@ -97,15 +114,19 @@ class LearnedBelief:
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
     def passed(self, route: Route) -> tuple[Arms, IntArray]:
-        """Return all arms in free flow, and the positions (k,) among them that a route passes."""
+        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     @property
     def mean_wh(self) -> FloatArray:
-        """(a,) expected energy of each arm, Wh."""
-        return mean_of(self.model, self.space.reference)
+        """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
+        edges, nodes = self.space.edges, self.space.nodes
+        added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
+        slower_s = self.time_s / edges.conditions.speed_factor - self.space.time_s
+        added_wh = nodes.of_edges(added_w * slower_s / J_PER_WH)[: nodes.n_arms]
+        return mean_of(self.model, self.space.reference) + added_wh
 
     @property
     def noise_std_wh(self) -> FloatArray:
@@ -118,11 +139,7 @@ class LearnedBelief:
         n = self.conformal.trips_heard
         if not n:
             return ""
-        last = f"last {n} trips were" if n > 1 else "one trip was"
-        return (
-            f"intervals are {self.inflation:.2f} times as wide as the model alone would have them, "
-            f"by how far off its {last}"
-        )
+        return f"intervals scaled by {self.inflation:.2f} (conformal, last {n} trip{'s' * (n > 1)})"
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
@@ -132,9 +149,22 @@ class LearnedBelief:
         """Return the belief on a day with these conditions; learned deviations are kept."""
         return replace(self, space=self.space.under(conditions))
 
-    def forecast(self, passed: IntArray, expected: ChargeTrace | None = None) -> RouteForecast:
-        """Forecast one trip over arms (k,), whatever its charge."""
-        return forecast(self.model, self.space.reference, passed).inflated(self.inflation)
+    def forecast(
+        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+    ) -> RouteForecast:
+        """Forecast one trip over arms (k,) around its expected energies, for any charge.
+
+        Parameters
+        ----------
+        passed
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the trip, which does not matter here.
+        """
+        energy = forecast(self.model, self.space.reference, passed).inflated(self.inflation)
+        return energy.around(energy_wh)
 
     def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a trip over arms (k,).
@@ -147,7 +177,7 @@ class LearnedBelief:
         return guarantee_arms(self.model, self.space.reference, passed, requested)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return the energy expected of a trip before it is learned, by the names of its columns."""
+        """Return the prediction of a trip before it is learned, by names of columns."""
         mean_wh, sd_wh = predict(self.model, *self.passed(Route(tuple(trip.edge.tolist()))))
         half50_wh, _, half90_wh, _ = (self.conformal.multipliers * sd_wh).tolist()
         return {
@@ -175,15 +205,17 @@ class LearnedBelief:
         self.update(trip.feedback(self.setting))
 
     def update(self, feedback: Feedback) -> None:
-        """Learn from the feedback of one trip on edges."""
+        """Learn energies and travel times from the feedback of one trip on edges."""
+        if self.pace is not None:
+            self.pace.learn(feedback.id, feedback.travel_s)
         self.model.update(self.space.feedback(feedback))
 
     def state(self) -> State:
-        """Return all that model and space have learned."""
+        """Return the learned state of model and space."""
         return self.model.state() | self.space.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state of the same method."""
+        """Restore a state of the same method."""
         of_space = self.space.state()
         self.space.restore(state)
         self.model.restore({name: part for name, part in state.items() if name not in of_space})

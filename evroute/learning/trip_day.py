@@ -136,18 +136,22 @@ class TripDay:
         spread = self.terms @ self.belief.regression.root[self.columns]
         return Belief(self.mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
-    def forecast(self, passed: IntArray, expected: ChargeTrace | None = None) -> TripForecast:
+    def forecast(
+        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+    ) -> TripForecast:
         """Forecast one trip.
 
         Parameters
         ----------
         passed
             (k,) edges in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the route by expected energies; None where the charge is unknown.
         """
         terms = self.terms[passed]
-        lost_wh = 0.0
+        lost_wh = float((energy_wh - self.mean_wh[passed]).sum())
         if expected is not None:
             capacity_wh = self.vehicle.battery_kwh * 1000.0
             percent = expected.charge_wh[:-1] / capacity_wh * 100
@@ -156,7 +160,7 @@ class TripDay:
             prior = self.belief.prior.mean
             terms[:, FADE] = -above * np.minimum(terms[:, : len(prior)] @ prior, 0.0)
             fade = self.belief.coefficients.coefficients[FADE]
-            lost_wh = expected.lost_wh - fade * float(terms[:, FADE].sum())
+            lost_wh += expected.lost_wh - fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
         unknown_wh2 = self.unknown_wh2(passed)
         variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)

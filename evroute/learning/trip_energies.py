@@ -86,6 +86,16 @@ class TripEnergies:
         return 1.0
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s."""
+        return self.pace.time_s
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
+        return "trips" if self.pace.trips else "map"
+
+    @property
     def note(self) -> str:
         """Number of trips behind the forecasts, in words; empty if there are none."""
         n = self.belief.trips
@@ -111,7 +121,7 @@ class TripEnergies:
         return self._joined(terms.sum(axis=0), trip.edge)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return the energy expected of a trip before it is learned, by the names of its columns."""
+        """Return the prediction of a trip before it is learned, by names of columns."""
         row = self.row(trip)
         numbers = self.belief.expect(row, self._known_wh2(trip)).numbers()
         ends = {name: numbers[name] for name in ("low50_wh", "high50_wh", "low90_wh", "high90_wh")}

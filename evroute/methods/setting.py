@@ -1,6 +1,6 @@
-"""Setting: the values that all runs on one network with one vehicle and one prior share.
+"""Setting: the shared values of all runs on one network with one vehicle and one prior.
 
-Each is computed once for each process. Models and indices may ask for the attributes by name
+Each is computed once for each process. Models and indices take the attributes by name
 (`parts.call`).
 """
 
@@ -81,7 +81,7 @@ class Setting:
 
     @cached_property
     def vehicle_numbers(self) -> dict[str, Any]:
-        """The vehicle without the sources of its numbers; beliefs are kept with it."""
+        """The vehicle without the sources of its numbers, as beliefs store it."""
         return numbers_of(self.vehicle)
 
     @property
@@ -91,7 +91,7 @@ class Setting:
 
     @cached_property
     def prior(self) -> EnergyPrior:
-        """Physics of every arm and the spreads around it."""
+        """Prior of every arm: mean by physics, spread and noise."""
         return self.space.prior(self.assumed.spread)
 
     @property
@@ -111,24 +111,24 @@ class Setting:
 
     @cached_property
     def kernel(self) -> EdgeContextKernel:
-        """The prior covariance of arms; all runs of the process share the rows of its graph."""
+        """The prior covariance of arms; all runs of a process share the rows of its graph."""
         return self._kernel(self.prior, _graph(self.network))
 
     @cached_property
     def sparse_kernel(self) -> EdgeContextKernel:
-        """The prior covariance to 1e-6, on a graph kernel that is sparse, for regions."""
+        """The prior covariance to 1e-6, on a sparse graph kernel, for regions."""
         return self._kernel(self.prior, _sparse_graph(self.network))
 
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
-        """The prior covariance with the spread "dissipation", whatever the setting's own."""
+        """The prior covariance with the spread "dissipation", for any spread of the setting."""
         if self.assumed.spread == "dissipation":
             return self.kernel
         return self._kernel(self.space.prior("dissipation"), _graph(self.network))
 
     @property
     def regressors(self) -> Derivatives:
-        """Derivatives of the energy of the arms by the numbers that physics assumes."""
+        """Derivatives of the energy of the arms by the coefficients of physics."""
         return self.space.regressors
 
     @cached_property
@@ -152,7 +152,7 @@ class Setting:
         Raises
         ------
         UnknownNameError
-            If the network has no such trip or place; the message lists those it has.
+            If the network has no such trip or place; the message lists the names.
         EvrouteError
             If both places are the same edge.
         """
@@ -179,7 +179,7 @@ def load_setting(network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR) -> 
     Raises
     ------
     EvrouteError
-        If there is no such network or vehicle, or it cannot be read.
+        If the network or the vehicle is unknown or unreadable.
     """
     return Setting(_network(network), load_vehicle(vehicle), assumed)
 

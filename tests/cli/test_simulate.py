@@ -12,7 +12,12 @@ from evroute.errors import EvrouteError
 
 RUNNER = CliRunner()
 SHORT = ["--network", "denver", "--horizon", "2", "--seeds", "1", "--quiet"]
-FILE = 'horizon = 2\nseeds = 1\nmethods = [{model = "independent", index = "ts"}]\n[trips]\ndenver = ["A"]\n'
+FILE = """horizon = 2
+seeds = 1
+methods = [{model = "independent", index = "ts"}]
+[trips]
+denver = ["A"]
+"""
 
 
 def simulate(*arguments: str):

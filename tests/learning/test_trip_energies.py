@@ -1,4 +1,4 @@
-"""Beliefs of whole trips on a network: rows by hand, what is known at departure, disk, and plans."""
+"""Beliefs of whole trips on a network: rows by hand, departure, disk, and plans."""
 
 from dataclasses import replace
 
