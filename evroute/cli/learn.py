@@ -17,8 +17,8 @@ def learn(
     table: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point (time, "
-            "lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
+            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
+            "(time, lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],

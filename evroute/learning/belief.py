@@ -147,6 +147,8 @@ def _maker(path: Path) -> str:
     folder = path.parents[1]
     if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
         return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    if path.stem.endswith("-learned"):
+        return f"'evroute learn' of the same tables with --out {folder} --reset"
     return f"'evroute simulate' of the same experiment with --out {folder}"
 
 

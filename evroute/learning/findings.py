@@ -10,7 +10,7 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, PRIOR_STD
+from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
 
 LAST = 50
 """Newest trips of which intervals are counted apart."""
@@ -83,7 +83,8 @@ def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
     recent = held[-LAST:]
     last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
     width_wh = float((high_wh - low_wh)[known].mean())
-    yield f"90 % intervals held {held.sum()} of {len(held)} trips{last}; mean width {width_wh:.0f} Wh"
+    counts = f"{held.sum()} of {len(held)} trips{last}"
+    yield f"90 % intervals held {counts}; mean width {width_wh:.0f} Wh"
 
 
 def coefficients(learner: TripEnergies) -> str:
@@ -109,7 +110,8 @@ def coefficients(learner: TripEnergies) -> str:
 
 def contradictions(belief: TripBelief) -> Iterator[str]:
     """Yield the coefficients that are far from the vehicle file, and the fields to change."""
-    distance = (belief.coefficients.coefficients - belief.prior.mean) / np.array(PRIOR_STD)[:7]
+    own = len(belief.prior.mean)
+    distance = (belief.coefficients.coefficients[:own] - belief.prior.mean) / belief.prior.std
     for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
         yield (
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
@@ -128,7 +130,7 @@ def distinguishable(belief: TripBelief, km: FloatArray) -> str:
 
 
 def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
-    """Yield the trips that are beyond belief, and growth of the prior if the file is the suspect."""
+    """Yield the number of refused trips, and of times that the prior was widened."""
     if refused := [names[number] for number in belief.refused]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (

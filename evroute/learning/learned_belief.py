@@ -177,7 +177,7 @@ class LearnedBelief:
         return guarantee_arms(self.model, self.space.reference, passed, requested)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return the energy expected of a trip before it is learned, by the names of its columns."""
+        """Return the prediction of a trip before it is learned, by names of columns."""
         mean_wh, sd_wh = predict(self.model, *self.passed(Route(tuple(trip.edge.tolist()))))
         half50_wh, _, half90_wh, _ = (self.conformal.multipliers * sd_wh).tolist()
         return {

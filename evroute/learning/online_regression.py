@@ -11,7 +11,7 @@ FEWEST_TRIPS = 3
 def online_regression(
     km: FloatArray, climb_m: FloatArray, descent_m: FloatArray, energy_wh: FloatArray
 ) -> FloatArray:
-    """Return the energy of each trip by a regression on all earlier ones, (n,) Wh; NaN for the first.
+    """Return the energy of each trip by a regression on the earlier ones, (n,) Wh.
 
     Weighted least squares without intercept, weights ``1/km``.
 

@@ -30,7 +30,7 @@ DETOUR_FACTOR = 2.0
 """A way may be at most DETOUR_FACTOR times the straight distance plus DETOUR_M."""
 TRACK_SHARE = 0.25
 TRACK_M = 100.0
-"""Positions off the roads are skipped if the way around them has the track's length within these."""
+"""Positions off the roads are skipped if the way around them is as long as the track."""
 BACKWARD_M = 4 * SIGMA_M
 """Largest backward jump along an edge that is taken for noise, m."""
 
