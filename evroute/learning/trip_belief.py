@@ -89,7 +89,7 @@ class TripBelief:
     noise
         Noise at the start, the centre of its log-normal prior.
     field_std
-        Standard deviation of the field at the start, the centre of its log-normal prior; 0 for none.
+        Standard deviation of the field at the start, the centre of its prior; 0 for none.
     late
         Field that joins when there is evidence for it, or None.
 
