@@ -43,7 +43,7 @@ LIMITS = {
         "Most trips of a demand table, its counts added up, or of a SUMO route file.",
     ),
     "characters": (10_000, "Longest name, id or other text of a table or network, characters."),
-    "elements": (2_000_000, "Most XML elements of a GraphML or SUMO route file."),
+    "elements": (3_000_000, "Most XML elements and attributes of a GraphML file."),
     "edges": (1_000_000, "Most edges of a network."),
     "turns": (5_000_000, "Most turns of a network."),
     "cells": (50_000_000, "Most cells of a block of a raster, which is unpacked as a whole."),
@@ -231,8 +231,16 @@ def parse_xml(parser: expat.XMLParserType, stream: Any, path: Path) -> None:
     parser.Parse(b"", True)
 
 
-def check_xml(path: Path) -> None:
-    """Refuse an XML file that is nested too deep, has too many elements or too long tags.
+def check_xml(path: Path, *, counted: bool = False) -> None:
+    """Refuse an XML file that is nested too deep or has too long tags, before a reader opens it.
+
+    Parameters
+    ----------
+    path
+        The file, packed or not.
+    counted
+        Whether to refuse too many elements and attributes too, as a reader needs that holds all of
+        them in memory.
 
     Raises
     ------
@@ -241,16 +249,17 @@ def check_xml(path: Path) -> None:
     OSError, EOFError, zlib.error, xml.parsers.expat.ExpatError
         If it cannot be read, or is not XML.
     """
-    elements, most = 0, limit("elements")
+    count, most = 0, limit("elements")
 
-    def count(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal elements
-        elements += 1
-        if elements > most:
-            check("elements", elements, f"{path} has {{}} XML elements or more")
+    def take(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1 + len(attributes)
+        if count > most:
+            check("elements", count, f"{path} has {{}} XML elements and attributes or more")
 
     parser = expat.ParserCreate()
-    parser.StartElementHandler = count
+    if counted:
+        parser.StartElementHandler = take
     with unpacked(path) as stream:
         parse_xml(parser, stream, path)
 

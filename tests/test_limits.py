@@ -165,11 +165,12 @@ def test_nesting_and_tags_of_xml(tmp_path: Path) -> None:
 def test_elements_of_xml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lowered(monkeypatch, "elements", 5)
     path = tmp_path / "x.xml"
-    path.write_text("<r><a/><a/><a/><a/></r>")
+    path.write_text("<r><a/><a b='1'/><a/></r>")
+    limits.check_xml(path, counted=True)
+    path.write_text("<r><a/><a b='1' c='2'/><a/></r>")
     limits.check_xml(path)
-    path.write_text("<r><a/><a/><a/><a/><a/></r>")
-    with pytest.raises(LimitError, match="6 XML elements or more"):
-        limits.check_xml(path)
+    with pytest.raises(LimitError, match="6 XML elements and attributes or more"):
+        limits.check_xml(path, counted=True)
 
 
 def test_columns_rows_and_texts_of_parquet(tmp_path: Path, monkeypatch) -> None:

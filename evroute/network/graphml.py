@@ -51,7 +51,7 @@ def read(path: Path, name: str) -> RoadNetwork:
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
-        limits.check_xml(path)
+        limits.check_xml(path, counted=True)
         graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error

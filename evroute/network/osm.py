@@ -114,8 +114,7 @@ def _extract(path: Path) -> Extract:
         if path.name.endswith(".pbf"):
             limits.check_unpacked(path, path.stat().st_size, pbf.unpacked_bytes(path))
         else:
-            with limits.unpacked(path) as stream:
-                limits.parse_xml(expat.ParserCreate(), stream, path)
+            limits.check_xml(path)
         roads, turn_rules = KeyFilter("highway"), TagFilter(("type", "restriction"))
         roads.enable_for(WAY)
         turn_rules.enable_for(RELATION)

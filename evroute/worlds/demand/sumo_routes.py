@@ -35,12 +35,18 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
     trips: list[Trip] = []
     skipped: dict[str, int] = {}
     named: dict[str, str] = {}
-    depth = 0
+    depth = inside = 0
+    most, most_trips = limits.limit("elements"), limits.limit("trips")
     try:
         limits.check_xml(path)
         with limits.unpacked(path) as file:
             for event, element in ET.iterparse(file, ("start", "end")):
                 depth += 1 if event == "start" else -1
+                inside += 1
+                if inside == 1:
+                    root = element
+                if inside > most:
+                    limits.check("elements", inside, f"a trip of {path} has {{}} elements or more")
                 if event == "start" or depth != 1:
                     continue
                 if element.tag == "route" and "id" in element.attrib:
@@ -52,8 +58,8 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                         if inner is None
                         else inner.get("edges", "")
                     )
-                    count = 1 + len(trips) + sum(skipped.values())
-                    limits.check("trips", count, f"route file {path} has {{}} trips or more")
+                    if (count := 1 + len(trips) + sum(skipped.values())) > most_trips:
+                        limits.check("trips", count, f"route file {path} has {{}} trips or more")
                     ids = edges.split() or [element.get("from", ""), element.get("to", "")]
                     departed_s = _seconds(element.get("depart", "0"))
                     reason = _wrong(ids, network, turns if element.tag == "vehicle" else None)
@@ -66,7 +72,8 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                         trips.append(
                             Trip(*ends, departed_s=departed_s, trip_id=element.get("id", ""))
                         )
-                element.clear()
+                root.clear()  # elements that were read take no memory
+                inside = 1
     except (ET.ParseError, ExpatError, EOFError, BadGzipFile, zlib.error, ValueError) as error:
         raise EvrouteError(f"route file {path} is unreadable: {error}") from None
     return trips, skipped
