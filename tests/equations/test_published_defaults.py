@@ -7,7 +7,7 @@ import pytest
 from evroute.model.nystrom.bbkb import bbkb
 from evroute.model.nystrom.bkb import bkb, cbbkb, cbkb
 from evroute.model.nystrom.ek import ek_ucb
-from evroute.policy.bounds import cmm_ucb, dmm_ucb
+from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,11 @@ from evroute.policy.bounds import cmm_ucb, dmm_ucb
         (cbkb, {"q_bar": 10.0}),  # Zenati et al. 2022: ten times C, and C = 1
         (cbbkb, {"threshold": 10.0}),  # the C of their main figures
         (ek_ucb, {"eps": 0.5, "gamma": 1.0, "mu": None}),
-        (cmm_ucb, {"B": 5.0, "delta": 0.05, "c": "mixture"}),
-        (dmm_ucb, {"clip_prior": False}),
+        (cmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"}),
+        (dmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (amm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (ay_gp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (igp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
     ],
 )
 def test_defaults_are_the_published_ones(make, defaults) -> None:

@@ -1,14 +1,11 @@
 """Strict batches: trips are planned while a batch is open; a closed batch waits for its trips."""
 
 import numpy as np
-import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.experiments.loop import run
 from evroute.experiments.regret import Score, Totals
-from evroute.model.nystrom.bbkb import batch_ucb, bbkb
-from evroute.model.vector_kernel import VectorKernel
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
@@ -127,25 +124,3 @@ def test_in_a_fleet_only_the_batch_of_the_vehicle_that_plans_is_waited_for() -> 
         "measure a",
     ]
     assert events("abba", {"a": 1, "b": 9}) == planned
-
-
-@pytest.mark.parametrize("make", [bbkb, batch_ucb])
-def test_a_strict_model_waits_from_its_last_plan_to_its_last_measurement(
-    make,
-) -> None:
-    kernel = VectorKernel("rbf", 1.0, 0.1)  # the two arms are nearly independent
-    model = make(kernel, ARMS, np.ones(2), default_rng(0), threshold=1e6, max_batch_trips=2)
-    trips = [
-        Feedback(np.array([arm]), ARMS.features[[arm]], np.ones(1), np.ones(1)) for arm in (0, 1)
-    ]
-    for trip in trips:  # unplanned trips: they fill the dictionary
-        model.update(trip)
-    assert model.diagnostics()["stop_criterion"] == 1.0, "no variance has shrunk"
-    waited = [model.waits]
-    for arm in (0, 1):
-        model.anticipate(ARMS.take(np.array([arm])))
-        waited.append(model.waits)
-    for trip in trips:
-        model.update(trip)
-        waited.append(model.waits)
-    assert waited == [False, False, True, True, False]

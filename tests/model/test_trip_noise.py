@@ -208,3 +208,12 @@ def test_off_is_off(make_world):
     assert one.state().keys() == other.state().keys()
     arms: Arms = world.arms
     np.testing.assert_array_equal(one.posterior(arms).mean_wh, other.posterior(arms).mean_wh)
+
+
+def test_a_trip_that_dissipates_nothing_teaches_nothing_about_trips() -> None:
+    noise = TripNoise(np.ones(2), trip_effect="learned", noise="prior")
+    edge, surprise_wh = np.arange(2), np.array([50.0, 50.0])
+    noise.update(edge, np.ones(2), surprise_wh, np.eye(2), np.zeros(2))
+    assert noise.trip_std == START_TRIP_STD
+    noise.update(edge, np.ones(2), surprise_wh, np.eye(2), np.ones(2))
+    assert noise.trip_std > START_TRIP_STD

@@ -4,9 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.planning.answers import answer_all, answer_energies
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
+from evroute.model.independent import IndependentNormal
+from evroute.planning.answers import answer_all, answer_energies, document
 from evroute.planning.planner import Planner
 
 
@@ -45,6 +50,20 @@ def test_an_unknown_rule_is_refused_before_a_request_is_read(planner) -> None:
 
     with pytest.raises(EvrouteError, match="unknown search 'best'"):
         next(answer_all(unread(), lambda _: planner, search="best"))
+
+
+def test_the_physics_of_a_learned_forecast_is_the_plan_without_the_belief(hill) -> None:
+    setting = Setting(hill, load_vehicle())
+    model = IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh)
+    arms = setting.arms
+    model.update(Feedback(arms.id, arms.features, arms.prior_mean_wh, arms.prior_mean_wh + 20.0))
+    method = Method(model="independent", index="ts")
+    belief = LearnedBelief(model, setting.space, method, setting)
+    ends = hill.row_of["in"], hill.row_of["out"]
+    learned = document(Planner(hill, setting.vehicle, belief).plan(*ends))["routes"]["distance"]
+    physics = document(Planner(hill, setting.vehicle).plan(*ends))["routes"]["distance"]
+    assert learned["forecast"]["physics_wh"] == pytest.approx(physics["energy_wh"])
+    assert learned["forecast"]["mean_wh"] > physics["energy_wh"] + 10.0
 
 
 def test_the_proof_says_exact_only_of_the_search_that_is(planner) -> None:

@@ -63,7 +63,7 @@ def test_bounds_stay_when_an_edge_is_available_for_the_first_time(caplog) -> Non
     assert not caplog.records
 
 
-def test_bounds_that_exclude_each_other_on_one_edge_are_dropped_on_all() -> None:
+def test_bounds_that_exclude_each_other_on_one_edge_are_dropped_on_all(caplog) -> None:
     model, running = Apart(), igp_ucb(B=0.1, eta=0.01, running=True)
     before = running.interval(1, ARMS, model)
     model.count, model.mean_wh = 1000, 100.0
@@ -76,3 +76,4 @@ def test_bounds_that_exclude_each_other_on_one_edge_are_dropped_on_all() -> None
     assert fresh.high[1] > before.high[1]
     np.testing.assert_array_equal(after.low, fresh.low)
     np.testing.assert_array_equal(after.high, fresh.high)
+    assert len(caplog.records) == 1, "nothing excludes anything after the reset"
