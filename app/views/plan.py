@@ -1,4 +1,4 @@
-"""Plan: from a named trip, two clicks or two names to the route of least energy, and what it costs in time."""
+"""Page Plan: from a trip, two clicks or two names to the route of least energy and its time."""
 
 import json
 from functools import partial
@@ -22,7 +22,6 @@ from evroute.report.maps import route_classes, route_layers, spots_layer
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.table import parts_table, plan_table
 from evroute.report.words import lowest_charge, why
-from evroute.text import slug
 
 MAP_HEIGHT = 560
 PROFILE_HEIGHT = 240
@@ -52,12 +51,12 @@ def main() -> None:
 
 
 def is_waiting(request: Request) -> bool:
-    """Tell whether there are still places to come."""
+    """Return True if further places are needed."""
     return request.trip is None and len(request.places) < 2
 
 
 def make_plan(request: Request) -> tuple[Plan | None, str]:
-    """Return the plan, or a sentence that tells why there is none."""
+    """Return the plan, or None and the reason as a sentence."""
     if is_waiting(request):
         if not request.by_click:
             return None, "write where from and where to, each an edge id or LAT,LON"
@@ -83,7 +82,7 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
 
 
 def planner_of(request: Request) -> Planner:
-    """Return the planner: corrected by this session's own trips, unless a run's knowledge was chosen."""
+    """Return the planner on the chosen run's belief, else corrected by this session's trips."""
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
@@ -118,7 +117,7 @@ def draw_map(request: Request, plan: Plan | None) -> None:
 
 
 def show(request: Request, plan: Plan) -> None:
-    """Show the legend, warnings, numbers, where the energy goes, profiles, and what to take away."""
+    """Show legend, warnings, numbers, parts of the energy, profiles and downloads."""
     roads = request.network
     st.html(route_classes(roads, plan).legend_html())
     warn(plan)
@@ -145,7 +144,7 @@ def show(request: Request, plan: Plan) -> None:
         for name, proof in plan.proofs.items():
             st.caption(sentence(f"{ROW_LABELS[name]}: {proof}"))
     columns = st.columns(3)
-    name = f"{slug(roads.name)}-route"
+    name = f"{roads.name}-route"
     columns[0].download_button(
         "GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore"
     )
@@ -161,7 +160,7 @@ def geojson(request: Request, plan: Plan) -> str:
 
 
 def warn(plan: Plan) -> None:
-    """Warn where a full start wastes what the descent would give back."""
+    """Warn if a full battery at the start loses regeneration of the descent."""
     least = plan.recommended_route
     if plan.battery is None or least.charge is None or least.charge.lost_wh < WASTED_WH:
         return
@@ -176,7 +175,7 @@ def warn(plan: Plan) -> None:
 
 
 def tell_belief(plan: Plan, inflation: float) -> None:
-    """Tell what a belief says of the least-energy route, and how its bands were corrected by its own trips."""
+    """Show the forecast of the least-energy route and the correction of its intervals."""
     least = plan.recommended_route
     told = []
     if forecast := least.energy_forecast:
@@ -196,7 +195,8 @@ def tell_belief(plan: Plan, inflation: float) -> None:
         if abs(inflation - 1) > NOTABLE:
             missed, width = ("too often", "wider") if inflation > 1 else ("too seldom", "narrower")
             st.caption(
-                f"The trips that taught it fell outside its bands {literal(missed)}: they are drawn "
+                f"The trips that taught it fell outside its bands {literal(missed)}: they are "
+                "drawn "
                 f"{inflation:.2f} times as wide, so {literal(width)}."
             )
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.plan import Plan, PlannedRoute
-    from evroute.policy.conformal import AdaptiveConformal
 
 TITLES = {
     "energy": "least energy",
@@ -25,9 +24,7 @@ Line = tuple[str, list[str]]
 """Title and one cell for each column."""
 
 
-def print_plan(
-    roads: "RoadNetwork", plan: "Plan", alternatives: int, conformal: "AdaptiveConformal | None"
-) -> None:
+def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str) -> None:
     """Print a plan.
 
     Parameters
@@ -36,8 +33,8 @@ def print_plan(
         Network and plan.
     alternatives
         Number of alternatives that were requested.
-    conformal
-        Width of the intervals of the belief; None without a belief.
+    note
+        Basis of the intervals of the belief; empty without a belief.
     """
     from evroute.planning.plan import held_note
     from evroute.report.words import lowest_charge
@@ -60,11 +57,8 @@ def print_plan(
             "least energy",
             soft_wrap=True,
         )
-    if conformal is not None and conformal.trips:
-        console.print(
-            f"intervals scaled by {conformal.inflation:.2f} "
-            f"(conformal, last {conformal.trips_heard} trip{'s' * (conformal.trips_heard > 1)})"
-        )
+    if note:
+        console.print(note, soft_wrap=True)
 
 
 def _table(plan: "Plan") -> "Table":

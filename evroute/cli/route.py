@@ -91,6 +91,13 @@ def route(
     payload: Annotated[
         float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")
     ] = 0.0,
+    aux: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="Power beside driving at departure (heating, cooling and all else), W.",
+        ),
+    ] = None,
     belief: Annotated[
         Path | None,
         typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned."),
@@ -101,14 +108,18 @@ def route(
     interval: Annotated[
         str | None,
         typer.Option(
-            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs --belief."
+            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs "
+            "--belief."
         ),
     ] = None,
     assume: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 delta=0.05]",
+            help=(
+                "Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 "
+                "delta=0.05]"
+            ),
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -126,14 +137,16 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, depart, price, "
+            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, "
+            "depart, price, "
             "time_value) with JSON lines.",
         ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
-            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much faster."
+            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much "
+            "faster."
         ),
     ] = None,
 ) -> None:
@@ -176,6 +189,7 @@ def route(
         wind_from_deg=wind_from,
         speed_factor=speed_factor,
         payload_kg=payload,
+        auxiliary_w=aux,
     )
     roads = load_network(network)
     learned = None
@@ -224,7 +238,7 @@ def route(
         return
     from evroute.cli.plan_table import print_plan
 
-    print_plan(roads, plan, alternatives, None if learned is None else learned.conformal)
+    print_plan(roads, plan, alternatives, "" if learned is None else learned.note)
     for written in (geojson, gpx, map_):
         if written:
             typer.echo(written)
@@ -281,7 +295,8 @@ def _answer(
             if only:
                 if not compiled():
                     typer.echo(
-                        "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                        "evroute: three times slower without numba; run: pip install "
+                        "'evroute[fast]'",
                         err=True,
                     )
                 answers = answer_energies(rows, planner_of(vehicle))

@@ -1,7 +1,7 @@
-"""Vehicles: the parameters of eq. 8, a catalogue that ships with evroute, and TOML files of the user's own.
+"""Vehicles: the parameters of eq. 8, a shipped catalogue, and TOML files of users.
 
-A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each
-number is from::
+A vehicle file holds the fields of `Vehicle` and optionally a ``[sources]`` table with the origin of
+each number::
 
     name = "my van"
     mass_kg = 2400
@@ -22,17 +22,20 @@ from evroute.resources import data_path
 from evroute.text import check_printable
 
 DEFAULT = "reference"
+FULL_BATTERY = {"full_battery_percent": 85.0, "full_battery_fade": 0.0}
+"""Optional fields, and their values where a file lacks them."""
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class Vehicle:
-    """One vehicle as eq. 8 sees it.
+    """One vehicle with the parameters of eq. 8.
 
     mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.
-    propulsion_efficiency: battery to
-    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load
-    beside the powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by
-    field.
+    propulsion_efficiency: battery to wheel, and recuperation_efficiency: wheel to battery, at most
+    1.  auxiliary_w: constant load besides the powertrain, W.  battery_kwh: usable capacity.
+    full_battery_percent: charge above which recuperation fades, %.  full_battery_fade: share of it
+    lost per 10 % above; the prior mean of a belief of trips, which learns the share.
+    sources: origin of each number, by field.
 
     Raises
     ------
@@ -49,6 +52,8 @@ class Vehicle:
     recuperation_efficiency: float = Field(strict=True, ge=0, le=1)
     auxiliary_w: float = Field(strict=True, ge=0, le=50_000)
     battery_kwh: float = Field(strict=True, gt=0, le=2_000)
+    full_battery_percent: float = Field(default=FULL_BATTERY["full_battery_percent"], ge=0, le=100)
+    full_battery_fade: float = Field(default=FULL_BATTERY["full_battery_fade"], ge=0, le=10)
     sources: dict[str, str] = Field(default_factory=dict)
 
 
@@ -56,19 +61,22 @@ _VEHICLE = TypeAdapter(Vehicle)
 
 
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
-    """Return the fields of a vehicle without the sources of its numbers; beliefs depend on them."""
+    """Return the fields of a vehicle on which beliefs depend: all but the sources.
+
+    Fields of a full battery are left out at their defaults: earlier vehicles lack them.
+    """
     numbers = asdict(vehicle)
     del numbers["sources"]
-    return numbers
+    return {name: value for name, value in numbers.items() if FULL_BATTERY.get(name) != value}
 
 
 def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
-    """Load a vehicle of the catalogue by name, or one of the user's own from a ``.toml`` file.
+    """Load a vehicle of the catalogue by name, or a user's vehicle from a ``.toml`` file.
 
     Raises
     ------
     UnknownNameError
-        If the catalogue does not have the name; the message lists what it has.
+        If the catalogue does not have the name; the message lists the names.
     EvrouteError
         If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of
         range.

@@ -46,8 +46,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         MODELS, "model", method.model
     )  # torch brings threads of its own, which can be limited once it is loaded
     with threadpool_limits(1):
-        known = run.world.tells_temperature
-        setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale, known)
+        setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
             SeedSequence(run.seed, spawn_key=names).spawn(6)

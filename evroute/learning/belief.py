@@ -13,8 +13,11 @@ from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.pace import Pace
+from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import Method
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.policy.conformal import AdaptiveConformal
@@ -24,28 +27,47 @@ _CONFORMAL, _PACE = "conformal/", "pace/"
 SHOWN_RUNS = 10
 
 
-def save(path: Path, belief: LearnedBelief) -> None:
-    """Write a belief with its method, prior, network and vehicle; no pickle."""
+def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None = None) -> None:
+    """Write a belief with its method, prior, network and vehicle; no pickle.
+
+    Parameters
+    ----------
+    path
+        File, an ``.npz``.
+    belief
+        Belief to write.
+    trips
+        Number of trips learned by ``evroute learn``; None for the belief of a simulation.
+    """
     setting = belief.setting
     about = {
-        "method": belief.method.model_dump(exclude_none=True),
-        "prior": setting.spread,
-        "lengthscale": setting.lengthscale,
-        "temperature": setting.temperature,
+        "method": method_of(belief),
+        "prior": setting.assumed.spread,
+        "kernel": setting.assumed.kernel,
+        "lengthscale": setting.assumed.lengthscale,
+        "temperature": setting.assumed.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
-        "trips": belief.trips,
+        "trips": trips,
     }
     arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
-    arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
-    if belief.pace is not None:
-        arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
+    if isinstance(belief, LearnedBelief):
+        arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+        if belief.pace is not None:
+            arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
     write_arrays(path, arrays)
 
 
+def method_of(belief: LearnedBelief | TripEnergies) -> dict[str, Any]:
+    """Return model and options of a belief as a table."""
+    if isinstance(belief, TripEnergies):
+        return {"model": MODEL}
+    return belief.method.model_dump(exclude_none=True)
+
+
 def is_whole(path: Path) -> bool:
-    """Return whether a belief exists and has its digest."""
+    """Return True if a belief exists and its digest is correct."""
     try:
         read_arrays(path)
     except DamagedFileError:
@@ -55,22 +77,22 @@ def is_whole(path: Path) -> bool:
 
 def load_belief(
     folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
-) -> LearnedBelief:
-    """Load the belief that a run, or ``evroute learn``, has left in a folder.
+) -> LearnedBelief | TripEnergies:
+    """Return the belief of a run, or of ``evroute learn``, from a folder.
 
     Parameters
     ----------
     folder
         Folder of ``evroute learn`` or ``evroute simulate``.
     run
-        Name of a run; None if the folder holds one alone.
+        Name of a run; None if the folder holds only one.
     network
-        The network that it is about; loaded by its name if None.
+        The network of the belief; loaded by its name if None.
 
     Raises
     ------
     UnknownNameError
-        If there is no such run, or several and none is named; the message lists them.
+        If the run is unknown, or no run is named among several; the message lists them.
     EvrouteError
         If the file is unreadable, or the belief is about another network.
     """
@@ -81,15 +103,18 @@ def load_belief(
     setting = Setting(
         roads,
         Vehicle(**about["vehicle"]),
-        spread=about["prior"],
-        lengthscale=about["lengthscale"],
-        temperature=bool(about.get("temperature")),
+        Prior(
+            about["prior"],
+            about.get("kernel", DEFAULT_KERNEL),
+            about["lengthscale"],
+            temperature=bool(about.get("temperature")),
+        ),
     )
     return _restored(path, setting, state, about)
 
 
-def continued(path: Path, setting: Setting) -> LearnedBelief:
-    """Return the belief of a file, to go on learning in the same setting.
+def continued(path: Path, setting: Setting) -> LearnedBelief | TripEnergies:
+    """Return the belief of a file, to continue learning in the same setting.
 
     Raises
     ------
@@ -113,16 +138,22 @@ def _damaged(path: Path, error: Exception) -> DamagedFileError:
 
 
 def _maker(path: Path) -> str:
-    """Return the command that makes a belief again, in words."""
+    """Return the command that makes a belief again, for messages."""
     folder = path.parents[1]
     if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
         return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    if path.stem.endswith("-learned"):
+        return f"'evroute learn' of the same tables with --out {folder} --reset"
     return f"'evroute simulate' of the same experiment with --out {folder}"
 
 
 def _restored(
     path: Path, setting: Setting, state: dict[str, Any], about: dict[str, Any]
-) -> LearnedBelief:
+) -> LearnedBelief | TripEnergies:
+    if about["method"]["model"] == MODEL:
+        trips = TripEnergies(setting, str(path))
+        trips.restore(state)
+        return trips
     method = Method.model_validate(about["method"])
     belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
     widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)

@@ -6,7 +6,7 @@ of the Student t, later the scores decide (Barber et al., *Conformal prediction 
 exchangeability*, 2023, for weighted quantiles).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -76,6 +76,10 @@ class TripPrediction:
         """Return the central interval of a level in (0, 1), Wh."""
         half_wh = self.spread.quantile(level) * self.sd_wh
         return self.mean_wh - half_wh, self.mean_wh + half_wh
+
+    def shifted(self, by_wh: float) -> "TripPrediction":
+        """Return the prediction with another mean, for energy that is added for certain, Wh."""
+        return replace(self, mean_wh=self.mean_wh + by_wh)
 
     def below(self, energy_wh: float) -> float:
         """Return the probability that the trip takes at most this energy."""

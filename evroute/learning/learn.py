@@ -1,44 +1,46 @@
-"""Learning from measured trips: a belief, and the energy expected of each trip before it was learned.
+"""Learning from measured trips: a belief, and the expected energy of each trip before it.
 
 The folder is one that ``evroute route --belief`` plans with; its only run is called
 ``NETWORK-learned``::
 
-    manifest.json       what was asked for
+    manifest.json       the settings of the belief
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-    beliefs/RUN.npz     the belief, and how many of these trips it has learned; written last
+    beliefs/RUN.npz     the belief, and the number of these trips in it; written last
 
 Everything but the manifest follows from the measured trips, which are written first. A call learns
-the recorded trips that the belief lacks, whatever interrupted the calls before it.
+the recorded trips that the belief lacks, after any interruption of earlier calls.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtri
 
-from evroute.arms import Route
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.errors import DamagedFileError, EvrouteError
+from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
-from evroute.learning import belief
+from evroute.learning import belief, trip_energies
+from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.measured_table import read_measured
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
+from evroute.learning.readers.formats import read_measured
+from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.method import checked_method
+from evroute.methods.parts import MODELS
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.forecast import INTERVAL_LEVEL, predict
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.tables import is_readable, read_columns, write_columns
 
-DEFAULT_MODEL = "physics+gp"
+DEFAULT_MODEL = trip_energies.MODEL
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
 
@@ -47,15 +49,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came of learning a table.
+    """Result of learning a table.
 
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
-    before the trip was learned, the deviation with noise), eq8_wh.  new: how many of them, the last
-    ones, this table brought.
-    known: trips of the table that the folder had learned already.  skipped: trips set aside and
-    why.  notes: what else was left out.
-    aside: folder to which ``reset`` moved the trips measured before; None if there was none.
+    before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
+    (ends of its intervals), eq8_wh, climb_m and descent_m.  new: number of them from this
+    table, the last ones.
+    known: trips of the table that the folder had learned already.  skipped: trips set aside, with
+    the reason.  notes: other omissions.
+    aside: folder to which ``reset`` moved the earlier trips; None if there was none.
+    findings: sentences on errors, intervals and coefficients, over all trips.
     """
 
     folder: Path
@@ -65,23 +69,7 @@ class Learned:
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
-
-    @property
-    def verdict(self) -> str:
-        """How far off what was expected of the new trips was, belief against eq. 8, and how often intervals held."""
-        named = ("energy_wh", "predicted_wh", "predicted_sd_wh", "eq8_wh")
-        last = self.trips.slice(self.trips.num_rows - self.new)
-        energy_wh, predicted_wh, std_wh, eq8_wh = (
-            np.array(last[name].to_numpy()) for name in named
-        )
-        off_wh = np.abs(predicted_wh - energy_wh)
-        total_wh = np.abs(energy_wh).sum()
-        told = f"off on average by {off_wh.sum() / total_wh:.1%} of the energy, eq. 8 by "
-        told += f"{np.abs(eq8_wh - energy_wh).sum() / total_wh:.1%}"
-        if np.isfinite(std_wh).all():
-            held = off_wh <= ndtri(0.5 + INTERVAL_LEVEL / 2) * std_wh
-            told += f"; {INTERVAL_LEVEL:.0%} intervals held {int(held.sum())} of {len(held)} trips"
-        return told
+    findings: Sequence[str]
 
 
 def learn(
@@ -90,9 +78,10 @@ def learn(
     *,
     network: str = "denver",
     vehicle: str = DEFAULT_VEHICLE,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str = DEFAULT_SPREAD,
+    kernel: str = DEFAULT_KERNEL,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -104,11 +93,14 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle, prior
+    network, vehicle
         Names or files.
+    prior, kernel
+        Spread of the prior deviations, and kernel between contexts.
     model, options
-        One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
-        them.
+        ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
+        its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
+        folder, and ``"trips"`` for a new one.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
@@ -121,21 +113,24 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, prior)
-    method = checked_method({"model": model, "index": "greedy"} | (options or {}))
-    fresh = LearnedBelief.before_trips(method, setting)
+    setting = load_setting(network, vehicle, Prior(prior, kernel))
+    folder = Folder(Path(out))
+    if model is None:
+        model, options = _method_of(folder, options or {}, reset=reset)
+    fresh = _before_trips(model, options or {}, setting)
     measured = read_measured(
         Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
     )
-    folder, run = Folder(Path(out)), f"{setting.network.name}-learned"
+    run = f"{setting.network.name}-learned"
     manifest = {
         "kind": "learned",
-        "method": method.model_dump(exclude_none=True),
+        "method": belief.method_of(fresh),
         "prior": prior,
+        "kernel": kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
-    reset = reset and (folder.path / "manifest.json").exists()
+    reset = reset and folder.has_manifest
     if not reset:
         folder.open(manifest)
     elif folder.manifest().get("kind") != "learned":
@@ -148,6 +143,7 @@ def learn(
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
         if new := [trip for trip in measured.trips if trip.trip not in recorded]:
+            new.sort(key=lambda trip: trip.departed_s)
             append_part(folder.path, new, setting.network)
             recorded |= {trip.trip: trip for trip in new}
         expected = _expected(folder.path / "trips.parquet")
@@ -156,16 +152,12 @@ def learn(
         before = learner.trips or 0
         rows: list[dict[str, Any]] = []
         for t, trip in enumerate(recorded.values(), start=1):
-            row = {"t": t} | (expected.get(trip.trip) or _foretold(learner, trip))
+            row = {"t": t} | (
+                expected.get(trip.trip) or _measured(setting, trip) | learner.expected(trip)
+            )
             rows.append(row)
             if t > before:
-                learner.conformal.update(
-                    row["predicted_wh"],
-                    row["predicted_sd_wh"],
-                    row["energy_wh"],
-                    learner.conformal.multipliers,
-                )
-                learner.update(trip.feedback(setting))
+                learner.learn(trip, row)
                 on_progress(t - before, len(recorded) - before)
         names = dict.fromkeys(name for row in rows for name in row)
         trips = {name: [row.get(name) for row in rows] for name in names}
@@ -173,7 +165,7 @@ def learn(
         if before < len(recorded) or not is_readable(driven):
             write_columns(folder.path / "trips.parquet", trips)
             write_columns(driven, _routes(run, recorded.values()))
-            belief.save(kept, replace(learner, trips=len(recorded)))
+            belief.save(kept, learner, trips=len(recorded))
     late = set(list(recorded)[before:])
     known = [trip for trip in measured.trips if trip.trip not in late]
     notes = list(measured.notes)
@@ -187,7 +179,34 @@ def learn(
         skipped=measured.skipped,
         notes=notes,
         aside=aside,
+        findings=findings(pa.table(trips), learner),
     )
+
+
+def _method_of(
+    folder: Folder, options: dict[str, Any], *, reset: bool
+) -> tuple[str, dict[str, Any]]:
+    """Return the model of a folder with its options and those given, or the default."""
+    made = {} if reset or not folder.has_manifest else folder.manifest()
+    method = dict(made.get("method", {"model": DEFAULT_MODEL}))
+    return str(method.pop("model")), {k: v for k, v in method.items() if k != "index"} | options
+
+
+def _before_trips(
+    model: str, options: dict[str, Any], setting: Setting
+) -> LearnedBelief | TripEnergies:
+    if model == trip_energies.MODEL:
+        if options:
+            raise EvrouteError(
+                f"model '{model}' learns whole trips and takes no {next(iter(options))}; name "
+                "another model of 'evroute method list', such as physics+gp"
+            )
+        return TripEnergies(setting)
+    if model not in MODELS:
+        known = ", ".join([trip_energies.MODEL, *MODELS])
+        raise UnknownNameError(f"unknown model '{model}'; there are {known}")
+    method = checked_method({"model": model, "index": "greedy"} | options)
+    return LearnedBelief.before_trips(method, setting)
 
 
 def _expected(path: Path) -> dict[str, dict[str, Any]]:
@@ -202,8 +221,12 @@ def _expected(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _continued(
-    path: Path, fresh: LearnedBelief, setting: Setting, recorded: list[str], expected: list[str]
-) -> LearnedBelief:
+    path: Path,
+    fresh: LearnedBelief | TripEnergies,
+    setting: Setting,
+    recorded: list[str],
+    expected: list[str],
+) -> LearnedBelief | TripEnergies:
     """Return the saved belief, or ``fresh`` if it is damaged or has learned other trips."""
     if not path.exists():
         return fresh
@@ -230,19 +253,18 @@ def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
     return {"run": [run] * len(table["t"])} | table
 
 
-def _foretold(belief: LearnedBelief, trip: MeasuredTrip) -> dict[str, Any]:
-    """Return the row of a trip: its measured energy, and the prediction before it is learned."""
-    edge = trip.edge
-    arms, passed = belief.passed(Route(tuple(edge.tolist())))
-    predicted_wh, predicted_sd_wh = predict(belief.model, arms, passed)
+def _measured(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
+    """Return the columns of a trip that do not depend on the belief."""
+    network, edge = setting.network, trip.edge
+    climb_m = network.climb_m[edge]
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,
         "edges": len(edge),
-        "length_m": float(belief.network.length_m[edge].sum()),
+        "length_m": float(network.length_m[edge].sum()),
+        "climb_m": float(np.maximum(climb_m, 0.0).sum()),
+        "descent_m": float(np.maximum(-climb_m, 0.0).sum()),
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
-        "predicted_wh": predicted_wh,
-        "predicted_sd_wh": predicted_sd_wh,
-        "eq8_wh": float(belief.space.edges.reference.prior_mean_wh[edge].sum()),
+        "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()),
     }

@@ -1,25 +1,31 @@
-"""LearnedBelief: the knowledge that trips have left about the roads for one vehicle.
+"""LearnedBelief: the learned energy of the roads for one vehicle, with its origin.
 
-It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python hold
+It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python use
 the same object.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
 from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.setting import Setting
-from evroute.model.base import EnergyModel, State
+from evroute.model.base import EnergyModel, State, mean_of
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
+from evroute.planning.battery import ChargeTrace
+from evroute.planning.forecast import RouteForecast, forecast, predict
+from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_arms
 from evroute.policy.conformal import AdaptiveConformal
 
 
@@ -34,7 +40,7 @@ class LearnedBelief:
     space
         The arms: edges or turns.
     method
-        Model and options by which it was learned.
+        Model and options of the learner.
     setting
         Network, vehicle and prior.
     conformal
@@ -44,7 +50,7 @@ class LearnedBelief:
     pace
         Pace of the edges, from the travel times of its trips; None if none were recorded.
     source
-        The file that it was read from, for messages.
+        The file of the belief, for messages.
     """
 
     model: EnergyModel
@@ -69,7 +75,7 @@ class LearnedBelief:
         setting
             Network, vehicle and prior, over the edges.
         options
-            Arguments of the model that go before those of the method.
+            Arguments of the model that override those of the method.
         """
         # a plan draws few edges at once, so that it needs no factor of the prior of all
         made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
@@ -78,17 +84,17 @@ class LearnedBelief:
 
     @property
     def network(self) -> RoadNetwork:
-        """The network that it is about."""
+        """The network of the belief."""
         return self.setting.network
 
     @property
     def vehicle(self) -> Vehicle:
-        """The vehicle that it is about."""
+        """The vehicle of the belief."""
         return self.setting.vehicle
 
     @property
     def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s: learned, or the network's before any measurement."""
+        """(n,) expected travel time of each edge, s: learned, or the network's if not measured."""
         pace = self.pace
         return self.network.time_s if pace is None or not pace.trips else pace.time_s
 
@@ -99,7 +105,7 @@ class LearnedBelief:
 
     @property
     def inflation(self) -> float:
-        """Factor on the deviations of its forecasts that its past trips call for."""
+        """Factor on the deviations of its forecasts, from the errors of past trips."""
         return self.conformal.inflation
 
     @property
@@ -108,10 +114,95 @@ class LearnedBelief:
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
     def passed(self, route: Route) -> tuple[Arms, IntArray]:
-        """Return all arms in free flow, and the positions (k,) among them that a route passes."""
+        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
         return arms, arms.rows_of(self.space.arms_of_route(route))
+
+    @property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
+        edges, nodes = self.space.edges, self.space.nodes
+        added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
+        slower_s = self.time_s / edges.conditions.speed_factor - self.space.time_s
+        added_wh = nodes.of_edges(added_w * slower_s / J_PER_WH)[: nodes.n_arms]
+        return mean_of(self.model, self.space.reference) + added_wh
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement of each arm, Wh."""
+        return self.model.noise_std(self.space.reference)
+
+    @property
+    def note(self) -> str:
+        """Width of the intervals by past trips, in words; empty if there are none."""
+        n = self.conformal.trips_heard
+        if not n:
+            return ""
+        return f"intervals scaled by {self.inflation:.2f} (conformal, last {n} trip{'s' * (n > 1)})"
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+        return self.model.posterior(self.space.reference)
+
+    def under(self, conditions: DrivingConditions) -> "LearnedBelief":
+        """Return the belief on a day with these conditions; learned deviations are kept."""
+        return replace(self, space=self.space.under(conditions))
+
+    def forecast(
+        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+    ) -> RouteForecast:
+        """Forecast one trip over arms (k,) around its expected energies, for any charge.
+
+        Parameters
+        ----------
+        passed
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the trip, which does not matter here.
+        """
+        energy = forecast(self.model, self.space.reference, passed).inflated(self.inflation)
+        return energy.around(energy_wh)
+
+    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a trip over arms (k,).
+
+        Raises
+        ------
+        EvrouteError
+            If the model is no plain regression with a kernel.
+        """
+        return guarantee_arms(self.model, self.space.reference, passed, requested)
+
+    def expected(self, trip: MeasuredTrip) -> dict[str, float]:
+        """Return the prediction of a trip before it is learned, by names of columns."""
+        mean_wh, sd_wh = predict(self.model, *self.passed(Route(tuple(trip.edge.tolist()))))
+        half50_wh, _, half90_wh, _ = (self.conformal.multipliers * sd_wh).tolist()
+        return {
+            "predicted_wh": mean_wh,
+            "predicted_sd_wh": sd_wh,
+            "low50_wh": mean_wh - half50_wh,
+            "high50_wh": mean_wh + half50_wh,
+            "low90_wh": mean_wh - half90_wh,
+            "high90_wh": mean_wh + half90_wh,
+        }
+
+    def learn(self, trip: MeasuredTrip, expected: Mapping[str, Any]) -> None:
+        """Learn the energies of the edges of a trip.
+
+        Parameters
+        ----------
+        trip
+            Measured trip.
+        expected
+            Its row with ``predicted_wh``, ``predicted_sd_wh`` and ``energy_wh``.
+        """
+        named = ("predicted_wh", "predicted_sd_wh", "energy_wh")
+        mean_wh, sd_wh, energy_wh = (float(expected[name]) for name in named)
+        self.conformal.update(mean_wh, sd_wh, energy_wh, self.conformal.multipliers)
+        self.update(trip.feedback(self.setting))
 
     def update(self, feedback: Feedback) -> None:
         """Learn energies and travel times from the feedback of one trip on edges."""
@@ -120,11 +211,11 @@ class LearnedBelief:
         self.model.update(self.space.feedback(feedback))
 
     def state(self) -> State:
-        """Return all that model and space have learned."""
+        """Return the learned state of model and space."""
         return self.model.state() | self.space.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state of the same method."""
+        """Restore a state of the same method."""
         of_space = self.space.state()
         self.space.restore(state)
         self.model.restore({name: part for name, part in state.items() if name not in of_space})
@@ -137,14 +228,34 @@ class LearnedBelief:
         EvrouteError
             If it is about others; the message names both.
         """
-        check_roads(self.source, self.network.name, self.network.digest, network)
-        if numbers_of(self.vehicle) != numbers_of(vehicle):
-            same = self.vehicle.name == vehicle.name
-            advice = " with these numbers" if same else "; name it with --vehicle"
-            raise EvrouteError(
-                f"{self.source} is a belief about vehicle '{self.vehicle.name}', "
-                f"not about '{vehicle.name}'{advice}"
-            )
+        check_subject(self.source, self.setting, network, vehicle)
+
+
+def check_subject(source: str, setting: Setting, network: RoadNetwork, vehicle: Vehicle) -> None:
+    """Check that a belief is about a network and a vehicle.
+
+    Parameters
+    ----------
+    source
+        The file of the belief, for the message.
+    setting
+        Network and vehicle that the belief is about.
+    network, vehicle
+        Network and vehicle at hand.
+
+    Raises
+    ------
+    EvrouteError
+        If it is about others; the message names both.
+    """
+    check_roads(source, setting.network.name, setting.network.digest, network)
+    if numbers_of(setting.vehicle) != numbers_of(vehicle):
+        same = setting.vehicle.name == vehicle.name
+        advice = " with these numbers" if same else "; name it with --vehicle"
+        raise EvrouteError(
+            f"{source} is a belief about vehicle '{setting.vehicle.name}', "
+            f"not about '{vehicle.name}'{advice}"
+        )
 
 
 def check_roads(source: str, name: str, digest: str, network: RoadNetwork) -> None:

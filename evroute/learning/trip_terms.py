@@ -39,14 +39,11 @@ UNITS = ("Wh/km", "Wh/m", "Wh/m", "Wh/min", "", "per 10 %", "", "")
 PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, 0.3)
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, STOPS = range(8)
 
-FULL_BATTERY_PERCENT = 85.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
 
 
-def coefficient_prior(
-    vehicle: Vehicle, *, full_battery_fade: float = 0.0, stops: bool = False
-) -> CoefficientPrior:
+def coefficient_prior(vehicle: Vehicle, *, stops: bool = False) -> CoefficientPrior:
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
     The cone: km, minutes and drag at least 0; ``0 <= metres down <= metres up``; fade at least 0.
@@ -54,9 +51,7 @@ def coefficient_prior(
     Parameters
     ----------
     vehicle
-        Mass, resistances, efficiencies, auxiliary power.
-    full_battery_fade
-        Prior mean of the share of recuperation lost per 10 % of charge above the threshold.
+        Mass, resistances, efficiencies, auxiliary power, and the fade of recuperation.
     stops
         Whether the eighth term, the energy of stops and turns, is included.
     """
@@ -68,7 +63,7 @@ def coefficient_prior(
         weight_n * vehicle.recuperation_efficiency / J_PER_WH,
         vehicle.auxiliary_w / 60.0,
         1.0 / vehicle.propulsion_efficiency,
-        full_battery_fade,
+        vehicle.full_battery_fade,
         1.0,
         1.0,
     ]
@@ -88,7 +83,9 @@ def edge_terms(
     mean_wh: FloatArray,
     soc_percent: FloatArray | float = np.nan,
     auxiliary_w: float = np.nan,
-    full_battery_percent: float = FULL_BATTERY_PERCENT,
+    headwind_mps: FloatArray | float = 0.0,
+    air_density_kgpm3: float = AIR_DENSITY_KGPM3,
+    payload_kg: float = 0.0,
     stops_wh: FloatArray | None = None,
 ) -> FloatArray:
     """Return the terms of edges, (k, 7) or (k, 8); a trip's row is their sum over its edges.
@@ -96,7 +93,8 @@ def edge_terms(
     Parameters
     ----------
     vehicle
-        Drag coefficient, frontal area and auxiliary power.
+        Mass, drag coefficient, frontal area, auxiliary power, and the charge above which
+        recuperation fades.
     length_m
         (k,) length as driven, m.
     up_m, down_m
@@ -110,22 +108,27 @@ def edge_terms(
         where it is NaN (unknown).
     auxiliary_w
         Auxiliary power known at departure, W; its term is 0 where it is NaN (unknown).
-    full_battery_percent
-        Charge above which recuperation fades, %.
+    headwind_mps, air_density_kgpm3
+        Of the day; drag goes with the signed square of ``speed + headwind``.
+    payload_kg
+        On top of the vehicle's mass; it scales the terms of length and height.
     stops_wh
         (k,) energy of stops and turns, Wh; the eighth term is left out without it.
     """
     minutes = length_m * pace_spm / 60.0
     speed_mps = np.clip(1.0 / pace_spm, *SPEED_MPS)
-    area = 0.5 * AIR_DENSITY_KGPM3 * vehicle.drag * vehicle.front_m2
-    excess = np.nan_to_num(np.maximum(np.asarray(soc_percent) - full_battery_percent, 0.0)) / 10.0
+    air_mps = speed_mps + headwind_mps
+    area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
+    above = np.asarray(soc_percent) - vehicle.full_battery_percent
+    excess = np.nan_to_num(np.maximum(above, 0.0)) / 10.0
+    loaded = 1.0 + payload_kg / vehicle.mass_kg
     extra_w = np.nan_to_num(auxiliary_w - vehicle.auxiliary_w)
     columns = [
-        length_m / 1000.0,
-        up_m,
-        down_m,
+        loaded * length_m / 1000.0,
+        loaded * up_m,
+        loaded * down_m,
         minutes,
-        area * length_m * speed_mps**2 / J_PER_WH,
+        area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
         -excess * np.minimum(mean_wh, 0.0),
         extra_w * minutes / 60.0,
     ]

@@ -1,4 +1,4 @@
-"""Plans as plain documents (what ``--json`` prints), and many requests from a table, one document each."""
+"""Plans as JSON documents (``--json``), and many requests from a table, one document each."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """Return a plan as a JSON document; energies in Wh, charges in percent of the usable battery or ``None``."""
+    """Return a plan as a JSON document; energies in Wh, charges in % of the battery or None."""
     battery = plan.battery
     return {
         "network": plan.network,
@@ -71,7 +71,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     if route.energy_forecast:
         low, high = route.energy_forecast.interval_wh()
         told["forecast"] = {
-            "mean_wh": route.energy_forecast.mean_wh,
+            **route.energy_forecast.numbers(),
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
             "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
@@ -106,24 +106,24 @@ def answer_all(
     vehicle: str = DEFAULT,
     search: str,
 ) -> Iterator[dict[str, Any]]:
-    """Answer requests one by one, in their order; one that cannot be met has an ``error`` in place of ``routes``.
+    """Yield the answers to requests in their order; one that cannot be met has an ``error``.
 
     Parameters
     ----------
     rows
-        Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if
-        wanted ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
+        Requests by column (`COLUMNS`; others are errors): ``trip``, or ``from`` and ``to``;
+        optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
         ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
         ``price`` per kWh and ``time_value`` per hour.
     planner_of
-        Gives the planner for a vehicle; it is asked once for each.
+        Returns the planner for a vehicle; called once for each.
     vehicle, search
-        What requests without a vehicle take, and the rule for all.
+        Vehicle of requests without one, and weight rule of all.
 
     Raises
     ------
     EvrouteError
-        If there is no such vehicle or rule; before the first answer.
+        If the vehicle or the rule is unknown; before the first answer.
     """
     check_search(search)
     planners = {vehicle: planner_of(vehicle)}
@@ -141,10 +141,18 @@ def answer_all(
 def answer_energies(
     rows: Iterator[Mapping[str, str | None]], planner: Planner, *, block: int = 1000
 ) -> Iterator[dict[str, Any]]:
-    """Answer requests (``id``, ``trip`` or ``from`` and ``to``) with least energies alone, ``block`` rows at a time.
+    """Yield the least energies of requests (``id``, ``trip`` or ``from`` and ``to``), in order.
 
-    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``; they come in
-    their order.
+    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``.
+
+    Parameters
+    ----------
+    rows
+        Requests by column.
+    planner
+        Planner of all requests.
+    block
+        Number of rows that are answered together.
     """
     numbered = enumerate(rows, start=1)
     while taken := list(islice(numbered, block)):
@@ -172,13 +180,14 @@ def answer_energies(
 
 
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
-    """Return the edge rows of a request, or what is wrong with it."""
+    """Return the edge rows of a request, or its error as text."""
     try:
         if None in row:
             raise EvrouteError("the row has more cells than the table has columns")
         if unknown := [column for column in row if column not in ("id", "trip", "from", "to")]:
             raise EvrouteError(
-                f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, to"
+                f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, "
+                "to"
             )
         places = [place for place in (row.get("from"), row.get("to")) if place]
         origin, destination = endpoints(planner.network, row.get("trip") or None, places)

@@ -1,14 +1,13 @@
-"""A bounded battery: what it cannot hold is lost, and the charge never falls below a reserve.
+"""A bounded battery: excess regeneration is lost, and the charge never falls below a reserve.
 
 Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and is not allowed if
-that is below the reserve. So regeneration into a full battery is lost, and what an edge really
-takes, ``max(E, x - capacity)``, depends on the charge. More charge is never worse later, and with
-the potential p = m g dz the real cost keeps ``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra on
-the charge, keyed by the shifted cost, is exact. Guided by what an unbounded battery would still
-need (A*), it looks at few edges. Exact, too, is the backward search for the least charge to start
-with. Eisner, Funke & Storandt (2011),
-*Optimal route planning for electric vehicles in large networks*, solve the same problem with
-profiles of the start charge.
+that is below the reserve. So regeneration into a full battery is lost, and the actual energy of an
+edge, ``max(E, x - capacity)``, depends on the charge. More charge is never worse later, and with
+the potential p = m g dz the actual cost keeps ``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra
+on the charge, keyed by the shifted cost, is exact. Guided by the remaining energy of an unbounded
+battery (A*), it visits few edges. The backward search for the least start charge is exact, too.
+Eisner, Funke & Storandt (2011), *Optimal route planning for electric vehicles in large networks*,
+solve the same problem with profiles of the start charge.
 """
 
 import heapq
@@ -24,7 +23,7 @@ from evroute.planning.search import Search
 
 TOLERANCE_WH = 1e-9
 STEP_WH = 10.0
-"""Missing energies are rounded up to a multiple of it."""
+"""Missing energies are rounded up to a multiple of this, Wh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,8 @@ class Battery:
     def __post_init__(self) -> None:
         if not 0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh:
             raise EvrouteError(
-                f"the battery starts with {self.percent(self.start_wh):.0f} % and keeps a reserve of "
+                f"the battery starts with {self.percent(self.start_wh):.0f} % and keeps a reserve "
+                "of "
                 f"{self.percent(self.reserve_wh):.0f} %; needed is 0 <= reserve <= start <= 100"
             )
 
@@ -52,14 +52,27 @@ class Battery:
     def of_percent(
         cls, capacity_kwh: float, start_percent: float, reserve_percent: float
     ) -> "Battery":
-        """Build one from percentages of the usable capacity."""
+        """Return a battery from percentages of the usable capacity.
+
+        Parameters
+        ----------
+        capacity_kwh
+            Usable capacity, kWh.
+        start_percent, reserve_percent
+            Charge at the start, and the reserve, %.
+
+        Raises
+        ------
+        EvrouteError
+            Unless ``0 <= reserve <= start <= 100``.
+        """
         capacity_wh = 1000.0 * capacity_kwh
         return cls(
             capacity_wh, capacity_wh * (start_percent / 100), capacity_wh * (reserve_percent / 100)
         )
 
     def charged(self) -> "Battery":
-        """Return the battery when it starts full."""
+        """Return the battery with a full charge at the start."""
         return replace(self, start_wh=self.capacity_wh)
 
     def percent(self, charge_wh: float) -> float:
@@ -71,9 +84,8 @@ class Battery:
 class ChargeTrace:
     """The charge along one route.
 
-    charge_wh: (k + 1,) at the start and after each edge; negative where the battery would have been
-    empty.
-    lost_wh: regeneration that the full battery did not take.
+    charge_wh: (k + 1,) at the start and after each edge; negative below empty.
+    lost_wh: regeneration lost because the battery was full.
     """
 
     charge_wh: FloatArray
@@ -84,12 +96,12 @@ class ChargeTrace:
 
     @property
     def lowest(self) -> int:
-        """Position of the first lowest charge: after how many edges."""
+        """Number of edges driven at the first lowest charge."""
         return int(self.charge_wh.argmin())
 
 
 def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
-    """Follow the charge over edges of energy (k,) Wh in driving order, beyond the reserve if need be."""
+    """Return the charge over edges of energy (k,) Wh in driving order, also below the reserve."""
     charge_wh, lost_wh = [battery.start_wh], 0.0
     for edge_wh in energy_wh.tolist():
         left_wh = charge_wh[-1] - edge_wh
@@ -99,7 +111,7 @@ def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
 
 
 def greatest_start_wh(capacity_wh: float, energy_wh: FloatArray) -> float:
-    """Return the greatest start charge from which no regeneration is lost on edges of energy (k,) Wh, Wh."""
+    """Return the greatest start charge without lost regeneration on edges of energy (k,) Wh, Wh."""
     gained_wh = -np.cumsum(energy_wh)
     return capacity_wh - max(0.0, float(gained_wh.max(initial=0.0)))
 
@@ -107,7 +119,12 @@ def greatest_start_wh(capacity_wh: float, energy_wh: FloatArray) -> float:
 class BatterySearch:
     """Searches over the charge; they expect ``energy_wh >= m g dz`` on every edge.
 
-    tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    tail_wh, head_wh
+        (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
     """
 
     def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
@@ -123,10 +140,19 @@ class BatterySearch:
     ) -> Route:
         """Return the route that arrives with the most charge and never falls below the reserve.
 
+        Parameters
+        ----------
+        battery
+            Bounds of the charge.
+        energy_wh
+            (n,) energy of every edge, Wh.
+        origin, destination
+            First and last edge.
+
         Raises
         ------
         NoRouteError
-            If there is none; the message says how much charge is missing.
+            If there is none; the message states the missing charge.
         """
         energy = energy_wh.tolist()
         # the least that an unbounded battery needs after each edge, but for the height of the
@@ -165,10 +191,18 @@ class BatterySearch:
         origin: int,
         destination: int,
     ) -> float:
-        """Return the least charge before the origin edge from which some route keeps the reserve, Wh.
+        """Return the least charge before the origin edge with a route that keeps the reserve, Wh.
 
-        Infinite if none exists, or if even a full battery (``capacity_wh``; may be infinite) does
-        not do.
+        Infinite if no route exists, or a full battery does not suffice.
+
+        Parameters
+        ----------
+        capacity_wh, reserve_wh
+            Usable capacity, may be infinite, and reserve, Wh.
+        energy_wh
+            (n,) energy of every edge, Wh.
+        origin, destination
+            First and last edge.
         """
         energy, head_wh = energy_wh.tolist(), self._head_wh.tolist()
         start, before = self._backward
@@ -193,7 +227,7 @@ class BatterySearch:
     def _shortage(
         self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
     ) -> str:
-        """Return the missing charge or capacity in words; a plan that follows the advice succeeds."""
+        """Return the missing charge or capacity as text; a plan with that much succeeds."""
         ends = (energy_wh, origin, destination)
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.start_wh)

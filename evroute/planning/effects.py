@@ -21,8 +21,8 @@ def energy_by_condition(
 ) -> dict[str, float]:
     """Return the energy that each condition other than eq. 8's adds to a route, Wh.
 
-    The bearing of the wind goes with its speed. The effects do not add up to the whole, because
-    conditions act together.
+    The bearing of the wind is changed together with its speed. The effects do not sum to the total,
+    because conditions interact.
 
     Parameters
     ----------

@@ -1,12 +1,14 @@
 """Forecasts of a route by a belief: its energy with an interval, and its charge with a battery.
 
 The energy of a route is the sum over its arms of expected energies, which are *jointly* Gaussian
-under the posterior, plus the noise of each passage. Adding up the deviations of the arms would be
-wrong both ways: they are correlated, and noise averages out along the way, except for noise that
-the arms of a trip share. An arm that is passed twice has one expected energy and two noises.
+under the posterior, plus the noise of each passage. Adding the deviations of the arms would be
+wrong: arms are correlated, and noise averages out along the way, except for noise that the arms of
+a trip share. An arm that is driven twice has one expected energy and two noises.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,9 +16,37 @@ from scipy.special import ndtri
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
+from evroute.planning.battery import Battery, ChargeTrace
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 20_000
+SEED = 0
+"""Of the simulated trips."""
+
+
+class EnergyForecast(Protocol):
+    """Forecast of the energy of one trip, as plans show it."""
+
+    @property
+    def mean_wh(self) -> float:
+        """Expected energy, Wh."""
+
+    @property
+    def std_wh(self) -> float:
+        """Standard deviation of the trip's energy, Wh."""
+
+    @property
+    def inflation(self) -> float:
+        """Factor on the width of a normal interval that past trips call for."""
+
+    def interval_wh(self, level: float = ...) -> tuple[float, float]:
+        """Return the central interval that holds the energy with probability ``level``, Wh."""
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return the forecast by name, as JSON documents hold it."""
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
+        """Forecast the charge along the route; ``expected`` is the charge by expected energies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +60,7 @@ class RouteForecast:
     edge_covariance_wh2
         (k, k) covariance of the measurements of the trip, noise included, Wh².
     inflation
-        Factor by which the deviations of the belief were multiplied; 1 if they were not.
+        Factor on the deviations of the belief; 1 for none.
     """
 
     edge_mean_wh: FloatArray
@@ -70,6 +100,28 @@ class RouteForecast:
         half = float(ndtri(0.5 + level / 2)) * self.std_wh
         return self.mean_wh - half, self.mean_wh + half
 
+    def numbers(self) -> Mapping[str, float]:
+        """Return mean, standard deviation, and 50 and 90 % intervals by name, Wh."""
+        (low50_wh, high50_wh), (low90_wh, high90_wh) = self.interval_wh(0.5), self.interval_wh(0.9)
+        return {
+            "mean_wh": self.mean_wh,
+            "sd_wh": self.std_wh,
+            "low50_wh": low50_wh,
+            "high50_wh": high50_wh,
+            "low90_wh": low90_wh,
+            "high90_wh": high90_wh,
+        }
+
+    def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
+        """Forecast the charge along the route by simulated trips."""
+        return forecast_charge(
+            self,
+            capacity_wh=battery.capacity_wh,
+            start_wh=battery.start_wh,
+            reserve_wh=battery.reserve_wh,
+            rng=np.random.default_rng(SEED),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChargeForecast:
@@ -95,21 +147,21 @@ class ChargeForecast:
 
 
 def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
-    """Forecast the energy of one trip from the joint posterior of the arms that it passes.
+    """Return the forecast energy of one trip from the joint posterior of its arms.
 
     Parameters
     ----------
     model
         A model with a joint posterior.
     arms
-        Arms that hold those of the trip.
+        Arms that include those of the trip.
     passed
         (k,) positions among ``arms``, in driving order.
 
     Raises
     ------
     TypeError
-        If the model cannot give a joint posterior.
+        If the model has no joint posterior.
     """
     if not isinstance(model, HasJoint):
         raise TypeError(
@@ -124,9 +176,9 @@ def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
 
 
 def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, float]:
-    """Return mean and standard deviation of the energy that one trip measures, Wh.
+    """Return mean and standard deviation of the measured energy of one trip, Wh.
 
-    The deviation holds belief and noise; it is NaN if the model has no joint posterior.
+    The deviation includes belief and noise; it is NaN if the model has no joint posterior.
 
     Parameters
     ----------
@@ -144,7 +196,15 @@ def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, fl
 
 
 def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
-    """Return the covariance of the noise of one trip, (k, k) Wh²; parameters as in `forecast`."""
+    """Return the covariance of the noise of one trip, (k, k) Wh².
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, passed
+        As in `forecast`.
+    """
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
     covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
@@ -163,7 +223,7 @@ def forecast_charge(
     rng: np.random.Generator,
     n_trips: int = N_TRIPS,
 ) -> ChargeForecast:
-    """Simulate trips along a forecast route with a battery that loses energy beyond its capacity.
+    """Return the charge of simulated trips along a route; energy beyond a full battery is lost.
 
     A trip that falls below the reserve is followed to its end, so that both shares are known.
 
@@ -172,7 +232,7 @@ def forecast_charge(
     energy
         From `forecast`.
     capacity_wh, start_wh, reserve_wh
-        Usable battery, charge at the start, and the charge never to fall below, Wh.
+        Usable battery, charge at the start, and the reserve, Wh.
     rng
         Source of the simulated trips.
     n_trips

@@ -1,11 +1,11 @@
-"""Plans: the least-energy, the fastest and the shortest route of one request, side by side, in a user's numbers."""
+"""Plans: least-energy, fastest and shortest route of a request, with their numbers."""
 
 from dataclasses import dataclass
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
-from evroute.planning.forecast import ChargeForecast, RouteForecast
+from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import RouteGuarantee
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
@@ -18,12 +18,12 @@ ROW_LABELS = {
     "distance": "shortest",
     **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
 }
-"""Names of the rows in words."""
+"""Labels of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedRoute:
-    """One route in a user's numbers.
+    """One route with its numbers.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class PlannedRoute:
         Totals of the route.
     held_arms, held_wh
         Number of its arms whose expected energy was below the physical minimum and is raised to
-        it, and by how much in all, Wh.
+        it, and the total increase, Wh.
     charge
         Charge along the route; None without a battery.
     energy_forecast, charge_forecast
@@ -60,7 +60,7 @@ class PlannedRoute:
     held_arms: int = 0
     held_wh: float = 0.0
     charge: ChargeTrace | None = None
-    energy_forecast: RouteForecast | None = None
+    energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
     guarantee: RouteGuarantee | None = None
 
@@ -134,7 +134,7 @@ class Plan:
         return money + value * self.routes[name].time_s / 3600
 
     def arrival_time(self, name: str) -> str | None:
-        """Return the clock time of arrival by one of the routes, ``HH:MM``; None without a departure."""
+        """Return the clock time of arrival by a route, ``HH:MM``; None without a departure."""
         if self.depart_s is None:
             return None
         days, minutes = divmod(round((self.depart_s + self.routes[name].time_s) / 60), 24 * 60)
@@ -143,14 +143,14 @@ class Plan:
 
     @property
     def minutes_note(self) -> str:
-        """The source of the travel times in words."""
+        """Text on the source of the travel times."""
         if self.minutes_from == "trips":
             return "minutes: learned from the travel times of trips"
         return "minutes: from the speeds of the map"
 
     @property
     def verdict(self) -> str:
-        """Energy and time of the recommended route against the fastest, in words."""
+        """Sentence that compares energy and time of the recommended route with the fastest."""
         if self.recommended_route.route == self.routes["time"].route:
             words = f"the fastest route is also the one of {ROW_LABELS[self.recommended]}"
         else:
@@ -190,7 +190,7 @@ def held_note(planned: PlannedRoute) -> str:
 
 
 def energy_text(energy_wh: float) -> str:
-    """Return an energy in words: Wh while it is small, kWh with two digits from 0.1 kWh on."""
+    """Return an energy as text: Wh while it is small, kWh with two digits from 0.1 kWh on."""
     return f"{energy_wh:.0f} Wh" if abs(energy_wh) < SMALL_WH else f"{energy_wh / 1000:.2f} kWh"
 
 

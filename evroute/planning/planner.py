@@ -1,4 +1,4 @@
-"""Planner: plans requests on one network with one vehicle, and keeps the values that they share.
+"""Planner: plans requests on one network with one vehicle, and caches their common values.
 
 It plans on the energies of eq. 8, or on the means of a belief, which also gives each route an
 interval.
@@ -19,37 +19,63 @@ from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
-from evroute.model.base import EnergyModel, mean_of
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, BatterySearch, follow
+from evroute.planning.battery import Battery, BatterySearch, ChargeTrace, follow
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import forecast, forecast_charge
-from evroute.planning.guarantee import Guarantee, guarantee_arms
+from evroute.planning.forecast import EnergyForecast
+from evroute.planning.guarantee import Guarantee, RouteGuarantee
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search
+from evroute.planning.search_nodes import ROUNDING_WH
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.weights import DEFAULT_SEARCH
 
-FORECAST_SEED = 0
-ROUNDING_WH = 1e-9
 
-
-class LearnedEnergies(Protocol):
-    """The parts of a learned belief that a planner needs (`learning.learned_belief`)."""
-
-    @property
-    def model(self) -> EnergyModel:
-        """Posterior of the energy of the arms."""
+class LearnedDay(Protocol):
+    """Learned energies under the conditions of one day."""
 
     @property
     def space(self) -> SearchSpace:
         """The arms."""
+
+    @property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh."""
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+
+    def forecast(
+        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
+    ) -> EnergyForecast:
+        """Forecast a trip.
+
+        Parameters
+        ----------
+        passed
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the trip, None if unknown.
+        """
+
+    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a trip over arms (k,)."""
+
+
+class LearnedEnergies(Protocol):
+    """The parts of a learned belief that a planner needs (`load_belief`)."""
 
     @property
     def inflation(self) -> float:
@@ -65,6 +91,9 @@ class LearnedEnergies(Protocol):
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Raise EvrouteError unless it is about this network and this vehicle."""
+
+    def under(self, conditions: DrivingConditions) -> LearnedDay:
+        """Return the energies on a day with these conditions."""
 
 
 class Planner:
@@ -101,28 +130,23 @@ class Planner:
         self.belief = belief
         self.conditions = conditions
         self.guarantee = guarantee
+        self.learned: LearnedDay | None = None
         self.space: SearchSpace
         if belief is None:
             self.space = EdgeSpace(network, vehicle, conditions=conditions)
         else:
             belief.check(network, vehicle)
-            self.space = belief.space.under(conditions)
+            self.learned = belief.under(conditions)
+            self.space = self.learned.space
         self.prior = self.space.prior()
         usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         self.arms = self.space.reference
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
-        if belief is not None:
-            believed_wh = mean_of(belief.model, self.arms)
-            self.noise_std_wh = belief.model.noise_std(self.arms)
-        nodes = self.space.nodes
-        if belief is not None:  # the day's heating or cooling runs for the learned minutes
-            slower_s = self.time_s - network.time_s / conditions.speed_factor
-            added_w = self._auxiliary_w - vehicle.auxiliary_w
-            believed_wh = (
-                believed_wh + nodes.of_edges(added_w * slower_s / J_PER_WH)[: len(self.arms)]
-            )
-        minimum_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
+        if self.learned is not None:
+            believed_wh, self.noise_std_wh = self.learned.mean_wh, self.learned.noise_std_wh
+        self.nodes = self.space.nodes.under(believed_wh)
+        minimum_wh = (self.nodes.head_wh - self.nodes.tail_wh)[: self.nodes.n_arms]
         self.mean_wh = np.maximum(believed_wh, minimum_wh)
         self.held_wh = self.mean_wh - believed_wh
         self._plain = self._problem(())
@@ -149,10 +173,10 @@ class Planner:
 
     @property
     def edge_posterior(self) -> Belief | None:
-        """Posterior of every edge under the conditions of the day, (n,) Wh, if there is a belief."""
-        if self.belief is None:
+        """Posterior of every edge under the conditions of the day, (n,) Wh; None if no belief."""
+        if self.learned is None:
             return None
-        return self.space.edge_belief(self.belief.model.posterior(self.arms))
+        return self.space.edge_belief(self.learned.posterior())
 
     def plan(
         self,
@@ -298,24 +322,16 @@ class Planner:
             held_wh=float(held_wh.sum()),
             charge=charge,
         )
-        if self.belief is None:
+        if self.learned is None:
             return described
-        model = self.belief.model
         if self.guarantee is not None:
-            bounds = guarantee_arms(model, self.arms, passed, self.guarantee)
+            bounds = self.learned.guarantee(passed, self.guarantee)
             described = replace(described, guarantee=bounds)
-        believed = forecast(model, self.arms, passed).inflated(self.inflation)
-        energy = believed.around(edge_wh)
-        if battery is None:
-            return replace(described, energy_forecast=energy)
-        trips = forecast_charge(
-            energy,
-            capacity_wh=battery.capacity_wh,
-            start_wh=battery.start_wh,
-            reserve_wh=battery.reserve_wh,
-            rng=np.random.default_rng(FORECAST_SEED),
-        )
-        return replace(described, energy_forecast=energy, charge_forecast=trips)
+        energy = self.learned.forecast(passed, edge_wh, charge)
+        described = replace(described, energy_forecast=energy)
+        if battery is None or charge is None:
+            return described
+        return replace(described, charge_forecast=energy.charge(battery, charge))
 
     @property
     def _auxiliary_w(self) -> float:
@@ -343,6 +359,7 @@ class Planner:
     def _problem(self, via: Sequence[int]) -> SearchProblem:
         return SearchProblem.of_space(
             self.space,
+            self.nodes,
             via,
             time_s=self.time_s,
             energy_wh=self.mean_wh,

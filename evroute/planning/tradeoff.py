@@ -1,12 +1,12 @@
-"""Least energy among the routes that are fast enough: a constrained shortest path, answered exactly.
+"""Least energy among the routes that are fast enough: a constrained shortest path, solved exactly.
 
 First the hull: ``energy + lambda * time`` stays non-negative under the potential, so each lambda is
-one ordinary search, and the Lagrangian dual closes in on the best lambda (LARAC; Jüttner,
+one ordinary search, and the Lagrangian dual converges to the best lambda (LARAC; Jüttner,
 Szviatovszki, Mécs & Rajkó 2001). Its routes lie on the convex hull of (time, energy), and its dual
-value bounds from below what any fast-enough route costs. Where that leaves a gap, a label search
-closes it: labels of (cost, time) per edge, cut off by lower bounds of what remains, which two
-searches from the destination give. With a battery the label carries the charge instead, and the
-bounds still hold, since a bounded battery only ever costs more.
+value is a lower bound of every fast-enough route. A label search closes the remaining gap: labels
+of (cost, time) per edge, pruned by lower bounds from two searches from the destination. With a
+battery the label carries the charge instead, and the bounds still hold, since a bounded battery
+only adds cost.
 """
 
 import heapq
@@ -21,16 +21,16 @@ from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.search import Search
 
 GREATEST_EFFORT = 200_000
-"""Labels looked at before the label search gives up and the hull's answer stands."""
+"""Number of labels after which the label search stops and the hull's route is returned."""
 TOLERANCE_S = 1e-9
 MOST_ROUTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Hull:
-    """The best route on the convex hull within a time limit, and how much better any other could be.
+    """The best route on the convex hull within a time limit, and a bound of any other.
 
-    bound: no route within the limit costs less than this in the weights searched, Wh.
+    bound: no route within the limit costs less than this in the searched weights, Wh.
     """
 
     route: Route
@@ -45,12 +45,18 @@ def hull(
     origin: int,
     destination: int,
 ) -> Hull:
-    """Search the convex hull for the cheapest route that takes at most ``limit_s``.
+    """Return the cheapest route on the convex hull that takes at most ``limit_s``.
 
     Parameters
     ----------
+    search
+        A search over N nodes.
     weights, time_s
-        (n,) non-negative weight, Wh above the potential, and travel time, s, of every edge.
+        (N,) non-negative weight, Wh above the potential, and travel time, s, of every node.
+    limit_s
+        Longest travel time, s.
+    origin, destination
+        First and last node.
 
     Raises
     ------
@@ -69,7 +75,8 @@ def hull(
     fast_wh, fast_s = float(weights[fast.rows].sum()), float(time_s[fast.rows].sum())
     if fast_s > limit_s + TOLERANCE_S:
         raise NoRouteError(
-            f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min wanted"
+            f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min "
+            "wanted"
         )
     while True:
         slope = max(0.0, (fast_wh - cheap_wh) / (cheap_s - fast_s))
@@ -94,8 +101,8 @@ def supported(
 ) -> list[Route]:
     """Return at most ``MOST_ROUTES`` routes on the convex hull of (time, weight), fastest first.
 
-    Between two neighbours the hull is searched in the direction across their connection, the
-    longest first.
+    Between two neighbours the hull is searched in the direction perpendicular to their connection,
+    the longest first.
 
     Parameters
     ----------
@@ -134,9 +141,14 @@ def supported(
 
 
 class LabelSearch:
-    """Exact searches with two costs: the energy from a battery, and one that adds up (travel time, length).
+    """Exact searches with two costs: the energy from a battery, and an additive one (time, length).
 
-    tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    tail_wh, head_wh
+        (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
     """
 
     def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
@@ -159,31 +171,31 @@ class LabelSearch:
         better_than: float = np.inf,
         effort: int | None = None,
     ) -> tuple[Route | None, bool]:
-        """Find the route of least cost, of energy from the battery and time, within a time limit.
+        """Return the route of least cost of energy and time within a time limit.
 
         Parameters
         ----------
         battery
-            Bounds the charge, or ``None``.
+            Bounds of the charge; None for an unbounded battery.
         energy_wh, time_s
             (n,) of every edge; no energy below the potential ``head_wh - tail_wh``.
         limit_s
-            Greatest travel time, s.
+            Longest travel time, s.
         origin, destination
             First and last edge.
         worth
             Cost of one Wh, > 0, and of one second, >= 0.
         better_than
-            Cost of a route already known; only better ones are looked for.
+            Cost of a known route; only better ones are returned.
         effort
-            Labels looked at before the search gives up; None for `GREATEST_EFFORT`.
+            Number of labels after which the search stops; None for `GREATEST_EFFORT`.
 
         Returns
         -------
         route
-            The best one found, or ``None`` if none is better than the one known.
+            The best route found; None if none is better than the known one.
         complete
-            Whether no better one exists; else the effort ran out.
+            True if no better one exists; False if the search stopped before that was proven.
         """
         limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
         return self._walk(battery, energy_wh, time_s, limits, (origin, destination), worth, effort)
@@ -196,21 +208,22 @@ class LabelSearch:
         origin: int,
         destination: int,
     ) -> tuple[Route | None, bool]:
-        """Find the route of least ``cost`` (n,), time or length, that keeps the reserve.
+        """Return the route of least ``cost``, time or length, that keeps the reserve.
 
         Parameters
         ----------
         battery
-            Bounds the charge.
+            Bounds of the charge.
         energy_wh, cost
-            (n,) of every edge; no energy below the potential ``head_wh - tail_wh``.
+            (n,) energy, Wh, and additive cost of every edge; no energy below the potential
+            ``head_wh - tail_wh``.
         origin, destination
             First and last edge.
 
         Returns
         -------
         route, complete
-            As `cheapest` returns them.
+            As in `cheapest`.
         """
         return self._walk(
             battery, energy_wh, cost, (np.inf, np.inf), (origin, destination), (0.0, 1.0), None
@@ -226,11 +239,13 @@ class LabelSearch:
         worth: tuple[float, float],
         effort: int | None,
     ) -> tuple[Route | None, bool]:
-        """Settle labels (charge, clock) in the order of one: a later label of an edge must be better in the other.
+        """Settle labels (charge, clock) in the order of one of them.
 
-        The order is that of the clock if energy costs nothing, else that of the energy. limits: of
-        the clock, which adds up ``cost``, inclusive; and of the worth, exclusive, which each route
-        found lowers.
+        A later label of an edge must be better in the other. The order is that of the clock if
+        energy
+        costs nothing, else that of the energy. limits: of the clock, which sums ``cost``,
+        inclusive;
+        and of the worth, exclusive, which each found route lowers.
         """
         origin, destination = ends
         per_wh, per_clock = worth

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LAST_TRIPS = 20
 """Trips at the end of a run that the abstract averages over; at most half of the run."""
 LEVEL = 0.9
-"""Of the interval of the mean saving over the worlds, by Student's t."""
+"""Level of the interval of the mean saving over the worlds, by Student's t."""
 
 
 def abstract(rounds: "pd.DataFrame") -> list[str]:

@@ -16,23 +16,22 @@ _GPX = "http://www.topografix.com/GPX/1/1"
 def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
     """Return a plan as a GeoJSON FeatureCollection.
 
-    Each route is one feature of ``kind`` "route" with what ``answers.document`` tells of it, and
-    one of ``kind`` "edge" for every edge in driving order: edge (id), street, length_m, speed_mps,
-    climb_m, energy_wh, wh_per_km, and soc_percent at its end where the plan has a battery.
-    Positions carry
-    no height: RFC 7946 wants it above the ellipsoid, which road data rarely tell.
+    Each route is one feature of ``kind`` "route" with the values of ``answers.document``, followed
+    by one feature of ``kind`` "edge" for every edge in driving order: edge (id), street, length_m,
+    speed_mps, climb_m, energy_wh, wh_per_km, and soc_percent at its end if the plan has a battery.
+    Positions have no height: RFC 7946 requires it above the ellipsoid, which road data rarely hold.
     """
     features, routes = [], document(plan)["routes"]
     for name, planned in plan.routes.items():
-        told = {key: value for key, value in routes[name].items() if key != "edges"}
-        told["recommended"] = name == plan.recommended
+        values = {key: value for key, value in routes[name].items() if key != "edges"}
+        values["recommended"] = name == plan.recommended
         properties = {
             "kind": "route",
             "route": name,
             "vehicle": plan.vehicle,
             "wh_per_km": planned.wh_per_km,
         }
-        features.append(_feature(route_line(network, planned.route.rows), properties | told))
+        features.append(_feature(route_line(network, planned.route.rows), properties | values))
         for position, row in enumerate(planned.route.edges):
             properties = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
             features.append(_feature(edge_line(network, row), properties))
@@ -44,7 +43,7 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
 
 
 def route_gpx(network: RoadNetwork, plan: Plan) -> str:
-    """Return the recommended route of a plan as a GPX 1.1 track, with heights in metres."""
+    """Return the recommended route of a plan as a GPX 1.1 track, with heights in m."""
     planned = plan.recommended_route
     root = ElementTree.Element(
         "gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"}

@@ -1,4 +1,4 @@
-"""Profiles along the routes of a plan (altair): height, and charge where the plan has a battery."""
+"""Profiles along the routes of a plan (altair): height, and charge if the plan has a battery."""
 
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,19 @@ _HEIGHT = 110
 def profiles(
     network: RoadNetwork, plan: Plan, *, ink: str = ROUTE_COLOURS["energy"]
 ) -> dict[str, "alt.Chart | alt.LayerChart"]:
-    """Draw what changes along the distance (km) of each route: ``height`` (m) and, with a battery, ``charge`` (%).
+    """Draw profiles over the distance (km) of each route: ``height`` (m), ``charge`` (%).
 
-    A dotted line marks the reserve where the charge comes near it; with a belief, a band holds the
-    charge of the recommended route in 90 % of the trips.  ink: the colour of that route, for pages
-    of any ground.
+    ``charge`` needs a battery. A dotted line marks the reserve where the charge comes near it. With
+    a belief, a band holds the charge of the recommended route in 90 % of the trips.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    plan
+        The routes.
+    ink
+        Colour of the recommended route, for light or dark pages.
     """
     require("altair")
     import altair as alt
@@ -64,7 +72,7 @@ def profiles(
 
 
 def energy_bars(plan: Plan) -> "alt.Chart":
-    """Draw where the energy of each route goes, kWh: bars to the right of 0, what comes back to the left."""
+    """Draw the parts of the energy of each route, kWh: used right of 0, recovered left of 0."""
     require("altair")
     import altair as alt
 

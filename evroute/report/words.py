@@ -1,4 +1,4 @@
-"""What the routes of a plan are called, and their numbers in one line."""
+"""Labels of the routes of a plan, and their numbers in one line."""
 
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,14 @@ def distinct_routes(plan: Plan) -> dict[str, str]:
 
 def totals(planned: PlannedRoute) -> str:
     """Return the energy, time and length of a route in one line."""
-    return f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
+    return (
+        f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, "
+        f"{planned.length_m / 1000:.1f} km"
+    )
 
 
 def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
-    """Return the lowest charge along the recommended route and its place; "" without a battery."""
+    """Return the lowest charge of the recommended route and its place; empty without a battery."""
     least = plan.recommended_route
     if plan.battery is None or least.charge is None:
         return ""
@@ -59,15 +62,15 @@ _PARTS = {
     "auxiliary": "for heating and lights",
     "turning": "in turns",
     "lost": "that a full battery cannot take back",
-    "learned": "by what was learned of its roads",
+    "learned": "by learned differences of its roads",
     "held": "by raising learned energies to the physical minimum",
 }
 
 
 def why(plan: Plan) -> str:
-    """Return the differences of the recommended route from the fastest: length, speed, energy by cause.
+    """Return why the recommended route takes less than the fastest: length, speed, energy parts.
 
-    Nothing where they are one route. Parts that differ by less than a watt-hour are left out.
+    Empty if they are one route. Parts that differ by less than 1 Wh are left out.
     """
     least, fastest = plan.recommended_route, plan.routes["time"]
     if least.route == fastest.route:
@@ -83,17 +86,20 @@ def why(plan: Plan) -> str:
     off_wh = {
         name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names
     }
-    told = [
+    parts = [
         f"{energy_text(abs(off))} {'more' if off > 0 else 'less'} {_PARTS[name]}"
         for name, off in sorted(off_wh.items(), key=lambda item: item[1])
         if abs(off) >= 1
     ]
-    takes = f": it takes {', '.join(told)}" if told else ""
-    return f"the route of {ROW_LABELS[plan.recommended]} is {length} and driven at {speeds[0]} on average in place of {speeds[1]}{takes}"
+    takes = f": it takes {', '.join(parts)}" if parts else ""
+    return (
+        f"the route of {ROW_LABELS[plan.recommended]} is {length} and driven at {speeds[0]} on "
+        f"average in place of {speeds[1]}{takes}"
+    )
 
 
 def learned(rounds: "pd.DataFrame") -> list[str]:
-    """Return a sentence for each panel of `charts`: which method has the least regret, and what it saves in the end.
+    """Return a sentence per panel of `charts`: the method of least regret and its final saving.
 
     Means over the worlds, the saving with half its 95 % interval by Student's t; over the last 50
     trips.
@@ -118,8 +124,10 @@ def learned(rounds: "pd.DataFrame") -> list[str]:
         )
         sentences.append(
             f"{panel}: {best} has the least regret, {regret_wh[best]:,.0f} Wh in {trips} trips"
-            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of them it takes "
-            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per trip ({shares}) "
+            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of "
+            "them it takes "
+            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per "
+            f"trip ({shares}) "
             f"than the route that physics alone would choose."
         )
     return sentences

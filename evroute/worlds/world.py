@@ -65,20 +65,11 @@ class World(BaseModel):
         Parameters
         ----------
         setting
-            Network, vehicle and prior, over the edges.
-        trips
-            The requests.
-        seeds
-            Source of all draws of the world.
-
-        Parameters
-        ----------
-        setting
-            Network, vehicle and prior of the learner.
+            Network, vehicle and prior of the learner, over the edges.
         trips
             Trips to drive.
         seeds
-            Seeds of the world.
+            Seeds of all draws of the world.
 
         Raises
         ------

@@ -1,4 +1,6 @@
-"""The pages of the dashboard under Streamlit's own test runner; the map itself is tested in ``test_browser``."""
+"""The pages of the dashboard under Streamlit's own test runner; the map itself is tested in
+``test_browser``.
+"""
 
 import sys
 import time
@@ -158,8 +160,8 @@ def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
     button.click().run()
     assert not page.exception
     assert page.table[0].value.loc[LIMITED, "energy (kWh)"] > before + 0.01
-    assert any("times what physics says" in each.value for each in page.markdown)
-    next(each for each in page.button if each.label == "Forget what was learned").click().run()
+    assert any("times the energy by physics" in each.value for each in page.markdown)
+    next(each for each in page.button if each.label == "Forget the correction").click().run()
     assert page.table[0].value.loc[LIMITED, "energy (kWh)"] == before
 
 
@@ -201,7 +203,7 @@ def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
     assert page.selectbox(key="kept_network").value == "mine"
     path.unlink()
     page.run()
-    assert "There is no network 'mine', or not any more. This is denver." in page.warning[0].value
+    assert "There is no network 'mine'. This is denver." in page.warning[0].value
     assert not page.error
     assert not page.exception
 

@@ -43,9 +43,11 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         "lost: network 'denver' has no edge",
     ):
         assert text in done.stdout
-    assert "off on average by" in done.stdout
+    assert "errors of expectations made before learning" in done.stdout
     again = learn(str(table), "--out", str(out), "--model", "physics")
     assert "learned 0 trips, 2 in all; 2 known already" in again.stdout
+    continued = learn(str(table), "--out", str(out))  # with the model of the folder
+    assert "learned 0 trips, 2 in all; 2 known already" in continued.stdout
     afresh = learn(str(table), "--out", str(out), "--model", "factor", "--reset")
     assert "learned 2 trips, 2 in all" in afresh.stdout
     planned = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
@@ -65,8 +67,12 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     [
         (("--network", "atlantis"), "no network 'atlantis'"),
         (("--vehicle", "rocket"), "unknown vehicle 'rocket'"),
-        (("--model", "magic"), "unknown model 'magic'"),
-        (("--arms", "wheels"), "arms: Input should be 'turns' or 'turns-braked'"),
+        (("--model", "magic"), "unknown model 'magic'; there are trips, independent"),
+        (("--arms", "turns"), "model 'trips' learns whole trips and takes no arms"),
+        (
+            ("--arms", "wheels", "--model", "exact"),
+            "arms: Input should be 'turns' or 'turns-braked'",
+        ),
         (("--arms", "turns", "--model", "edge-speeds"), "has no arms on turns"),
         (("--option", "nonsense"), "not NAME=VALUE"),
         (("--prior", "none"), "unknown prior 'none'"),

@@ -1,4 +1,6 @@
-"""``evroute route`` as a user meets it: tables, JSON, files, batches, and requests that cannot be met."""
+"""``evroute route`` as a user meets it: tables, JSON, files, batches, and requests that cannot be
+met.
+"""
 
 import csv
 import json

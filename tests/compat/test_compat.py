@@ -1,6 +1,7 @@
 """Files of an earlier version are read with the same numbers, or refused with a way to renew them.
 
-A refusal skips the test and shows its line, so that the summary of pytest lists what is no longer read.
+A refusal skips the test and shows its line, so that the summary of pytest lists the files that are
+no longer read.
 """
 
 import json

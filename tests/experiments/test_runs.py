@@ -28,6 +28,7 @@ COLUMNS = {
     "index",
     "search",
     "prior",
+    "kernel",
     "lengthscale",
     "network",
     "trip",

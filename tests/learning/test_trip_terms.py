@@ -1,5 +1,7 @@
 """Terms of trips: by hand, and eq. 8 where the two agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
 def test_charge_by_edge_fades_above_the_threshold_alone() -> None:
     charge = np.array([99.0, 80.0])
     down = EDGES | {"mean_wh": np.array([-50.0, -100.0])}
-    terms = edge_terms(VEHICLE, **down, soc_percent=charge, full_battery_percent=79.0)
+    terms = edge_terms(replace(VEHICLE, full_battery_percent=79.0), **down, soc_percent=charge)
     assert terms[:, trip_terms.FADE] == pytest.approx([2.0 * 50.0, 0.1 * 100.0])
 
 
@@ -77,7 +79,7 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients(stops: bool) -> None:
-    prior = coefficient_prior(VEHICLE, full_battery_fade=0.3, stops=stops)
+    prior = coefficient_prior(replace(VEHICLE, full_battery_fade=0.3), stops=stops)
     assert len(prior.mean) == 7 + stops
     assert prior.mean[trip_terms.FADE] == 0.3
     assert np.all(prior.cone @ prior.mean >= 0)
@@ -94,3 +96,20 @@ def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients(stops: b
 def test_the_potential_lies_between_metres_down_and_up() -> None:
     coefficients = np.array([100.0, 5.0, 3.0, 8.0, 1.1, 0.0, 1.0])
     assert [potential_slope(coefficients, weight) for weight in (4.0, 2.0, 9.0)] == [4.0, 3.0, 5.0]
+
+
+def test_payload_wind_and_air_scale_weight_and_drag() -> None:
+    usual = edge_terms(VEHICLE, **EDGES)
+    day = edge_terms(
+        VEHICLE,
+        **EDGES,
+        payload_kg=VEHICLE.mass_kg,
+        headwind_mps=np.array([-15.0, 10.0]),
+        air_density_kgpm3=0.6,
+    )
+    weight = [trip_terms.KM, trip_terms.UP, trip_terms.DOWN]
+    np.testing.assert_allclose(day[:, weight], 2 * usual[:, weight])
+    # 10 and 20 m/s in half the air: -5 and 30 m/s against it, the first from behind
+    expected = usual[:, trip_terms.DRAG] * 0.5 * [-((5 / 10) ** 2), (30 / 20) ** 2]
+    np.testing.assert_allclose(day[:, trip_terms.DRAG], expected)
+    np.testing.assert_allclose(day[:, trip_terms.MINUTES], usual[:, trip_terms.MINUTES])

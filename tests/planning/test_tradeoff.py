@@ -1,4 +1,6 @@
-"""Least energy within a time limit: by hand, and against every route of random small hilly networks."""
+"""Least energy within a time limit: by hand, and against every route of random small hilly
+networks.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -42,7 +44,9 @@ def label_search(network: RoadNetwork) -> LabelSearch:
 def three_ways(
     make_network: Callable[..., RoadNetwork],
 ) -> tuple[RoadNetwork, FloatArray, FloatArray]:
-    """Ways from ``in`` to ``out`` of (weight, seconds) (30, 10), (24, 20) and (10, 30), the second off the hull."""
+    """Ways from ``in`` to ``out`` of (weight, seconds) (30, 10), (24, 20) and (10, 30), the second
+    off the hull.
+    """
     positions = [(0, 0, 0), (10, 0, 0), (20, 5, 0), (20, 0, 0), (20, -5, 0), (30, 0, 0), (40, 0, 0)]
     edges = [("in", 0, 1)]
     for name, middle in (("a", 2), ("b", 3), ("c", 4)):

@@ -137,7 +137,10 @@ class Family:
         ).rstrip()
 
 
-HEADER = f"{'':12s}{'compared':>9s}{'identical':>10s}{'rounding':>10s}{'replayed':>10s}{'different':>10s}    largest"
+HEADER = (
+    f"{'':12s}{'compared':>9s}{'identical':>10s}{'rounding':>10s}"
+    f"{'replayed':>10s}{'different':>10s}    largest"
+)
 
 
 def in_order(

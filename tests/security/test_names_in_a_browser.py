@@ -1,5 +1,6 @@
 """Hostile names in a real browser: saved map, report, and every page of the dashboard."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from playwright.sync_api import Frame, Page, TimeoutError, expect
 
@@ -17,7 +19,7 @@ from evroute.network.catalog import keep
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
-from evroute.report.maps import route_map
+from evroute.report.maps import route_map, values_map
 from evroute.report.page import _template
 
 pytestmark = pytest.mark.browser
@@ -38,12 +40,12 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def hostile(network: RoadNetwork, text: Callable[[str], str], **columns: str) -> RoadNetwork:
-    """Return the network with a text in each field that `NETWORK_FIELDS` names."""
+    """Return the network with a text in each of `NETWORK_FIELDS`, ends of lines included."""
     ids = {
         name: tuple(f"{text(name)}{row}" for row in range(len(getattr(network, name))))
         for name in NETWORK_FIELDS[:4]
     }
-    source = {name: text(name) for name in ("kind", "attribution", "elevation")}
+    source = {name: f"{text(name)}\nb" for name in ("kind", "attribution", "elevation")}
     notes = {name: (text(name),) for name in ("files", "notes")}
     return replace(network, source=Source(**source, **notes), **(ids | columns))
 
@@ -134,6 +136,20 @@ def test_a_saved_map_shows_names_and_runs_none(
     assert bare(payload.long("attribution")) in shown(page, ".leaflet-control-attribution")
 
 
+def test_a_saved_map_of_values_shows_its_title_and_runs_it_not(
+    watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
+) -> None:
+    values_map(hill, np.arange(7.0), payload.long("title")).save("map.html")
+    browser = watched("file:")
+    page = browser.context.new_page()
+    page.goto(Path("map.html").resolve().as_uri())
+    page.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    payload.tried("saved map in a browser", "title")
+    browser.check(page)
+    for place_of_title in (".evroute-panel", ".leaflet-control-layers-overlays"):
+        assert bare(payload.long("title")) in shown(page, place_of_title)
+
+
 def test_a_report_shows_names_and_runs_none(
     watched: Callable[..., Watched], payload: Any, tmp_path: Path
 ) -> None:
@@ -180,7 +196,8 @@ def dashboard_folder(
         patch.setenv("EVROUTE_CACHE_DIR", str(folder / "cache"))
         network = hostile(toy_hill, hostile_text.long, name="hostile")
         keep(network)
-        store.save(replace(network, name=hostile_text.long("name")), folder / "upload.npz")
+        store.save(replace(network, name=hostile_text.long("name")), folder / "no-name.npz")
+        store.save(replace(network, name="elsewhere"), folder / "upload.npz")
         start, end = (place(network, edge) for edge in (0, 5))
         table = {"trips": {"hostile": [f"{start} to {end}"]}, "methods": ["gp-ts"]}
         simulate(Experiment.model_validate(table | {"horizon": 3, "seeds": 1}), Path("runs/own"))
@@ -250,7 +267,7 @@ def test_the_dashboard_shows_names_and_runs_none(
     assert bare(payload.long("street")) in text
 
     page.get_by_role("link", name="Network").click()
-    expect(page.get_by_text("What the source tells, and lacks")).to_be_visible()
+    expect(page.get_by_text("Data source and its gaps")).to_be_visible()
     expect(page.get_by_text("Roads that differ most from physics")).to_be_visible()
     still(page)
     frame = map_frame(page, "Network")
@@ -264,7 +281,7 @@ def test_the_dashboard_shows_names_and_runs_none(
     page.get_by_role("link", name="Learn").click()
     expect(page.get_by_text("Let methods learn")).to_be_visible()
     still(page)
-    own = page.get_by_role("textbox", name="And one of your own")
+    own = page.get_by_role("textbox", name="Another trip")
     own.fill(f"{payload.long('own trip')} to {payload.long('own goal')}")
     own.press("Enter")
     expect(page.get_by_test_id("stAlertContentError").first).to_be_visible()
@@ -324,26 +341,30 @@ def test_an_uploaded_network_shows_its_names_and_runs_none(
     browser.check(page)
     assert bare(payload.long("link")) in shown(page)
     page.get_by_text("Bring your own roads").click()
-    page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files("upload.npz")
-    page.wait_for_timeout(1500)
-    still(page)
-    payload.tried("upload", "name", *NETWORK_FIELDS)
+    upload = page.get_by_test_id("stFileUploaderDropzoneInput").first
+    upload.set_input_files("no-name.npz")
+    error = page.get_by_test_id("stAlertContentError")
+    expect(error).to_have_count(1)
+    payload.tried("upload", "name")
     browser.check(page)
-    if page.get_by_test_id("stAlertContentError").count():  # refused, in a line
-        return
+    assert bare(payload.long("name")) in shown(page)
+    upload.set_input_files("upload.npz")
+    expect(error).to_have_count(0)
     page.get_by_role("combobox", name="Network").click()
-    page.get_by_role("option").filter(has_text="cycler").first.click()
+    page.get_by_role("option", name="elsewhere", exact=True).click()
     still(page)
+    payload.tried("upload", *NETWORK_FIELDS)
     for label, edge in (("From (edge id, or LAT,LON)", 0), ("To", 5)):
         page.get_by_role("textbox", name=label, exact=True).fill(place(toy_hill, edge))
         page.keyboard.press("Enter")
         still(page)
     expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1)
     frame = map_frame(page, "Plan")
-    payload.tried("page Plan", "name", *NETWORK_FIELDS)
     browser.check(page)
     assert bare(payload.long("street")) in shown(frame, ".leaflet-tooltip")
     with page.expect_download() as taken:
         page.get_by_role("button", name="GeoJSON").click()
     assert re.fullmatch(r"[\w.-]+\.geojson", taken.value.suggested_filename)
-    payload.tried("download", "name", *NETWORK_FIELDS)
+    payload.tried("download", *NETWORK_FIELDS)
+    features = json.loads(Path(taken.value.path()).read_text(encoding="utf-8"))
+    assert features["attribution"] == f"{payload.long('attribution')}\nb"

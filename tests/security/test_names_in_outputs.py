@@ -150,6 +150,20 @@ def test_an_exported_network_holds_the_text_itself(
     assert (text_of(field, network, vehicle) in texts) != named_after_its_file
 
 
+def test_a_file_named_like_markup_is_refused_in_one_line(
+    payload: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "a[/b] {{ 7 * 7 }}.osm"  # in the folder "a["
+    Path(name).parent.mkdir()
+    Path(name).write_text("<osm")
+    monkeypatch.setattr(sys, "argv", ["evroute", "network", "build", "town", "--osm", name])
+    with pytest.raises(SystemExit) as status:
+        main()
+    payload.tried("evroute network build", "file")
+    assert status.value.code == 2
+    assert "b] {{ 7 * 7 }}.osm" in capsys.readouterr().err
+
+
 def flat(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [leaf for each in value.values() for leaf in flat(each)]

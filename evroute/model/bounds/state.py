@@ -207,7 +207,17 @@ class BoundState:
         return self.confidence.spectrum.points(self._cross(points), variance)
 
     def bounds(self, points: FloatArray, kind: Kind = "cmm", **options: Any) -> Interval:
-        """Return bounds of points (a, d); ``options`` are those of `bounds`."""
+        """Return bounds of the expected value at points, (a,) each.
+
+        Parameters
+        ----------
+        points
+            (a, d) contexts.
+        kind
+            Kind of bound.
+        **options
+            Options of the function `bounds` for that kind.
+        """
         interval = bounds(self.confidence, self.points(points), kind, count=self.count, **options)
         mean = self._prior_mean(points)
         return Interval(

@@ -1,0 +1,148 @@
+"""Findings from learning measured trips: errors, intervals and coefficients, one sentence each."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from evroute.arrays import FloatArray
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
+from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, PRIOR_STD
+
+LAST = 50
+"""Newest trips of which intervals are counted apart."""
+COMPARED_TRIPS = 10
+"""Trips on each of two routes after which they are compared."""
+COMPARED_QUANTILE = 1.28
+FAR = 4.0
+"""Prior deviations beyond which a coefficient contradicts the vehicle file."""
+FIELDS = (
+    "rolling or mass_kg",
+    "mass_kg or propulsion_efficiency",
+    "recuperation_efficiency",
+    "auxiliary_w",
+    "drag or front_m2",
+    "full_battery_fade",
+    "auxiliary_w",
+)
+"""Fields of a vehicle file behind each coefficient."""
+
+
+def findings(trips: pa.Table, learner: LearnedBelief | TripEnergies) -> list[str]:
+    """Return the findings on all trips of a folder, in the order in which they are printed.
+
+    Parameters
+    ----------
+    trips
+        Rows of ``trips.parquet``.
+    learner
+        Belief after these trips.
+    """
+    columns = {name: np.array(trips[name].to_pylist(), dtype=float) for name in _needed(trips)}
+    sentences = [errors(columns), *intervals(columns)]
+    if isinstance(learner, TripEnergies):
+        sentences += [coefficients(learner), *contradictions(learner.belief)]
+        sentences.append(distinguishable(learner.belief, columns["length_m"] / 1000))
+        sentences += refusals(learner.belief, trips["trip"].to_pylist())
+    return [sentence for sentence in sentences if sentence]
+
+
+def errors(columns: dict[str, FloatArray]) -> str:
+    """Return errors of the belief, a regression and eq. 8, in Wh and shares of all energy."""
+    energy_wh = columns["energy_wh"]
+    first = FEWEST_TRIPS if len(energy_wh) > FEWEST_TRIPS else 0
+    expected = {"the belief": columns["predicted_wh"], "eq. 8": columns["eq8_wh"]}
+    if first and {"climb_m", "descent_m"} <= columns.keys():
+        expected["a regression on km, climb and descent"] = online_regression(
+            columns["length_m"] / 1000, columns["climb_m"], columns["descent_m"], energy_wh
+        )
+    total_wh = float(np.abs(energy_wh[first:]).sum())
+    parts = [
+        f"{name} {off_wh.mean():.0f} Wh a trip, {off_wh.sum() / total_wh:.1%} of the energy"
+        for name, each in expected.items()
+        for off_wh in [np.abs(each - energy_wh)[first:]]
+        if total_wh and np.isfinite(off_wh).all()
+    ]
+    span = f"trips {first + 1} to {len(energy_wh)}" if len(energy_wh) > first + 1 else "one trip"
+    return f"errors of expectations made before learning, {span}: {'; '.join(parts)}"
+
+
+def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
+    """Yield how many 90 % intervals held, of all trips and of the last, and their mean width."""
+    if "low90_wh" not in columns:
+        return
+    low_wh, high_wh = columns["low90_wh"], columns["high90_wh"]
+    known = np.isfinite(high_wh - low_wh)
+    if not known.any():
+        return
+    energy_wh = columns["energy_wh"]
+    held = ((low_wh <= energy_wh) & (energy_wh <= high_wh))[known]
+    recent = held[-LAST:]
+    last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
+    width_wh = float((high_wh - low_wh)[known].mean())
+    counts = f"{held.sum()} of {len(held)} trips{last}"
+    yield f"90 % intervals held {counts}; mean width {width_wh:.0f} Wh"
+
+
+def coefficients(learner: TripEnergies) -> str:
+    """Return the coefficients in plain words, with their standard deviations."""
+    vehicle, belief = learner.vehicle, learner.belief
+    b = belief.coefficients.coefficients
+    sd = np.sqrt(np.diag(belief.regression.covariance))
+    km, up, down, minute = (
+        f"{mean:.{digits}f} ± {std:.{digits}f} Wh"
+        for mean, std, digits in zip(b[:4], sd[:4], (0, 2, 2, 1), strict=True)
+    )
+    drag, extra = (
+        f"{b[k] / scale:.2f} ± {sd[k] / scale:.2f} times"
+        for k, scale in ((DRAG, belief.prior.mean[DRAG]), (AUXILIARY, 1.0))
+    )
+    return (
+        f"{km} per km, {up} per metre up, {down} back per metre down, {minute} per minute; "
+        f"air drag {drag} that of the vehicle file; heating and cooling {extra} their power; above "
+        f"{vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
+        f"{b[FADE]:.0%} ± {sd[FADE]:.0%} per 10 %"
+    )
+
+
+def contradictions(belief: TripBelief) -> Iterator[str]:
+    """Yield the coefficients that are far from the vehicle file, and the fields to change."""
+    distance = (belief.coefficients.coefficients - belief.prior.mean) / np.array(PRIOR_STD)[:7]
+    for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
+        yield (
+            f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
+            f"{'above' if distance[k] > 0 else 'below'} the vehicle file; check its {FIELDS[k]}"
+        )
+
+
+def distinguishable(belief: TripBelief, km: FloatArray) -> str:
+    """Return the least difference of two routes that ten trips on each reveal, Wh."""
+    sd_wh = float(np.sqrt(belief.noise.variance(np.median(km, keepdims=True))[0]))
+    least_wh = COMPARED_QUANTILE * sd_wh * float(np.sqrt(2 / COMPARED_TRIPS))
+    return (
+        f"trips of {np.median(km):.1f} km on one route differ by {sd_wh:.0f} Wh (sd): "
+        f"{COMPARED_TRIPS} trips on each of two routes show a difference from {least_wh:.0f} Wh on"
+    )
+
+
+def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
+    """Yield the number of refused trips, and of times that the prior was widened."""
+    if refused := [names[number] for number in belief.refused]:
+        shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
+        yield (
+            f"{len(refused)} trips are not learned, for their energies are beyond 8 deviations of "
+            f"those expected: {shown}; they are judged again after 10 more trips"
+        )
+    if belief.inflations:
+        yield (
+            "three of ten trips in a row were beyond belief, so the prior of the coefficients was "
+            f"widened {10**belief.inflations} times; check the vehicle file"
+        )
+
+
+def _needed(trips: pa.Table) -> list[str]:
+    named = ("length_m", "climb_m", "descent_m", "energy_wh", "predicted_wh", "eq8_wh")
+    return [name for name in (*named, "low90_wh", "high90_wh") if name in trips.column_names]

@@ -1,0 +1,72 @@
+"""Sentences on what was learned, and the regression that beliefs are compared with."""
+
+import numpy as np
+import pytest
+
+from evroute.learning.findings import contradictions, distinguishable, errors, intervals, refusals
+from evroute.learning.online_regression import online_regression
+from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_regression import CoefficientPrior
+from evroute.learning.trip_terms import PRIOR_STD
+
+
+def test_the_regression_expects_each_trip_from_earlier_ones() -> None:
+    rng = np.random.default_rng(0)
+    km, climb_m, descent_m = rng.uniform(1, 20, 8), rng.uniform(0, 90, 8), rng.uniform(0, 90, 8)
+    exact_wh = 120 * km + 5 * climb_m - 3 * descent_m
+    expected = online_regression(km, climb_m, descent_m, exact_wh)
+    assert np.isnan(expected[:3]).all()
+    np.testing.assert_allclose(expected[3:], exact_wh[3:])
+    # two trips of one km that differ weigh as much as one of two km that lies between
+    noisy = online_regression(
+        np.array([1.0, 1.0, 2.0, 4.0]), np.zeros(4), np.zeros(4), np.array([100.0, 200.0, 400.0, 0])
+    )
+    assert noisy[3] == pytest.approx(4 * (100 + 200 + 400) / (1 + 1 + 2))
+
+
+def test_errors_and_intervals_are_counted() -> None:
+    columns = {
+        "energy_wh": np.array([100.0, -100.0]),
+        "predicted_wh": np.array([120.0, -90.0]),
+        "eq8_wh": np.array([200.0, -100.0]),
+        "low90_wh": np.array([105.0, -130.0]),
+        "high90_wh": np.array([135.0, -60.0]),
+    }
+    sentence = errors(columns)
+    assert "trips 1 to 2" in sentence
+    assert "the belief 15 Wh a trip, 15.0% of the energy" in sentence
+    assert "eq. 8 50 Wh a trip, 50.0% of the energy" in sentence
+    assert list(intervals(columns)) == ["90 % intervals held 1 of 2 trips; mean width 50 Wh"]
+    unknown = columns | {"low90_wh": np.full(2, np.nan)}
+    assert not list(intervals(unknown))
+
+
+@pytest.fixture
+def belief() -> TripBelief:
+    return TripBelief(CoefficientPrior(np.zeros(7), np.array(PRIOR_STD[:7]), np.zeros((0, 7))))
+
+
+def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None:
+    assert not list(contradictions(belief))
+    for _ in range(40):
+        belief.learn(np.array([1.0, 0, 0, 0, 0, 0, 0]), 160.0)
+    (sentence,) = contradictions(belief)
+    assert "the coefficient of km is 5 prior deviations above" in sentence
+    assert "rolling or mass_kg" in sentence
+
+
+def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:
+    km = np.array([4.0, 1.0, 9.0])
+    sd_wh = np.sqrt(42**2 + 50**2 * 4 + 30**2 * 16)
+    sentence = distinguishable(belief, km)
+    assert f"differ by {sd_wh:.0f} Wh (sd)" in sentence
+    assert f"from {1.28 * sd_wh * np.sqrt(0.2):.0f} Wh on" in sentence
+
+
+def test_refused_trips_are_named(belief) -> None:
+    row = np.array([1.0, 0, 0, 0, 0, 0, 0])
+    for energy_wh in (0.0, 90_000.0, 0.0):
+        belief.learn(row, energy_wh)
+    (sentence,) = refusals(belief, ["a", "b", "c"])
+    assert "1 trips are not learned" in sentence
+    assert "expected: b;" in sentence

@@ -1,0 +1,192 @@
+"""Beliefs of whole trips on a network: rows by hand, departure, disk, and plans."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evroute.arms import Route
+from evroute.energy.driving import DrivingConditions, hvac_w
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.learning import belief
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.trip_belief import KM
+from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trip_terms import AUXILIARY, DOWN, DRAG, FADE, MINUTES, UP
+from evroute.methods.setting import Setting
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
+
+CAR = replace(load_vehicle(), auxiliary_w=600.0, battery_kwh=10.0)
+OVER, ROUND = ("in", "up", "down", "out"), ("in", "east", "west", "out")
+
+
+@pytest.fixture
+def setting(hill):
+    return Setting(hill, CAR)
+
+
+def trip_of(network, edges, energy_wh=1000.0, travel_s=np.nan, **known) -> MeasuredTrip:
+    rows = np.array([network.row_of[edge] for edge in edges])
+    share = np.full(len(rows), energy_wh / len(rows))
+    return MeasuredTrip(
+        "-".join(edges), rows, share, np.full(len(rows), travel_s / len(rows)), **known
+    )
+
+
+def learned(setting, seed=0, trips=30) -> TripEnergies:
+    """Return the belief of trips that take 1.4 times eq. 8, give or take a tenth."""
+    rng = np.random.default_rng(seed)
+    energies = TripEnergies(setting)
+    eq8_wh = setting.arms.prior_mean_wh
+    for edges in rng.permutation([OVER, ROUND] * (trips // 2)).tolist():
+        rows = [setting.network.row_of[edge] for edge in edges]
+        factor = 1.4 * (1 + 0.1 * rng.standard_normal())
+        trip = trip_of(setting.network, edges, factor * eq8_wh[rows].sum(), travel_s=600.0)
+        energies.learn(trip, {})
+    return energies
+
+
+def test_a_row_is_the_sum_over_edges_at_the_pace_of_the_map_times_its_factor(setting) -> None:
+    row = TripEnergies(setting).row(trip_of(setting.network, OVER))
+    length_m = 1000.0 + 1001.0 + 1001.0 + 1000.0
+    area = 0.5 * 1.2 * CAR.drag * CAR.front_m2
+    expected = {
+        KM: length_m / 1000,
+        UP: 40.0,
+        DOWN: -40.0,
+        MINUTES: 1.6 * length_m / 10.0 / 60,  # 10 m/s on the map
+        DRAG: area * length_m * (10.0 / 1.6) ** 2 / 3600,
+        FADE: 0.0,
+        AUXILIARY: 0.0,
+    }
+    np.testing.assert_allclose(row, [expected[k] for k in range(7)])
+
+
+def test_minutes_are_those_of_earlier_trips(setting) -> None:
+    energies = TripEnergies(setting)
+    energies.learn(trip_of(setting.network, OVER, travel_s=4000.0), {})
+    # 1,000 s an edge, and the map's pass at (3 x 1.6 + 4,000 / 400.2) / 4 times its time
+    factor = (3 * 1.6 + 4000 / 400.2) / 4
+    expected_s = sum((factor * m / 10 + 1000.0) / 2 for m in (1000.0, 1001.0, 1001.0, 1000.0))
+    row = energies.row(trip_of(setting.network, OVER))
+    assert row[MINUTES] == pytest.approx(expected_s / 60)
+
+
+def test_power_and_payload_at_departure_enter_the_row(setting) -> None:
+    energies = TripEnergies(setting)
+    plain = energies.row(trip_of(setting.network, ROUND))
+    known = {"auxiliary_w": CAR.auxiliary_w + 1200.0, "payload_kg": CAR.mass_kg / 2}
+    row = energies.row(trip_of(setting.network, ROUND, **known))
+    assert row[AUXILIARY] == pytest.approx(1200.0 / 60 * plain[MINUTES])
+    np.testing.assert_allclose(row[[KM, UP, DOWN]], 1.5 * plain[[KM, UP, DOWN]])
+
+
+def test_the_charge_on_the_way_follows_expected_energies(setting) -> None:
+    energies = TripEnergies(setting)
+    edges = [setting.network.row_of[edge] for edge in OVER]
+    mean_wh = energies.under(EQ8_CONDITIONS).mean_wh[edges]
+    assert mean_wh[2] < 0
+    assert (mean_wh[[0, 1, 3]] > 0).all()
+    row = energies.row(trip_of(setting.network, OVER, soc_percent=99.0))
+    before_percent = 99.0 - (mean_wh[0] + mean_wh[1]) / 100  # 100 Wh per per cent
+    assert row[FADE] == pytest.approx((before_percent - 85.0) / 10 * -mean_wh[2])
+    assert energies.row(trip_of(setting.network, OVER, soc_percent=60.0))[FADE] == 0.0
+
+
+def test_expectations_are_those_of_the_belief_and_rest_on_earlier_trips(setting) -> None:
+    energies = learned(setting)
+    trip = trip_of(setting.network, OVER, known_variance_wh2=400.0)
+    numbers = energies.expected(trip)
+    prediction = energies.belief.expect(energies.row(trip), 400.0)
+    assert numbers["predicted_wh"] == prediction.mean_wh
+    assert (numbers["low90_wh"], numbers["high90_wh"]) == prediction.interval(0.9)
+    assert (numbers["low50_wh"], numbers["high50_wh"]) == prediction.interval(0.5)
+    assert prediction.trips == 30
+
+
+def test_a_belief_comes_back_from_disk_bit_for_bit(setting, tmp_path) -> None:
+    energies = learned(setting)
+    path = tmp_path / "beliefs" / "one.npz"
+    belief.save(path, energies, trips=30)
+    again = belief.continued(path, setting)
+    assert isinstance(again, TripEnergies)
+    assert again.trips == 30
+    trip = trip_of(setting.network, OVER, travel_s=500.0, soc_percent=95.0)
+    assert again.expected(trip) == energies.expected(trip)
+    for each in (energies, again):
+        each.learn(trip, {})
+    assert again.expected(trip) == energies.expected(trip)
+
+
+def test_a_belief_is_about_its_network_and_vehicle(setting, hilly) -> None:
+    energies = TripEnergies(setting)
+    energies.check(setting.network, CAR)
+    with pytest.raises(EvrouteError, match="not about 'toy'"):
+        energies.check(hilly(0), CAR)
+    with pytest.raises(EvrouteError, match="with these numbers"):
+        energies.check(setting.network, replace(CAR, mass_kg=900.0))
+
+
+def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
+    for seed in range(20):
+        network = hilly(seed)
+        energies = TripEnergies(Setting(network, CAR))
+        rng = np.random.default_rng(seed)
+        for edge in range(network.n_edges):
+            rows = np.array([edge])
+            wh = np.array([rng.normal(0.0, 100.0)])  # nothing that physics would expect
+            energies.learn(MeasuredTrip(str(edge), rows, wh, np.array([np.nan])), {})
+        day = energies.under(EQ8_CONDITIONS)
+        nodes = day.space.nodes
+        assert np.all(day.mean_wh - (nodes.head_wh - nodes.tail_wh) >= -1e-9)
+
+
+def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
+    energies = learned(setting)
+    b = energies.belief.coefficients.coefficients
+    usual = energies.under(EQ8_CONDITIONS)
+    cold = energies.under(DrivingConditions(temperature_c=-5.0))
+    minutes, drag = usual.terms[:, MINUTES], usual.terms[:, DRAG]
+    denser = cold.space.conditions.air_density_kgpm3 / 1.2
+    added_wh = b[AUXILIARY] * hvac_w(-5.0) / 60 * minutes + b[DRAG] * (denser - 1) * drag
+    np.testing.assert_allclose(cold.mean_wh - usual.mean_wh, added_wh)
+    known = energies.under(DrivingConditions(auxiliary_w=2600.0))
+    np.testing.assert_allclose(known.mean_wh - usual.mean_wh, b[AUXILIARY] * 2000.0 / 60 * minutes)
+    slow = energies.under(DrivingConditions(speed_factor=0.5))
+    np.testing.assert_allclose(slow.terms[:, MINUTES], 2 * minutes)
+
+
+def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:
+    hill, energies = setting.network, learned(setting)
+    battery = Battery(10_000.0, 3_000.0, 1_000.0)
+    planner = Planner(hill, CAR, energies)
+    plan = planner.plan(hill.row_of["in"], hill.row_of["out"], battery=battery)
+    for name in ("energy", "time"):
+        route = plan.routes[name]
+        prediction = energies.belief.expect(energies.row(trip_of(hill, route.edges)))
+        forecast = route.energy_forecast
+        assert forecast.mean_wh == pytest.approx(route.energy_wh)
+        assert forecast.mean_wh == pytest.approx(prediction.mean_wh)
+        assert forecast.std_wh == pytest.approx(prediction.sd_wh)
+        assert forecast.interval_wh() == pytest.approx(prediction.interval(0.9))
+        low_wh, high_wh = prediction.interval(0.9)
+        arrival = route.charge_forecast.arrival_interval_percent
+        assert arrival == pytest.approx((30.0 - high_wh / 100, 30.0 - low_wh / 100))
+        assert route.charge_forecast.arrives_above_reserve == pytest.approx(
+            prediction.below(2000.0)
+        )
+    over = planner.describe(Route(tuple(hill.row_of[edge] for edge in OVER)), battery)
+    # the charge is lowest on the hilltop, where the trip is two edges long
+    top = energies.belief.expect(energies.row(trip_of(hill, OVER[:2])))
+    assert over.charge_forecast.never_below_reserve <= top.below(2000.0) + 1e-12
+
+
+def test_bounds_with_a_guarantee_are_refused(setting) -> None:
+    from evroute.planning.guarantee import Guarantee
+
+    planner = Planner(setting.network, CAR, learned(setting), guarantee=Guarantee())
+    with pytest.raises(EvrouteError, match="learn with model 'exact'"):
+        planner.plan(0, setting.network.row_of["out"])
