@@ -10,7 +10,7 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, PRIOR_STD
+from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
 
 LAST = 50
 """Newest trips of which intervals are counted apart."""
@@ -110,7 +110,8 @@ def coefficients(learner: TripEnergies) -> str:
 
 def contradictions(belief: TripBelief) -> Iterator[str]:
     """Yield the coefficients that are far from the vehicle file, and the fields to change."""
-    distance = (belief.coefficients.coefficients - belief.prior.mean) / np.array(PRIOR_STD)[:7]
+    own = len(belief.prior.mean)
+    distance = (belief.coefficients.coefficients[:own] - belief.prior.mean) / belief.prior.std
     for k in np.flatnonzero(np.abs(distance) > FAR).tolist():
         yield (
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "

@@ -2,10 +2,13 @@
 
 a: ends of the trip; b: what averages out along the way; d: the trip's own factor (driver, wind,
 load); q: variance known of the measurement itself. Coefficients of the trips are integrated out:
-residuals ``r ~ N(0, Z Z' + diag(v))`` with Z the rows times the prior standard deviations.
+residuals ``r ~ N(0, Z Z' + diag(v))`` with Z the rows times the prior standard deviations. The
+deviations of Gaussian processes that join the coefficients (`landmarks`) are fitted with the noise.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,6 +20,8 @@ LOG_STD = 2.0
 """Standard deviation of the prior of log a, log b and log d about the start."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
+LATE_REFITS = (20, 50, 100)
+LATE_EVERY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,20 @@ def is_refit_due(n_trips: int) -> bool:
     return n_trips in REFITS or (n_trips > REFITS[-1] and n_trips % REFIT_EVERY == 0)
 
 
+def is_late_fit_due(n_trips: int) -> bool:
+    """Return whether fields that need evidence are fitted after this many trips learned."""
+    return n_trips in LATE_REFITS or (n_trips > 0 and n_trips % LATE_EVERY == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedScales:
+    """Fitted noise, deviations of the fields, and the negative log posterior density there."""
+
+    noise: TripNoiseScale
+    fields: tuple[float, ...]
+    cost: float
+
+
 def fit_noise(
     rows: FloatArray,
     residual_wh: FloatArray,
@@ -48,7 +67,7 @@ def fit_noise(
     known_wh2: FloatArray,
     start: TripNoiseScale = START,
 ) -> TripNoiseScale:
-    """Return the noise scale of the greatest posterior density, by L-BFGS with exact gradients.
+    """Return the noise scale of the greatest posterior density.
 
     Parameters
     ----------
@@ -63,23 +82,58 @@ def fit_noise(
     start
         Centre of the log-normal prior, and start of the search.
     """
-    start_wh = np.array([start.trip_wh, start.root_km_wh, start.km_wh])
+    return fit_scales(rows, residual_wh, km, known_wh2, start=start).noise
+
+
+def fit_scales(
+    rows: FloatArray,
+    residual_wh: FloatArray,
+    km: FloatArray,
+    known_wh2: FloatArray,
+    *,
+    start: TripNoiseScale = START,
+    fields: Sequence[tuple[FloatArray, float]] = (),
+) -> FittedScales:
+    """Return the noise scale and the deviations of fields of the greatest posterior density.
+
+    By L-BFGS with exact gradients.
+
+    Parameters
+    ----------
+    rows, residual_wh, km, known_wh2, start
+        As in `fit_noise`.
+    fields
+        For each Gaussian process that joins the coefficients: its whitened features (n, m) summed
+        over each trip, and the centre of the log-normal prior of its standard deviation, in Wh per
+        unit of the features.
+    """
+    centre = np.array([start.trip_wh, start.root_km_wh, start.km_wh, *(each for _, each in fields)])
     powers = np.stack([np.ones_like(km), km, km**2])
-    identity = np.eye(rows.shape[1])
+    widths = np.cumsum([rows.shape[1], *(features.shape[1] for features, _ in fields)])
+    identity = np.eye(widths[-1])
 
     def objective(log_ratio: FloatArray) -> tuple[float, FloatArray]:
-        parts = ((start_wh * np.exp(log_ratio)) ** 2)[:, np.newaxis] * powers
+        scale = centre * np.exp(log_ratio)
+        parts = (scale[:3] ** 2)[:, np.newaxis] * powers
         variance = parts.sum(axis=0) + known_wh2
-        weighted = rows.T / variance
-        inverse = inverse_factor(identity + weighted @ rows)
+        joined = zip(scale[3:], fields, strict=True)
+        z = np.hstack([rows, *(std * features for std, (features, _) in joined)])
+        weighted = z.T / variance
+        inverse = inverse_factor(identity + weighted @ z)
         half = inverse @ weighted
         # K = Z Z' + diag(v): K^-1 r, and the diagonal of K^-1
         solved = residual_wh / variance - (half @ residual_wh) @ half
         diagonal = 1.0 / variance - (half**2).sum(axis=0)
         log_det = np.log(variance).sum() - 2.0 * np.log(inverse.diagonal()).sum()
         value = 0.5 * (log_det + residual_wh @ solved + (log_ratio**2).sum() / LOG_STD**2)
-        return float(value), parts @ (diagonal - solved**2) + log_ratio / LOG_STD**2
+        slope = [*(parts @ (diagonal - solved**2))]
+        for first, last in pairwise(widths.tolist()):
+            own = z[:, first:last]
+            shrunk = np.sum(weighted[first:last] * own.T) - np.sum((half @ own) ** 2)
+            slope.append(shrunk - np.sum((solved @ own) ** 2))
+        return float(value), np.array(slope) + log_ratio / LOG_STD**2
 
-    bounds = [(-4 * LOG_STD, 4 * LOG_STD)] * 3
-    found = minimize(objective, np.zeros(3), jac=True, method="L-BFGS-B", bounds=bounds)
-    return TripNoiseScale(*(start_wh * np.exp(found.x)).tolist())
+    bounds = [(-4 * LOG_STD, 4 * LOG_STD)] * len(centre)
+    found = minimize(objective, np.zeros(len(centre)), jac=True, method="L-BFGS-B", bounds=bounds)
+    fitted = (centre * np.exp(found.x)).tolist()
+    return FittedScales(TripNoiseScale(*fitted[:3]), tuple(fitted[3:]), float(found.fun))

@@ -9,16 +9,21 @@ A trip beyond `REFUSED_SD` predictive deviations is refused: it is kept, not lea
 again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT` trips are refused,
 the vehicle file is the suspect: the prior variances grow tenfold, at most `MAX_INFLATIONS` times,
 and all refused trips are judged again.
+
+Gaussian processes join as fields (`landmarks`): further columns of the rows, whose standard
+deviation is fitted with the noise. Columns of the first kind are there from the start and are added
+as trips reach new places; earlier trips do not depend on them. A late field is fitted now and then
+on the features of all trips so far; it has columns only while the evidence for it is strong.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.learning import cone, noise_fit, tail
 from evroute.learning.intervals import ErrorSpread, TripPrediction
 from evroute.learning.noise_fit import START, TripNoiseScale
@@ -30,8 +35,25 @@ RECENT = 10
 SUSPECT = 3
 INFLATION = 10.0
 MAX_INFLATIONS = 3
+FIELD_TRIPS = 20
+"""Trips from which on the deviations of fields are fitted."""
+EVIDENCE = 3.0
+"""Least gain in log posterior density for which a late field joins."""
+FIELD, LATE = 1, 2
 KM = 0
 """Column of the rows with the trip's length, km, on which its noise depends."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateField:
+    """A field that joins when there is evidence for it.
+
+    features: of trips by their numbers, (n, m).  least_std: in Wh per unit of the features; the
+    centre of its log-normal prior, and the least deviation that counts.
+    """
+
+    features: Callable[[Sequence[int]], FloatArray]
+    least_std: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +82,28 @@ class _Trip:
 class TripBelief:
     """Belief about whole trips of one car, p coefficients and the noise around them.
 
-    prior: of the coefficients.  noise: in force; given at the start.
-    seen: trips that came, refused ones included.  regression: posterior of the coefficients.
+    prior: of the coefficients.  noise: in force; given at the start.  field_std: standard deviation
+    of the field in force, that at the start being the centre of its log-normal prior; 0 for none.
+    late: field that joins when there is evidence, or None; late_std: its deviation, 0 if it has not
+    joined; late_fitted_std: as last fitted, whether it joined or not, 0 before.
+    seen: trips that came, refused ones included.  regression: posterior of the coefficients and
+    the features of the fields.
     """
 
-    def __init__(self, prior: CoefficientPrior, noise: TripNoiseScale = START) -> None:
+    def __init__(
+        self,
+        prior: CoefficientPrior,
+        noise: TripNoiseScale = START,
+        *,
+        field_std: float = 0.0,
+        late: LateField | None = None,
+    ) -> None:
         self.prior = prior
         self.noise = noise
+        self.field_std = self._field_centre = field_std
+        self.late = late
+        self.late_std = self.late_fitted_std = 0.0
+        self.column: IntArray = np.zeros(len(prior.mean), dtype=np.int64)
         self.seen = 0
         self.inflations = 0
         self.regression = TripRegression(prior.mean, prior.std)
@@ -94,7 +131,21 @@ class TripBelief:
 
     def draw(self, rng: np.random.Generator) -> cone.Physical:
         """Draw coefficients from the posterior cut to the cone."""
-        return cone.draw(self.regression.mean, self.regression.root, self.prior.cone, rng)
+        return cone.draw(self.regression.mean, self.regression.root, self._cone, rng)
+
+    def widen(self, columns: int) -> None:
+        """Add columns of the field; earlier trips have 0 in them."""
+        if not columns:
+            return
+        self.column = np.append(self.column, np.full(columns, FIELD))
+        self._refused = [
+            replace(trip, row=np.append(trip.row, np.zeros(columns))) for trip in self._refused
+        ]
+        old, p = self.regression, len(self.column)
+        precision, information = np.eye(p), np.zeros(p)
+        precision[:-columns, :-columns] = old.precision
+        information[:-columns] = old.information
+        self._set(precision, information)
 
     def expect(self, row: FloatArray, known_wh2: float = 0.0) -> TripPrediction:
         """Predict the energy of a trip.
@@ -102,7 +153,7 @@ class TripBelief:
         Parameters
         ----------
         row
-            (p,) terms of the trip.
+            (p,) terms of the trip, then the features of the fields.
         known_wh2
             Variance of the measurement itself, Wh²; 0 for the energy as it is.
         """
@@ -161,6 +212,8 @@ class TripBelief:
             "scores": np.array(self._scores),
             "recent": np.array(self._recent, dtype=np.bool_),
             "counts": np.array([self.seen, self.inflations]),
+            "column": self.column,
+            "field_std": np.array([self.field_std, self.late_std, self.late_fitted_std]),
         }
         for name, trips in (("learned", self._learned), ("refused", self._refused)):
             rows, energy_wh, known_wh2 = self._arrays(trips)
@@ -177,9 +230,11 @@ class TripBelief:
         ValueError
             If the state has another number of coefficients.
         """
-        p = len(self.prior.mean)
-        if state["precision"].shape != (p, p):
-            raise ValueError(f"a state of {len(state['precision'])} coefficients, expected {p}")
+        p = int((state["column"] == 0).sum())
+        if p != len(self.prior.mean):
+            raise ValueError(f"a state of {p} coefficients, expected {len(self.prior.mean)}")
+        self.column = state["column"]
+        self.field_std, self.late_std, self.late_fitted_std = state["field_std"].tolist()
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
         self.seen, self.inflations = state["counts"].tolist()
         self._tail, self._scores = state["tail"], state["scores"].tolist()
@@ -194,14 +249,29 @@ class TripBelief:
             ]
             for kind in ("learned", "refused")
         )
-        self.regression = TripRegression(self.prior.mean, self._prior_std)
-        self.regression.set(state["precision"], state["information"])
+        self._set(state["precision"], state["information"])
+
+    def _set(self, precision: FloatArray, information: FloatArray) -> None:
+        """Take over a posterior under the prior in force."""
+        mean, std = self._moments()
+        self.regression = TripRegression(mean, std)
+        self.regression.set(precision, information)
         self._take()
 
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """Return prior means and deviations of all columns, (p,) each."""
+        mean, std = np.zeros(len(self.column)), np.zeros(len(self.column))
+        own = self.column == 0
+        mean[own] = self.prior.mean
+        std[own] = self.prior.std * INFLATION ** (0.5 * self.inflations)
+        std[self.column == FIELD], std[self.column == LATE] = self.field_std, self.late_std
+        return mean, std
+
     @property
-    def _prior_std(self) -> FloatArray:
-        std: FloatArray = self.prior.std * INFLATION ** (0.5 * self.inflations)
-        return std
+    def _cone(self) -> FloatArray:
+        cone_of_all = np.zeros((len(self.prior.cone), len(self.column)))
+        cone_of_all[:, self.column == 0] = self.prior.cone
+        return cone_of_all
 
     def _admit(self, trip: _Trip, expected: TripPrediction) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
@@ -233,23 +303,64 @@ class TripBelief:
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""
         rows, energy_wh, known_wh2 = self._arrays(self._learned)
-        std = self._prior_std
         if refit:
-            residual_wh = energy_wh - rows @ self.prior.mean
-            self.noise = noise_fit.fit_noise(rows * std, residual_wh, rows[:, KM], known_wh2)
-        self.regression = TripRegression(self.prior.mean, std)
+            rows = self._refit(rows, energy_wh, known_wh2)
+        mean, std = self._moments()
+        self.regression = TripRegression(mean, std)
         self.regression.rebuild(rows, energy_wh, self.noise.variance(rows[:, KM], known_wh2))
         self._take()
 
+    def _refit(self, rows: FloatArray, energy_wh: FloatArray, known_wh2: FloatArray) -> FloatArray:
+        """Fit the noise and the deviations of fields; return the rows with those that joined."""
+        mean, std = self._moments()
+        late = self.late if noise_fit.is_late_fit_due(len(rows)) else None
+        fitted = (self.column == FIELD) & (len(rows) >= FIELD_TRIPS)
+        fixed = ~fitted & ~((self.column == LATE) & (late is not None))
+        fields = [(rows[:, fitted], self._field_centre)] if fitted.any() else []
+        given = ((rows * std)[:, fixed], energy_wh - rows @ mean, rows[:, KM], known_wh2)
+        found = noise_fit.fit_scales(*given, fields=fields)
+        if late is not None:
+            features = late.features([trip.number for trip in self._learned])
+            joined = noise_fit.fit_scales(*given, fields=[*fields, (features, late.least_std)])
+            self.late_fitted_std = joined.fields[-1]
+            gain = found.cost - joined.cost
+            joins = gain >= EVIDENCE and self.late_fitted_std >= late.least_std
+            self.late_std = self.late_fitted_std if joins else 0.0
+            found = joined if joins else found
+            self._replace_late(late, features[:, : features.shape[1] * joins])
+            rows = self._arrays(self._learned)[0]
+        self.noise = found.noise
+        if fields:
+            self.field_std = found.fields[0]
+        return rows
+
+    def _replace_late(self, late: LateField, features: FloatArray) -> None:
+        """Give all trips these features (n, m) of the late field, in the place of earlier ones."""
+        kept = self.column != LATE
+        learned, refused = (
+            self._arrays(trips)[0][:, kept] for trips in (self._learned, self._refused)
+        )
+        self.column = np.append(self.column[kept], np.full(features.shape[1], LATE))
+        of_refused = np.zeros((len(refused), features.shape[1]))
+        if len(refused) and features.shape[1]:
+            of_refused = late.features([trip.number for trip in self._refused])
+        self._learned, self._refused = (
+            [replace(trip, row=row) for trip, row in zip(trips, np.hstack(parts), strict=True)]
+            for trips, parts in (
+                (self._learned, (learned, features)),
+                (self._refused, (refused, of_refused)),
+            )
+        )
+
     def _take(self) -> None:
         """Put in force the mean and the spread that follow from the learned state."""
-        self._mean = cone.constrained_mode(
-            self.regression.mean, self.regression.root, self.prior.cone
-        )
+        self._mean = cone.constrained_mode(self.regression.mean, self.regression.root, self._cone)
         self._spread = ErrorSpread(*tail.mode(self._tail), np.array(self._scores))
 
     def _arrays(self, trips: list[_Trip]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return rows (n, p), energies (n,) Wh and known variances (n,) Wh² of trips."""
-        rows = np.array([trip.row for trip in trips]).reshape(-1, len(self.prior.mean))
+        rows = np.zeros((len(trips), len(self.column)))
+        for i, trip in enumerate(trips):
+            rows[i, : len(trip.row)] = trip.row
         energy_wh = np.array([trip.energy_wh for trip in trips])
         return rows, energy_wh, np.array([trip.known_wh2 for trip in trips])

@@ -6,7 +6,7 @@ the coefficients in force, which lie in the cone of physical ones; the potential
 rise. A forecast is that of the whole trip, with its noise and the spread of past errors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,18 +104,24 @@ class TripDay:
     space
         The edges, with the potential of the belief.
     terms
-        (n, p) terms of the edges, the full-battery term 0.
+        (n, a) terms of the edges and features of fields, the full-battery term 0.
+    columns
+        (a,) columns of the belief that they are.
+    unknown_wh2
+        Function that returns the variance, up to each of edges (k,), that no column explains, Wh².
     """
 
     belief: TripBelief
     vehicle: Vehicle
     space: EdgeSpace
     terms: FloatArray
+    columns: IntArray
+    unknown_wh2: Callable[[IntArray], FloatArray]
 
     @cached_property
     def mean_wh(self) -> FloatArray:
         """(n,) expected energy of each edge where nothing is lost to a full battery, Wh."""
-        mean: FloatArray = self.terms @ self.belief.coefficients.coefficients
+        mean: FloatArray = self.terms @ self.belief.coefficients.coefficients[self.columns]
         return mean
 
     @property
@@ -127,7 +133,7 @@ class TripDay:
 
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every edge, noise left out, (n,) Wh."""
-        spread = self.terms @ self.belief.regression.root
+        spread = self.terms @ self.belief.regression.root[self.columns]
         return Belief(self.mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
     def forecast(
@@ -151,14 +157,18 @@ class TripDay:
             percent = expected.charge_wh[:-1] / capacity_wh * 100
             above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
             terms = terms.copy()
-            terms[:, FADE] = -above * np.minimum(terms @ self.belief.prior.mean, 0.0)
+            prior = self.belief.prior.mean
+            terms[:, FADE] = -above * np.minimum(terms[:, : len(prior)] @ prior, 0.0)
             fade = self.belief.coefficients.coefficients[FADE]
             lost_wh += expected.lost_wh - fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
-        variance = ((reached @ self.belief.regression.root) ** 2).sum(axis=1)
-        variance += self.belief.noise.variance(reached[:, KM])
+        unknown_wh2 = self.unknown_wh2(passed)
+        variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
+        variance += self.belief.noise.variance(reached[:, KM], unknown_wh2)
+        row = np.zeros(len(self.belief.column))
+        row[self.columns] = reached[-1]
         return TripForecast(
-            self.belief.expect(reached[-1]).shifted(lost_wh),
+            self.belief.expect(row, float(unknown_wh2[-1])).shifted(lost_wh),
             np.concatenate([[0.0], np.sqrt(variance)]),
         )
 

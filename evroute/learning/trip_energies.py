@@ -5,9 +5,11 @@ earlier trips, and one energy. The belief of the coefficients is `trip_belief`; 
 the rows, and keeps belief and pace together on disk and for plans.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
@@ -15,20 +17,27 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
+from evroute.learning.fields import has_heights, junction_height, road_deviation
+from evroute.learning.landmarks import Landmarks
 from evroute.learning.learned_belief import check_subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
-from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
 from evroute.learning.trip_terms import coefficient_prior, edge_terms, potential_slope
 from evroute.methods.setting import Setting
 from evroute.model.base import State
+from evroute.model.junction_potential import HEIGHT_STD_M
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.edge_space import EdgeSpace
 
 MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
+ROAD_WH_PER_KM = 15.0
+"""Deviation of roads below which they are taken to say nothing."""
 _TRIPS, _PACE = "trips/", "pace/"
+_ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
+_EDGES, _COUNTS = "driven/edge", "driven/count"
 
 
 class TripEnergies:
@@ -46,7 +55,14 @@ class TripEnergies:
         self.setting = setting
         self.source = source
         network = setting.network
-        self.belief = TripBelief(coefficient_prior(setting.vehicle))
+        self.roads = Landmarks(road_deviation(network))
+        self.junctions = None if has_heights(network) else Landmarks(junction_height(network))
+        self.belief = TripBelief(
+            coefficient_prior(setting.vehicle),
+            field_std=HEIGHT_STD_M * _weight(setting.vehicle),
+            late=LateField(self._road_features_of, ROAD_WH_PER_KM),
+        )
+        self._driven: list[IntArray] = []
         self.pace = Pace(network.length_m, network.time_s / network.length_m)
 
     @property
@@ -95,17 +111,19 @@ class TripEnergies:
         extra_w = np.nan_to_num(trip.auxiliary_w - self.vehicle.auxiliary_w)
         kept = {"extra_w": extra_w, "payload_kg": float(np.nan_to_num(trip.payload_kg))}
         terms = self._terms(trip.edge, **kept)
+        b = self.belief.coefficients.coefficients[: terms.shape[1]]
         if np.isfinite(trip.soc_percent):
-            expected_wh = terms @ self.belief.coefficients.coefficients
+            expected_wh = terms @ b
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
             terms = self._terms(trip.edge, soc_percent=np.minimum(percent, 100.0), **kept)
-        total: FloatArray = terms.sum(axis=0)
-        return total
+        self._reach(trip.edge)
+        return self._joined(terms.sum(axis=0), trip.edge)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
-        numbers = self.belief.expect(self.row(trip), trip.known_variance_wh2).numbers()
+        row = self.row(trip)
+        numbers = self.belief.expect(row, self._known_wh2(trip)).numbers()
         ends = {name: numbers[name] for name in ("low50_wh", "high50_wh", "low90_wh", "high90_wh")}
         return {"predicted_wh": numbers["mean_wh"], "predicted_sd_wh": numbers["sd_wh"]} | ends
 
@@ -119,37 +137,63 @@ class TripEnergies:
         expected
             Row of the trip; the belief keeps its own.
         """
-        self.belief.learn(self.row(trip), float(trip.energy_wh.sum()), trip.known_variance_wh2)
+        row = self.row(trip)
+        self._driven.append(trip.edge)
+        self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
         self.pace.learn(trip.edge, trip.travel_s)
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
         loaded = conditions.load(self.vehicle)
+        edges = np.arange(self.network.n_edges)
         terms = self._terms(
-            np.arange(self.network.n_edges),
+            edges,
             extra_w=loaded.auxiliary_w - self.vehicle.auxiliary_w,
             payload_kg=conditions.payload_kg,
             conditions=conditions,
         )
-        weight = self.vehicle.mass_kg * GRAVITY_MPS2 / J_PER_WH
-        slope = potential_slope(self.belief.coefficients.coefficients, weight)
+        slope = potential_slope(self.belief.coefficients.coefficients, _weight(self.vehicle))
         slope *= loaded.mass_kg / self.vehicle.mass_kg
+        places = np.arange(len(self.network.elevation_m))
         junction_wh = slope * self.network.elevation_m
+        columns, parts = [np.arange(terms.shape[1])], [terms]
+        if self.belief.late_std:
+            columns.append(np.flatnonzero(self.belief.column == LATE))
+            parts.append(self._road_features(edges))
+        if self.junctions is not None:
+            of_height = np.flatnonzero(self.belief.column == FIELD)
+            features = self.junctions.features(places)
+            junction_wh += features @ self.belief.coefficients.coefficients[of_height]
+            columns.append(of_height)
+            parts.append(features[self.network.head] - features[self.network.tail])
         space = EdgeSpace(
             self.network, self.vehicle, conditions=conditions, junction_wh=junction_wh
         )
-        return TripDay(self.belief, self.vehicle, space, terms)
+        rows = np.hstack(parts)
+        return TripDay(
+            self.belief, self.vehicle, space, rows, np.concatenate(columns), self._unknown_wh2
+        )
 
     def state(self) -> State:
         """Return all that was learned, as arrays."""
         parts = (_TRIPS, self.belief.state()), (_PACE, self.pace.state())
-        return {prefix + name: array for prefix, state in parts for name, array in state.items()}
+        state = {prefix + name: a for prefix, part in parts for name, a in part.items()}
+        state[_ROADS] = self.roads.places
+        state[_EDGES] = np.concatenate([np.empty(0, dtype=np.int64), *self._driven])
+        state[_COUNTS] = np.array([len(edge) for edge in self._driven], dtype=np.int64)
+        if self.junctions is not None:
+            state[_JUNCTIONS] = self.junctions.places
+        return state
 
     def restore(self, state: State) -> None:
         """Take over a state of the same network."""
         for prefix, part in ((_TRIPS, self.belief), (_PACE, self.pace)):
             own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
             part.restore(own)
+        self._driven = np.split(state[_EDGES], np.cumsum(state[_COUNTS]))[:-1]
+        self.roads.admit(state[_ROADS])
+        if self.junctions is not None:
+            self.junctions.admit(state[_JUNCTIONS])
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Check that the belief is about a network and a vehicle.
@@ -160,6 +204,61 @@ class TripEnergies:
             If it is about others; the message names both.
         """
         check_subject(self.source, self.setting, network, vehicle)
+
+    def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
+        """Return the row of a trip over edges (k,): its terms (7,), then the features of fields."""
+        row = np.zeros(len(self.belief.column))
+        row[self.belief.column == 0] = terms
+        if self.belief.late_std:
+            row[self.belief.column == LATE] = self._road_features(edge).sum(axis=0)
+        if self.junctions is not None:
+            tail, head = self.junctions.features(self._ends(edge)[[0, -1]])
+            row[self.belief.column == FIELD] = head - tail
+        return row
+
+    def _reach(self, edge: IntArray) -> None:
+        """Make landmarks of the ends of a trip that need it."""
+        if self.junctions is not None:
+            self.belief.widen(self.junctions.admit(self._ends(edge)[[0, -1]]))
+
+    def _ends(self, edge: IntArray) -> IntArray:
+        """Return the junctions along edges (k,), (k + 1,)."""
+        network = self.network
+        ends: IntArray = np.append(network.tail[edge[:1]], network.head[edge])
+        return ends
+
+    def _road_features(self, edge: IntArray) -> FloatArray:
+        """Return the features of edges (k,) times their lengths in km, (k, m)."""
+        features: FloatArray = self.roads.features(edge)
+        return features * self.network.length_m[edge, np.newaxis] / 1000.0
+
+    def _road_features_of(self, trips: Sequence[int]) -> FloatArray:
+        """Return the road features of trips by their numbers, (n, m), after adding landmarks."""
+        driven = [self._driven[number] for number in trips]
+        edges, place = np.unique(np.concatenate(driven), return_inverse=True)
+        self.roads.admit(edges)
+        trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
+        passes = csr_array((np.ones(len(place)), (trip, place)), shape=(len(driven), len(edges)))
+        features: FloatArray = passes @ self._road_features(edges)
+        return features
+
+    def _known_wh2(self, trip: MeasuredTrip) -> float:
+        """Return the variance of a trip that no coefficient explains: of its meter and places."""
+        return trip.known_variance_wh2 + float(self._unknown_wh2(trip.edge)[-1])
+
+    def _unknown_wh2(self, edge: IntArray) -> FloatArray:
+        """Return the variance of fields off their landmarks up to each of edges (k,), (k,) Wh²."""
+        unknown = np.zeros(len(edge))
+        if std := self.belief.late_std:
+            km = self.network.length_m[edge] / 1000.0
+            rest = self.roads.rest(edge) * np.outer(km, km)
+            unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1).diagonal()
+        if self.junctions is not None:
+            rest = self.junctions.rest(self._ends(edge))
+            apart = rest[0, 0] + rest.diagonal() - 2.0 * rest[0]
+            unknown += self.belief.field_std**2 * apart[1:]
+        known_or_rounding: FloatArray = np.maximum(unknown, 0.0)
+        return known_or_rounding
 
     def _terms(
         self,
@@ -191,3 +290,8 @@ class TripEnergies:
 
         plain = terms(np.zeros(len(edge)))
         return plain if np.isnan(soc_percent).all() else terms(plain @ self.belief.prior.mean)
+
+
+def _weight(vehicle: Vehicle) -> float:
+    """Return the weight of a vehicle, Wh per metre of height."""
+    return vehicle.mass_kg * GRAVITY_MPS2 / J_PER_WH
