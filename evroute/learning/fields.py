@@ -1,4 +1,4 @@
-"""Fields that join the coefficients of trips: an unknown height of junctions, and roads that differ.
+"""Fields that join the coefficients of trips: heights of junctions, and roads that differ.
 
 - `junction_height`: where a network has no heights, each junction has a potential (`model.
   junction_potential`); a trip takes that of its end minus that of its start.

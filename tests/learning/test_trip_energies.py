@@ -190,3 +190,25 @@ def test_bounds_with_a_guarantee_are_refused(setting) -> None:
     planner = Planner(setting.network, CAR, learned(setting), guarantee=Guarantee())
     with pytest.raises(EvrouteError, match="learn with model 'exact'"):
         planner.plan(0, setting.network.row_of["out"])
+
+
+def test_a_full_battery_changes_energies_table_and_forecast(hill) -> None:
+    fading = replace(CAR, full_battery_fade=0.8, battery_kwh=5.0)
+    energies = learned(Setting(hill, fading))
+    planner = Planner(hill, fading, energies)
+    over = Route(tuple(hill.row_of[edge] for edge in OVER))
+    full, half = (
+        planner.describe(over, Battery.of_percent(5.0, percent, 0.0)) for percent in (99.0, 60.0)
+    )
+    fade = energies.under(EQ8_CONDITIONS).full_battery_fade
+    assert fade == pytest.approx(0.8)  # no trip has said otherwise
+    mean_wh = full.edge_wh
+    before = 99.0 - (mean_wh[0] + mean_wh[1]) / 50  # 50 Wh per per cent
+    limit = 85.0 + 10.0 / fade
+    after = limit - (limit - before) * np.exp(fade * mean_wh[2] / 500)
+    assert full.parts_wh["lost"] == pytest.approx(-mean_wh[2] - 50 * (after - before))
+    assert full.energy_wh == pytest.approx(half.energy_wh + full.parts_wh["lost"])
+    assert half.parts_wh["lost"] == 0.0
+    assert full.energy_forecast.mean_wh == pytest.approx(full.energy_wh)
+    # the share that is lost is uncertain, so a full battery is less certain than half a one
+    assert full.energy_forecast.std_wh > half.energy_forecast.std_wh
