@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench same app screenshots figures notebooks docs clean
+.PHONY: help setup demo test lint bench mutate same app screenshots figures notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -58,6 +58,10 @@ bench: setup ## the benchmarks, each two ways in one run
 
 same: setup ## compare with an older commit: make same BASE=HEAD~1 (QUICK=1: a minute, else 15)
 	@$(BIN)/python tests/same $(or $(BASE),$(error name the commit to compare with: make same BASE=HEAD~1)) $(if $(QUICK),--quick)
+
+mutate: setup ## change lines of evroute/ and run the nearest tests: BASE=commit, or PACKAGES="model policy" N=150 SEED=1
+	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS) $(if $(BASE),--base $(BASE)) \
+	  $(if $(PACKAGES),--packages $(PACKAGES)) $(if $(N),--n $(N)) $(if $(SEED),--seed $(SEED))
 
 FIGURES := figure2 figure3 figure45 figure69 svgp priors hyperparameters
 JOBS ?= 2

@@ -9,7 +9,6 @@ import os
 import platform
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from signal import SIGTERM
 from subprocess import PIPE
@@ -22,6 +21,7 @@ from worker import PROGRESS
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
+from evroute.limits import parse_toml
 from evroute.resources import app_path
 from evroute.worlds.world import World, load_world
 
@@ -48,8 +48,8 @@ def own_world(content: bytes) -> World:
         If it is none.
     """
     try:
-        table = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = parse_toml(content.decode(), "the world file")
+    except ValueError as error:
         raise EvrouteError(f"the world file is not TOML: {error}") from None
     if table.get("kind") not in WITHOUT_A_FILE:
         raise EvrouteError(f"an uploaded world must be of kind {' or '.join(WITHOUT_A_FILE)}")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.errors import DamagedFileError
 from evroute.files import replacing
 
@@ -66,8 +67,11 @@ def read_arrays(path: Path) -> dict[str, Any]:
     ------
     DamagedFileError
         If the file is cut off, was changed or is of another kind.
+    LimitError
+        If it is too large once unpacked.
     """
     try:
+        limits.check_archive(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         if str(arrays.pop(_DIGEST)) != digest_of(arrays):

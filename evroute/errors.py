@@ -13,6 +13,10 @@ class DamagedFileError(EvrouteError):
     """A file of evroute that is cut off, was changed or is of another kind."""
 
 
+class LimitError(EvrouteError):
+    """An input beyond a limit of `evroute.limits`; the message names its variable."""
+
+
 class UnknownNameError(EvrouteError):
     """An unknown network, vehicle, trip, edge or method; the message lists the known names."""
 

@@ -6,13 +6,13 @@ writer, and the next writer in that folder deletes it.
 
 import errno
 import os
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
 
+from evroute import limits
 from evroute.errors import EvrouteError
 
 try:
@@ -112,11 +112,11 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     Raises
     ------
     EvrouteError
-        If it does not exist or is not TOML.
+        If it does not exist, is not TOML, or is too large or nested too deep.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return limits.parse_toml(limits.read_text(path, "toml_mb"), f"{kind} {path}")
     except FileNotFoundError:
         raise EvrouteError(f"{kind} {path} does not exist") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise EvrouteError(f"{kind} {path} is not TOML: {error}") from None

@@ -13,6 +13,7 @@ from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
+from evroute import limits
 from evroute.errors import EvrouteError
 from evroute.files import TEMPORARY, replacing, sweep
 
@@ -97,13 +98,17 @@ class Folder:
         """
         target = self.path / "manifest.json"
         try:
-            manifest: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+            manifest: dict[str, Any] = limits.parse_json(
+                limits.read_text(target, "json_mb"), str(target)
+            )
         except FileNotFoundError:
             raise EvrouteError(
                 f"{self.path} is no folder of runs: it has no manifest.json"
             ) from None
         except ValueError:
             raise EvrouteError(f"{target} is unreadable; choose another --out") from None
+        if not isinstance(manifest, dict):
+            raise EvrouteError(f"{target} holds no table; choose another --out")
         return manifest
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:

@@ -88,8 +88,8 @@ def command_line() -> str:
         "",
         "Written from the program itself as this page was built. Every command has `--help`. "
         "Status 0: done; 1: done "
-        "in part (a row, a run failed); 2: the request cannot be met, told in one line; 130: "
-        "interrupted.",
+        "in part (a row, a run failed); 2: the request cannot be met, with the reason in one line; "
+        "70: an internal error, whose traceback `EVROUTE_DEBUG=1` shows; 130: interrupted.",
         "",
     ]
     for words, callback in _commands("evroute", app):
@@ -280,10 +280,31 @@ def methods() -> str:
     return "\n".join(parts)
 
 
+def limits() -> str:
+    """Write a table of the limits, from the module that checks them."""
+    from evroute.limits import LIMITS
+
+    rows = [
+        (f"`EVROUTE_MAX_{name.upper()}`", meaning, f"{default:,}")
+        for name, (default, meaning) in LIMITS.items()
+    ]
+    parts = [
+        "# Limits",
+        "",
+        "Files and downloads beyond these limits are refused in one line, before they fill memory "
+        "or disk. Set the variable in the environment to change a limit for a file that you trust.",
+        "",
+        _table(("variable", "limit", "default"), rows),
+        "",
+    ]
+    return "\n".join(parts)
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "reference/command-line.md": command_line,
     "reference/toml.md": toml_keys,
     "reference/methods.md": methods,
+    "reference/limits.md": limits,
 }
 
 

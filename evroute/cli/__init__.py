@@ -4,7 +4,9 @@ numpy and all packages that need it are imported inside the commands, so that ``
 stays instant.
 """
 
+import os
 import sys
+import traceback
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +34,8 @@ app.command()(learn.learn)
 app.command()(report.report)
 app.command()(dashboard.app)
 
+SHOWN_CHARACTERS = 2_000
+"""Longest printed message of an error, which can quote its input."""
 # raised by typer for wrong options and arguments; it has no public name
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
@@ -55,7 +59,11 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; user errors are one line on stderr and exit status 2."""
+    """Run the command line.
+
+    A user error is one line on stderr and exit status 2. An internal error is one line and exit
+    status 70, after its traceback if ``EVROUTE_DEBUG`` is 1.
+    """
     try:
         sys.exit(app(standalone_mode=False))
     except _USAGE_ERROR as error:
@@ -71,9 +79,15 @@ def main() -> None:
         _fail(f"{error.strerror or error}{where}", 2)
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
+    except Exception as error:
+        if os.environ.get("EVROUTE_DEBUG") == "1":
+            traceback.print_exc()
+        reason = f"{type(error).__name__}: {error}"
+        _fail(f"internal error; EVROUTE_DEBUG=1 shows its traceback: {reason}", 70)
 
 
 def _fail(message: str, status: int) -> None:
     line = UNPRINTABLE.sub("\ufffd", " ".join(message.splitlines()))
+    line = line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}..."
     print(f"evroute: {line}", file=sys.stderr)
     sys.exit(status)

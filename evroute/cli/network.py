@@ -1,6 +1,5 @@
 """``evroute network``: list, inspect, build, export and close roads."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +25,10 @@ Elevation = Annotated[
         "from the internet. "
         "Of several, the first with a value at a place counts.",
     ),
+]
+Unchecked = Annotated[
+    bool,
+    typer.Option("--elevation-unchecked", help="Build with heights that cannot be true as well."),
 ]
 Smoothing = Annotated[
     float,
@@ -82,24 +85,28 @@ def build(
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
     elevation: Elevation = None,
+    elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
-    from evroute.network import catalog
+    from evroute.network.road_network import check_name
 
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
     if len(given) != 1:
         raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
     ((option, source),) = given.items()
-    catalog.check_name(name)
-    _build(lambda: _read(option, str(source), name), f"reading {source}", elevation, smoothing)
+    check_name(name)
+    checked = not elevation_unchecked
+    doing = f"reading {source}"
+    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked)
 
 
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="luxembourg or monaco.")],
     elevation: Elevation = None,
+    elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
 ) -> None:
     """Download, verify and build a published SUMO network of a city; needs internet."""
@@ -125,7 +132,7 @@ def fetch(
         network = sumo_net.read(path, name)
         return replace(network, source=replace(network.source, attribution=requested.attribution))
 
-    _build(read, f"reading {path.name}", elevation, smoothing)
+    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked)
 
 
 @app.command()
@@ -166,9 +173,10 @@ def close(
 ) -> None:
     """Store a copy of a network without closed roads, for roadworks."""
     from evroute.network import catalog, closures
+    from evroute.network.road_network import check_name
 
     network = catalog.load_network(name)
-    catalog.check_name(new)
+    check_name(new)
     if new == network.name:
         raise typer.BadParameter("give the copy another name", param_hint="--as")
     closed = closures.named(network, edges or [])
@@ -180,22 +188,33 @@ def close(
 
 
 def _build(
-    read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float
+    read: "Callable[[], RoadNetwork]",
+    doing: str,
+    elevation: list[str] | None,
+    smoothing: float,
+    checked: bool,
 ) -> None:
     """Read the roads, set their heights, store them, and print a summary."""
     from rich.text import Text
 
     from evroute.network import catalog
+    from evroute.network.elevation import GREATEST_SMOOTHING_M
 
-    if not math.isfinite(smoothing):
-        raise typer.BadParameter("it must be a number of metres", param_hint="--smoothing")
+    if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
+        raise typer.BadParameter(
+            f"it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} metres", param_hint="--smoothing"
+        )
     console = plain_console(stderr=True)
     with console.status(Text(doing)) as status:
         network = read()
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
         network = catalog.build(
-            network, rasters=rasters, smoothing_m=smoothing, attribution=attribution
+            network,
+            rasters=rasters,
+            smoothing_m=smoothing,
+            attribution=attribution,
+            checked=checked,
         )
         status.update("storing")
         path = catalog.keep(network)

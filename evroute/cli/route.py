@@ -280,6 +280,7 @@ def _answer(
     import csv
     from json import dumps
 
+    from evroute import limits
     from evroute.errors import EvrouteError
     from evroute.planning.answers import answer_all, answer_energies
     from evroute.planning.batch import compiled
@@ -287,7 +288,7 @@ def _answer(
     failed = 0
     try:
         with batch.open(newline="", encoding="utf-8-sig") as handle:
-            rows = csv.DictReader(handle, strict=True)
+            rows = csv.DictReader(limits.lines(handle, str(batch)), strict=True)
             if rows.fieldnames is None:
                 raise EvrouteError(
                     f"{batch} is empty; its first line names the columns, such as from,to"

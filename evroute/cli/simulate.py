@@ -375,13 +375,14 @@ def _duration(seconds: float) -> str:
 
 
 def _parsed(option: str) -> tuple[str, Any]:
-    """Split ``NAME=VALUE``; the value is written as in TOML, a word needs no quotes."""
-    import tomllib
+    """Split ``NAME=VALUE``; the value is written as in TOML or as 'method show' prints it."""
+    from evroute.limits import parse_toml
 
     name, separator, value = option.partition("=")
     if not separator or not name:
         raise EvrouteError(f"--option '{option}' is not NAME=VALUE")
+    value = value.lower() if value in {"True", "False"} else value
     try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        return name, parse_toml(f"value = {value}", f"--option {name}")["value"]
+    except ValueError:
         return name, value

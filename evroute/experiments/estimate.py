@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from evroute import limits
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import Run, RunFolder
@@ -153,7 +154,8 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
 def kept(experiment: Experiment) -> Estimate | None:
     """Return the last estimate of the same configuration, None if there is none."""
     try:
-        return Estimate(**json.loads(_path(experiment).read_text(encoding="utf-8")))
+        path = _path(experiment)
+        return Estimate(**limits.parse_json(limits.read_text(path, "json_mb"), str(path)))
     except (FileNotFoundError, ValueError, TypeError):  # missing, or of another version
         return None
 

@@ -83,7 +83,8 @@ def run(
     for t in range(1, horizon + 1):
         request = environment.observe(t)
         update(flight.before(request))
-        if isinstance(agent.model, HasPendingBatch) and agent.model.waits:
+        model = agent.agents[request.vehicle].model if isinstance(agent, Fleet) else agent.model
+        if isinstance(model, HasPendingBatch) and model.waits:
             update(flight.rest())
         stopwatch.lap()
         started = perf_counter()

@@ -41,7 +41,7 @@ from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
 from evroute.methods.prior import DEFAULT_PRIOR, Prior
 from evroute.model.hyperparameters import Fit
-from evroute.tables import is_readable, read_columns, write_columns
+from evroute.tables import check_size, is_readable, read_columns, write_columns
 from evroute.text import slug
 from evroute.worlds.demand.in_flight import Flight
 from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
@@ -188,6 +188,7 @@ class RunFolder(Folder):
                 f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
             )
         try:
+            check_size(target)
             return pq.read_table(target)
         except (OSError, pa.ArrowException):
             raise EvrouteError(f"{target} is damaged; simulate again to mend it") from None

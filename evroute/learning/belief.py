@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
@@ -14,7 +15,7 @@ from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.pace import Pace
 from evroute.learning.trip_energies import MODEL, TripEnergies
-from evroute.methods.method import Method
+from evroute.methods.method import checked_method
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
@@ -24,6 +25,7 @@ from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
 _CONFORMAL, _PACE = "conformal/", "pace/"
+_KEYS = {"method", "prior", "lengthscale", "network", "digest", "vehicle", "trips"}
 SHOWN_RUNS = 10
 
 
@@ -128,7 +130,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arrays of a file by name, and what the belief is about."""
     try:
         state = read_arrays(path)
-        return state, json.loads(str(state.pop(_ABOUT)))
+        about = limits.parse_json(str(state.pop(_ABOUT)), str(path))
+        if not isinstance(about, dict) or not about.keys() >= _KEYS:
+            raise ValueError(f"{path} holds no description of a belief")
+        return state, about
     except (DamagedFileError, KeyError, ValueError) as error:
         raise _damaged(path, error) from None
 
@@ -142,28 +147,39 @@ def _maker(path: Path) -> str:
     folder = path.parents[1]
     if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
         return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    if path.stem.endswith("-learned"):
+        return f"'evroute learn' of the same tables with --out {folder} --reset"
     return f"'evroute simulate' of the same experiment with --out {folder}"
 
 
 def _restored(
     path: Path, setting: Setting, state: dict[str, Any], about: dict[str, Any]
 ) -> LearnedBelief | TripEnergies:
-    if about["method"]["model"] == MODEL:
-        trips = TripEnergies(setting, str(path))
-        trips.restore(state)
-        return trips
-    method = Method.model_validate(about["method"])
-    belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
-    widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)
-    conformal, pace = AdaptiveConformal(), Pace.of_network(setting.network)
     try:
+        if about["method"].get("model") == MODEL:
+            trips = TripEnergies(setting, str(path))
+            trips.restore(state)
+            return trips
+        belief = LearnedBelief.before_trips(
+            checked_method(about["method"]), setting, {"device": "cpu"}
+        )
+        widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)
+        conformal, pace = AdaptiveConformal(), Pace.of_network(setting.network)
         if widths:
             conformal.restore(widths)
         if paces:  # beliefs of earlier versions have none
             pace.restore(paces)
-    except (KeyError, ValueError) as error:
-        raise _damaged(path, error) from None
-    belief.restore(state)
+        belief.restore(state)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        wrong = ValueError(f"{path} does not hold the state of its method ({error})")
+        raise _damaged(path, wrong) from error
     return replace(belief, conformal=conformal, trips=about["trips"], pace=pace, source=str(path))
 
 

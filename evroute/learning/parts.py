@@ -22,7 +22,7 @@ from evroute.errors import DamagedFileError
 from evroute.files import replacing
 from evroute.learning.measured import MeasuredTrip
 from evroute.network.road_network import RoadNetwork
-from evroute.tables import read_columns
+from evroute.tables import check_size, read_columns
 
 _BY_EDGE = {field.name for field in fields(MeasuredTrip) if get_origin(field.type) is np.ndarray}
 _DIGEST = b"sha256"
@@ -125,6 +125,8 @@ def adopt_tables(folder: Path, run: str, network: RoadNetwork) -> None:
     if _paths(folder) or not (rows.exists() and driven.exists()):
         return
     try:
+        for path in (rows, driven):
+            check_size(path)
         named = pq.read_table(rows, columns=["t", "trip", "departed_s"]).to_pylist()
         edges = pq.read_table(driven, columns=["t", "edge", "observed_wh", "travel_s"]).to_pylist()
     except (OSError, pa.ArrowException) as error:

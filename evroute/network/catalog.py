@@ -19,9 +19,9 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
-from evroute.network import elevation, store, sumo_net
+from evroute.network import elevation, height_checks, store, sumo_net
 from evroute.network.fetch import published
-from evroute.network.road_network import RoadNetwork
+from evroute.network.road_network import RoadNetwork, check_name
 from evroute.resources import data_path
 
 log = logging.getLogger(__name__)
@@ -132,6 +132,7 @@ def build(
     rasters: Sequence[Path] = (),
     smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
     attribution: str = "",
+    checked: bool = True,
 ) -> RoadNetwork:
     """Prepare a network from a reader for planning: strongest component, heights, lengths.
 
@@ -148,6 +149,13 @@ def build(
         Strength of `elevation.smooth`, m.
     attribution
         Credit line of the source; empty to keep that of the network.
+    checked
+        Whether heights that cannot be true are refused (`height_checks`).
+
+    Raises
+    ------
+    EvrouteError
+        If heights are missing or, where ``checked``, cannot be true.
     """
     n_edges = network.n_edges
     network = network.strongest_component()
@@ -162,12 +170,14 @@ def build(
     )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
-        heights = elevation.sample(network, rasters)
+        heights = elevation.sample(network, rasters, checked=checked)
         elevation_m, described, notes = (
             heights.elevation_m,
             heights.described,
             notes + heights.notes,
         )
+    if checked:
+        height_checks.check_heights(network, elevation_m)
     return elevation.set_heights(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
@@ -213,18 +223,6 @@ def keep(network: RoadNetwork) -> Path:
     path = cache_dir() / "networks" / f"{network.name}.npz"
     _save(network, path)
     return path
-
-
-def check_name(name: str) -> None:
-    """Check that a network name is a plain file name.
-
-    Raises
-    ------
-    EvrouteError
-        If it is not letters, digits, ``.``, ``_`` and ``-``, starting with a letter or digit.
-    """
-    if not store.NAME.fullmatch(name) or name.endswith(".npz"):
-        raise EvrouteError(f"'{name}' cannot name a network; use letters, digits, '.', '_' and '-'")
 
 
 @dataclass(frozen=True, slots=True)

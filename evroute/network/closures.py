@@ -1,6 +1,7 @@
 """Roadworks: a network without the edges that are closed."""
 
 import re
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -134,14 +135,17 @@ def _polygons(path: Path) -> "shapely.Geometry":
     """Return the union of a GeoJSON, GeoPackage or shape file in WGS 84."""
     try:
         import geopandas as gpd
+        from shapely.errors import ShapelyError
     except ImportError as error:
         raise MissingPackageError("geopandas", "geo") from error
     try:
-        table = gpd.read_file(path)
-    except RuntimeError as error:
+        with warnings.catch_warnings():  # of broken geometries, which are refused here
+            warnings.simplefilter("ignore", RuntimeWarning)
+            table = gpd.read_file(path)
+        if table.crs is None:
+            raise NetworkFormatError(f"the area '{path}' has no coordinate system")
+        return table.to_crs("EPSG:4326").union_all()
+    except (RuntimeError, ShapelyError) as error:
         raise NetworkFormatError(
             f"the area '{path}' is neither 'lat,lon,lat,lon' nor a file with polygons: {error}"
         ) from error
-    if table.crs is None:
-        raise NetworkFormatError(f"the area '{path}' has no coordinate system")
-    return table.to_crs("EPSG:4326").union_all()

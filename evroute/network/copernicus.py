@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.errors import EvrouteError, MissingPackageError
 from evroute.files import replacing
 from evroute.network.road_network import RoadNetwork
@@ -102,7 +103,9 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
         return path
     url = f"{BASE_URL}/{tile}/{tile}.tif"
     try:
-        answer = requests.head(url, timeout=_TIMEOUT_S)
+        answer = limits.within_time(
+            lambda _: requests.head(url, timeout=_TIMEOUT_S), f"{url} does not answer"
+        )
         if answer.status_code in _ABSENT:
             return None
         answer.raise_for_status()

@@ -21,10 +21,12 @@ from scipy.sparse.linalg import splu
 
 from evroute.arrays import BoolArray, FloatArray
 from evroute.errors import EvrouteError
-from evroute.network import raster
+from evroute.network import height_checks, raster
 from evroute.network.road_network import RoadNetwork
 
 DEFAULT_SMOOTHING_M = 30.0
+GREATEST_SMOOTHING_M = 1e6
+"""Greatest strength of the smoothing of heights, m; it leaves no hill."""
 # Largest share of junctions without a height that is filled from their neighbours.
 GREATEST_MISSING_SHARE = 0.1
 # Few streets are as steep as this; more often a bridge or tunnel is mapped on the ground.
@@ -50,29 +52,42 @@ class Heights:
     notes: tuple[str, ...]
 
 
-def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
+def sample(network: RoadNetwork, rasters: Sequence[Path], *, checked: bool = True) -> Heights:
     """Return the heights of the junctions, interpolated bilinearly from rasters.
 
     The first raster with a value at a place gives its height. Junctions in a hole or outside, and
     those on a bridge or in a tunnel, take heights that change evenly along the roads between
     junctions of known height.
 
+    Parameters
+    ----------
+    network
+        The network.
+    rasters
+        Files of heights.
+    checked
+        Whether rasters and extrapolations that cannot be true are refused (`height_checks`).
+
     Raises
     ------
     NetworkFormatError
         If a raster cannot be read, has no coordinate system, or heights not in metres.
     EvrouteError
-        If no raster overlaps the network, or more than 10 % of the junctions get no height.
+        If no raster overlaps the network, more than 10 % of the junctions get no height, or a check
+        fails.
     """
     elevation_m = np.full(network.n_junctions, np.nan)
     inside = np.zeros(network.n_junctions, dtype=bool)
-    notes = []
-    for path in rasters:
-        here_m, covered = raster.heights_at(path, network.crs, network.x_m, network.y_m)
-        if not covered.any():
+    source = np.full(network.n_junctions, -1)
+    notes, found = [], []
+    for k, path in enumerate(rasters):
+        here = raster.heights_at(path, network.crs, network.x_m, network.y_m)
+        if not here.inside.any():
             notes.append(f"{path.name} does not overlap the network")
-        elevation_m = np.where(np.isnan(elevation_m), here_m, elevation_m)
-        inside |= covered
+        source[np.isnan(elevation_m) & np.isfinite(here.height_m)] = k
+        elevation_m = np.where(np.isnan(elevation_m), here.height_m, elevation_m)
+        inside |= here.inside
+        found.append(here)
     if not inside.any():
         names = ", ".join(path.name for path in rasters)
         raise EvrouteError(f"the elevation ({names}) does not overlap network '{network.name}'")
@@ -95,6 +110,9 @@ def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
             f"{void} junctions ({void / v:.1%}) lie in holes of the rasters; filled along the roads"
         )
     carried = carried_junctions(network)
+    if checked:
+        height_checks.check_rasters(network, [path.name for path in rasters], found, source)
+        height_checks.check_extrapolation(network, known & ~carried, ~known & ~carried)
     if carried.any():
         notes.append(
             f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade "
@@ -174,8 +192,10 @@ def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) ->
     ValueError
         If the strength is negative or not finite.
     """
-    if not (np.isfinite(smoothing_m) and smoothing_m >= 0):
-        raise ValueError(f"smoothing_m is {smoothing_m}; it must be a number >= 0")
+    if not 0 <= smoothing_m <= GREATEST_SMOOTHING_M:
+        raise ValueError(
+            f"smoothing_m is {smoothing_m:g}; it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} m"
+        )
     system = eye_array(network.n_junctions) + smoothing_m * _laplacian(network)
     return _solve(csc_matrix(system), elevation_m)
 

@@ -91,6 +91,7 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     whole = all(j.removeprefix("-").isdecimal() for j in network.junction_id)
     node = [int(j) for j in network.junction_id] if whole else list(range(network.n_junctions))
     graph = nx.MultiDiGraph(crs="epsg:4326", name=network.name, simplified=True)
+    graph.graph["attribution"] = network.source.attribution
     columns = zip(
         node,
         network.junction_id,

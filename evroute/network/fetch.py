@@ -6,13 +6,16 @@ cached with pooch. An interrupted download is resumed.
 
 import hashlib
 import logging
+import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute import limits
+from evroute.errors import EvrouteError, LimitError, UnknownNameError
 from evroute.resources import data_path
 
 _TIMEOUT_S = 30
@@ -73,6 +76,8 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
         If the address cannot be reached or has no such file, the download is interrupted, or the
         bytes are not the published ones. The received part of an interrupted download is kept;
         wrong bytes are not.
+    LimitError
+        If the file is too large, of which nothing is kept, or takes too long.
     """
     import pooch
 
@@ -113,7 +118,8 @@ class _Resuming:
         output = Path(output_file)
         part = output.with_name(f"{self.wanted.file_name}.part")
         try:
-            self._complete(url, part)
+            message = f"the download of {url} broke off; the same command goes on from there"
+            limits.within_time(lambda over: self._complete(url, part, over), message)
         except requests.exceptions.HTTPError as error:
             raise EvrouteError(f"the file cannot be had: {error}") from error
         except requests.exceptions.RequestException as error:
@@ -136,8 +142,8 @@ class _Resuming:
             )
         part.replace(output)
 
-    def _complete(self, url: str, part: Path) -> None:
-        """Download the missing bytes of ``part``."""
+    def _complete(self, url: str, part: Path, over: Event) -> None:
+        """Download the missing bytes of ``part`` until the event ``over`` is set."""
         import requests
 
         start = part.stat().st_size if part.exists() else 0
@@ -148,8 +154,19 @@ class _Resuming:
             answer.raise_for_status()
             if answer.status_code != requests.codes.partial_content:
                 start = 0
-            total = start + int(answer.headers.get("Content-Length", 0))
+            length = answer.headers.get("Content-Length", "")
+            total = start + (int(length) if re.fullmatch(r"\d{1,18}", length) else 0)
             with part.open("ab" if start else "wb") as handle:
                 for chunk in answer.iter_content(_CHUNK_BYTES):
+                    if over.is_set():
+                        return
+                    self._check_size(max(handle.tell() + len(chunk), total), part)
                     handle.write(chunk)
                     self.progress(handle.tell(), total)
+
+    def _check_size(self, size: int, part: Path) -> None:
+        try:
+            limits.check("download_mb", size / 1e6, f"{self.wanted.url} has {{}} MB or more")
+        except LimitError:
+            part.unlink()
+            raise

@@ -2,8 +2,8 @@
 
 GraphML holds no turn restrictions: all edges that meet may turn, back only at dead ends. Speeds are
 the graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing. Heights are the
-nodes' ``elevation`` if every node has one. Lights and signs are those at the junctions: simplified
-graphs keep no others.
+nodes' ``elevation`` if every node has one. The attribution is the graph's, or OpenStreetMap's if
+OSMnx made it. Lights and signs are those at the junctions: simplified graphs keep no others.
 """
 
 import hashlib
@@ -12,13 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
+from xml.parsers import expat
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import MissingPackageError, NetworkFormatError
-from evroute.network import controls, limits, osm_tags
-from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, utm_zone
+from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
+from evroute.network import controls, osm_tags, speed_limits
+from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.turns import meeting_turns
@@ -26,6 +28,7 @@ from evroute.network.turns import meeting_turns
 if TYPE_CHECKING:
     import networkx as nx
 
+_ROAD_KEYS = ("highway", "bridge", "tunnel", "service", "area", "access", "route", "ferry")
 Edge = tuple[str, str, int, dict[str, Any]]
 
 
@@ -38,6 +41,8 @@ def read(path: Path, name: str) -> RoadNetwork:
         If OSMnx is not installed.
     NetworkFormatError
         If the file is missing, not GraphML, not of a street graph, or without a drivable road.
+    LimitError
+        If it is too large or nested too deep.
     """
     try:
         import osmnx
@@ -46,10 +51,13 @@ def read(path: Path, name: str) -> RoadNetwork:
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+        limits.check_xml(path)
         graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    except ParseError as error:
+    except LimitError:
+        raise
+    except (ParseError, expat.ExpatError) as error:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
     except (
         Exception
@@ -58,13 +66,17 @@ def read(path: Path, name: str) -> RoadNetwork:
             f"{path.name} is not a graph that OSMnx saved: {error!r}"
         ) from error
     try:
-        return _network(graph, name, _source(path, sha256))
+        source = Source("graphml", (path.name,), sha256, _attribution(graph))
+        return _network(graph, name, source)
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
 
 
-def _source(path: Path, sha256: str) -> Source:
-    return Source(kind="graphml", files=(path.name,), sha256=sha256, attribution=ATTRIBUTION)
+def _attribution(graph: "nx.MultiDiGraph") -> str:
+    """Return the attribution of a graph: its own, or OpenStreetMap's if OSMnx made it."""
+    own = graph.graph.get("attribution")
+    from_osm = str(graph.graph.get("created_with", "")).startswith("OSMnx")
+    return str(own) if own else ATTRIBUTION if from_osm else ""
 
 
 def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork:
@@ -91,6 +103,8 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     turns = meeting_turns(tail, head)
     control = _control(graph, edges, turns)
     notes = ["GraphML holds no turn restrictions"]
+    if not source.attribution:
+        notes.append("the graph names no source, so the network has no attribution")
     notes.append(
         "no node tells of lights, stop signs or giving way"
         if control is None
@@ -107,7 +121,7 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
         length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
         speed_mps=speed_mps,
         structure=np.array([osm_tags.structure(_tags(e[3])) for e in edges]),
-        street=tuple(_first(e[3], "name") for e in edges),
+        street=tuple(_street(e[3]) for e in edges),
         road_class=tuple(_first(e[3], "highway") for e in edges),
         turns=turns,
         control=control,
@@ -129,6 +143,14 @@ def _first(data: dict[str, Any], key: str) -> str:
     return str(value[0] if isinstance(value, list) and value else value or "")
 
 
+def _street(data: dict[str, Any]) -> str:
+    """Return the name of an edge, or its several names, which streets have that were joined."""
+    name = data.get("name", "")
+    if isinstance(name, list):
+        return osm_tags.NAME_SEPARATOR.join(dict.fromkeys(map(str, name)))
+    return str(name or "")
+
+
 def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -> IntArray | None:
     """Return the controls of turns (m,) by the tag ``highway`` of the junctions.
 
@@ -143,17 +165,14 @@ def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:
     """Return the attributes of an edge as tags of a way that is driven forward."""
-    tags = {
-        key: _first(data, key)
-        for key in ("highway", "bridge", "tunnel", "service", "area", "access", *VEHICLES)
-    }
+    tags = {key: _first(data, key) for key in (*_ROAD_KEYS, *VEHICLES)}
     return {key: value for key, value in tags.items() if value}
 
 
 def _drivable(data: dict[str, Any]) -> bool:
     """Return True if `osm_tags` opens the edge to cars; OSMnx has handled the directions."""
     tags = _tags(data)
-    return "highway" not in tags or osm_tags.directions(tags)[0]
+    return not osm_tags.is_ferry(tags) and ("highway" not in tags or osm_tags.directions(tags)[0])
 
 
 def _number(data: dict[str, Any], key: str) -> float:
@@ -194,7 +213,9 @@ def _system(
     else:
         lon_lat = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
         xy = np.array([[_number(graph.nodes[node], axis) for node in nodes] for axis in ("x", "y")])
-        target = utm_zone(*lon_lat.transform(*xy))
+        lon, lat = lon_lat.transform(*xy)
+        check_places(nodes, lon, lat, np.zeros(len(nodes)))
+        target = utm_zone(lon, lat)
     transformer = Transformer.from_crs(crs, target, always_xy=True)
 
     def transform(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:
@@ -214,13 +235,13 @@ def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
     """Return the speeds (n,) in m/s, and a note on the share of imputed ones."""
-    own_kmh = limits.plausible(
+    own_kmh = speed_limits.plausible(
         np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
     )
     texts = [
         "|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges
     ]
-    tagged_kmh = np.where(np.isnan(own_kmh), limits.parse_kmh(texts), own_kmh)
+    tagged_kmh = np.where(np.isnan(own_kmh), speed_limits.parse_kmh(texts), own_kmh)
     classes = [_first(data, "highway") or "road" for *_, data in edges]
-    kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
-    return kmh / 3.6, limits.note(float(np.isnan(tagged_kmh).mean()), untagged)
+    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
+    return kmh / 3.6, speed_limits.note(float(np.isnan(tagged_kmh).mean()), untagged)

@@ -34,6 +34,10 @@ def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
     EvrouteError
         If the place is not on the earth, or more than 500 m from the nearest edge.
     """
+    if not isinstance(text, str):
+        raise UnknownNameError(
+            f"{text!r} is no edge id or place; give ids as text, such as '{text}'"
+        )
     if text in network.row_of:
         return (network.row_of[text],)
     if place := _LAT_LON.fullmatch(text):
@@ -41,6 +45,7 @@ def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
     raise UnknownNameError(unknown_edge(network, text))
 
 
+@lru_cache(maxsize=1000)
 def unknown_edge(network: RoadNetwork, text: str) -> str:
     """Return the message for an unknown edge id, with similar ids."""
     near = get_close_matches(text, network.edge_id, n=3)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.checked import DAMAGE, digest_of
 from evroute.errors import NetworkFormatError
 
@@ -79,6 +80,7 @@ class StoredTables(Mapping[str, Table]):
 
     def _columns(self, name: str, about: Mapping[str, Any]) -> Table:
         members = {column: f"tables/{name}/{column}" for column in about["columns"]}
+        limits.check_archive(self._path)
         with np.load(self._path, allow_pickle=False) as stored:
             arrays = {member: stored[member] for member in members.values()}
         if digest_of(arrays) != about["sha256"]:
@@ -86,7 +88,7 @@ class StoredTables(Mapping[str, Table]):
         for array in arrays.values():
             array.setflags(write=False)
         return {
-            column: tuple(json.loads(arrays[member].tobytes()))
+            column: tuple(limits.parse_json(arrays[member].tobytes(), str(self._path)))
             if column in about["texts"]
             else arrays[member]
             for column, member in members.items()

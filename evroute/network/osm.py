@@ -6,18 +6,23 @@ Overpass API, both through OSMnx. ``osm_roads`` turns the objects into a network
 """
 
 import hashlib
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
+from evroute import limits
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
-from evroute.network import osm_roads
+from evroute.network import osm_roads, pbf
 from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
 from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
 
+_DAMAGE = (EOFError, OSError, expat.ExpatError, zlib.error)
+"""Raised on XML and compressed bytes that are cut off or changed."""
 _MEMBER_TYPES = {"n": "node", "w": "way", "r": "relation"}
 
 
@@ -71,8 +76,9 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
         raise MissingPackageError("osmnx", "geo") from error
     osmnx.settings.use_cache, osmnx.settings.cache_folder = True, cache
     try:
-        area = osmnx.geocode_to_gdf(place).union_all()
-        extract = _from_overpass(_answers(area))
+        extract = limits.within_time(
+            lambda _: _downloaded(place), f"OpenStreetMap's services are too slow for '{place}'"
+        )
     except requests.exceptions.RequestException as error:
         raise EvrouteError(
             f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
@@ -105,6 +111,11 @@ def _extract(path: Path) -> Extract:
         raise MissingPackageError("osmium", "geo") from error
     extract = Extract()
     try:
+        if path.name.endswith(".pbf"):
+            limits.check_unpacked(path, path.stat().st_size, pbf.unpacked_bytes(path))
+        else:
+            with limits.unpacked(path) as stream:
+                limits.parse_xml(expat.ParserCreate(), stream, path)
         roads, turn_rules = KeyFilter("highway"), TagFilter(("type", "restriction"))
         roads.enable_for(WAY)
         turn_rules.enable_for(RELATION)
@@ -114,6 +125,7 @@ def _extract(path: Path) -> Extract:
         for item in ways_and_relations:
             if item.is_way():
                 extract.ways[item.id] = Way(tuple(node.ref for node in item.nodes), dict(item.tags))
+                limits.check("edges", len(extract.ways), f"{path} has {{}} roads or more")
             else:
                 members = tuple((_MEMBER_TYPES[m.type], m.ref, m.role) for m in item.members)
                 extract.relations.append(Relation(dict(item.tags), members))
@@ -129,10 +141,16 @@ def _extract(path: Path) -> Extract:
                 extract.lon_lat[node] = place.lon, place.lat
                 if item.tags:
                     extract.node_tags[node] = dict(item.tags)
-    except (RuntimeError, ValueError, InvalidLocationError) as error:
+    except (RuntimeError, ValueError, InvalidLocationError, *_DAMAGE) as error:
         told = " ".join(str(error).split())  # it can quote the file, line ends included
         raise NetworkFormatError(f"not a whole OpenStreetMap file: {told}") from error
     return extract
+
+
+def _downloaded(place: str) -> Extract:
+    import osmnx
+
+    return _from_overpass(_answers(osmnx.geocode_to_gdf(place).union_all()))
 
 
 def _answers(area: Any) -> Iterable[dict[str, Any]]:

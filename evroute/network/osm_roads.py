@@ -15,9 +15,10 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
-from evroute.network import controls, limits, osm_tags, restrictions
+from evroute.network import controls, osm_tags, restrictions, speed_limits
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
@@ -25,6 +26,8 @@ from evroute.text import UNPRINTABLE
 
 ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
 SHORTEST_EDGE_M = 0.1
+LONGEST_STEP_M = 100_000.0
+"""No road goes straight on for so long without a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     MissingPackageError
         If OSMnx is not installed.
     NetworkFormatError
-        If there is no drivable road.
+        If there is no drivable road, or a node cannot lie where it is.
     """
     segments, notes = _segments(extract)
     edges = [
@@ -147,7 +150,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
         speed_mps=speed_mps,
         structure=np.array([osm_tags.structure(t) for t in tags]),
-        street=tuple(UNPRINTABLE.sub("", t.get("name", t.get("ref", ""))) for t in tags),
+        street=tuple(UNPRINTABLE.sub("", osm_tags.street(t)) for t in tags),
         road_class=tuple(t["highway"] for t in tags),
         turns=turns,
         control=controls.known(control),
@@ -218,6 +221,8 @@ def _turns(
     leaving: defaultdict[int, list[int]] = defaultdict(list)
     for row, edge in enumerate(edges):
         leaving[edge.tail].append(row)
+    met = sum(len(leaving[edge.head]) for edge in edges)
+    limits.check("turns", met, "the network has {} turns or more")
     turns = set()
     for row, edge in enumerate(edges):
         onward = leaving[edge.head]
@@ -245,11 +250,11 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
         osm_tags.limit(extract.ways[way].tags, "backward" if back else "forward")
         for way, back in roads
     ]
-    tagged_kmh = limits.parse_kmh(texts)
-    kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
+    tagged_kmh = speed_limits.parse_kmh(texts)
+    kmh, untagged = speed_limits.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}
     rows = [row[road] for road in driven]
-    return kmh[rows] / 3.6, limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
+    return kmh[rows] / 3.6, speed_limits.note(float(np.isnan(tagged_kmh[rows]).mean()), untagged)
 
 
 def _shapes(
@@ -263,9 +268,41 @@ def _shapes(
     _, _, step_m = Geod(ellps="WGS84").inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
     step_m = np.append(step_m, 0.0)
     step_m[start[1:] - 1] = 0.0
+    check_places([str(node) for s in segments for node in s.nodes], lon, lat, step_m)
     crs = utm_zone(lon, lat)
     x_m, y_m = Transformer.from_crs("EPSG:4326", crs, always_xy=True).transform(lon, lat)
     return crs, x_m, y_m, np.add.reduceat(step_m, start[:-1]), start
+
+
+def check_places(
+    names: Sequence[str], lon: FloatArray, lat: FloatArray, step_m: FloatArray
+) -> None:
+    """Refuse nodes that cannot lie where they are.
+
+    Parameters
+    ----------
+    names
+        The k nodes, for the message.
+    lon, lat
+        (k,) places, degrees.
+    step_m
+        (k,) distance from each to the next one of its road, m; 0 at the last.
+
+    Raises
+    ------
+    NetworkFormatError
+        If a node lies at 0,0, where there is no land, or far from the next one of its road.
+    """
+    if (stray := np.flatnonzero((lon == 0) & (lat == 0))).size:
+        raise NetworkFormatError(
+            f"node {names[stray[0]]} lies at 0,0, which is no place of a road; mend or remove it"
+        )
+    if (far := np.flatnonzero(step_m > LONGEST_STEP_M)).size:
+        k = far[0]
+        raise NetworkFormatError(
+            f"node {names[k]} lies at {lat[k]:.4f},{lon[k]:.4f}, {step_m[k] / 1000:,.0f} km from "
+            f"the next one of its road, node {names[k + 1]}; mend or remove one of them"
+        )
 
 
 def utm_zone(lon: FloatArray, lat: FloatArray) -> str:

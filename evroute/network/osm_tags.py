@@ -27,6 +27,7 @@ TYPICAL_KMH = {
     "service": 15.0,
     "road": 25.0,
 }
+NAME_SEPARATOR = " / "
 VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 
 _OPEN = {"yes", "designated", "permissive", "destination", "public", "official"}
@@ -36,7 +37,6 @@ _CLOSED = {
         "private",
         "agricultural",
         "forestry",
-        "agricultural;forestry",
         "emergency",
         "military",
     ),
@@ -69,13 +69,14 @@ def directions(tags: Tags) -> tuple[bool, bool]:
 
     Left out: other classes than those of `TYPICAL_KMH`, areas, parking lots and driveways, roads
     closed to cars by the most specific of ``motorcar``, ``motor_vehicle``, ``vehicle``, ``access``
-    (each also per direction), and roads whose direction changes with the time of day.
+    (each also per direction), ferries, and roads whose direction changes with the time of day.
     """
     if (
         tags.get("highway") not in TYPICAL_KMH
         or tags.get("area") == "yes"
         or tags.get("service") in _SERVICES_LEFT_OUT
         or tags.get("impassable") == "yes"
+        or is_ferry(tags)
     ):
         return False, False
     oneway = next(
@@ -92,9 +93,26 @@ def directions(tags: Tags) -> tuple[bool, bool]:
     )
 
 
+def is_ferry(tags: Tags) -> bool:
+    """Tell whether a way is the route of a ferry, which is no road whatever its class."""
+    return tags.get("route") == "ferry" or tags.get("ferry", "no") != "no"
+
+
 def limit(tags: Tags, direction: str) -> str | None:
-    """Return the text of the speed limit in ``direction`` ("forward" or "backward")."""
-    return tags.get(f"maxspeed:{direction}", tags.get("maxspeed"))
+    """Return the text of the speed limit in ``direction`` ("forward" or "backward"), with its unit.
+
+    Roads without a limit of their own have that of their zone.
+    """
+    keys = f"maxspeed:{direction}", "maxspeed", "zone:maxspeed"
+    return next((tags[key] for key in keys if key in tags), None)
+
+
+def street(tags: Tags) -> str:
+    """Return the name of a street, else the names of its two sides, else its number."""
+    if name := tags.get("name", ""):
+        return name
+    sides = [tags[key] for key in ("name:left", "name:right") if tags.get(key)]
+    return NAME_SEPARATOR.join(dict.fromkeys(sides)) or tags.get("ref", "")
 
 
 def structure(tags: Tags) -> int:
@@ -110,9 +128,8 @@ def blocks(node_tags: Tags) -> bool:
     if barrier is None:
         return False
     access = _access(node_tags, "")
-    if barrier == "bollard" and node_tags.get("bollard") == "rising":
-        return access in _CLOSED
-    return access in _CLOSED if barrier in _PASSABLE_BARRIERS else access not in _OPEN
+    rising = barrier == "bollard" and node_tags.get("bollard") == "rising"
+    return _is_closed(access) if rising or barrier in _PASSABLE_BARRIERS else not _is_open(access)
 
 
 def invites_u_turn(node_tags: Tags) -> bool:
@@ -121,7 +138,21 @@ def invites_u_turn(node_tags: Tags) -> bool:
 
 
 def _may_enter(tags: Tags, direction: str) -> bool:
-    return _access(tags, direction) not in _CLOSED
+    return not _is_closed(_access(tags, direction))
+
+
+def _is_open(access: str) -> bool:
+    """Tell whether a list of who may enter, in any order, has a word that opens it to all."""
+    return not _OPEN.isdisjoint(_words(access))
+
+
+def _is_closed(access: str) -> bool:
+    """Tell whether a list of who may enter, in any order, is for others alone."""
+    return not _CLOSED.isdisjoint(_words(access)) and not _is_open(access)
+
+
+def _words(access: str) -> set[str]:
+    return {word.strip() for word in access.split(";")}
 
 
 def _access(tags: Tags, direction: str) -> str:

@@ -1,32 +1,63 @@
 """Heights at points from one raster file (GeoTIFF, HGT or any GDAL format), in any projection."""
 
+import math
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import ndimage
 
-from evroute.arrays import BoolArray, FloatArray
+from evroute import limits
+from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.errors import MissingPackageError, NetworkFormatError
 
 # Between the Dead Sea and Mount Everest, with room to spare; anything else is an unmarked hole.
 LOWEST_M, HIGHEST_M = -500.0, 9000.0
+TILE_CELLS = 2048
+"""Side of the squares in which a raster is read."""
+AROUND_CELLS = 16
+"""Read around the points, to compare the cells there with their neighbours."""
+SHALLOWEST_PIT_M, PIT_SLOPE = 20.0, 0.1
+"""Cells at 0 m are a pit if all around lie higher by this, and by this slope of a cell."""
+ROUGH_CELLS, ROUGH_M = 20, 10.0
+"""Roughness is judged on 20 by 20 cells or more, and where neighbours differ by 10 m (rms)."""
+M_PER_DEGREE = 111_320.0
 _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 
 
-def heights_at(
-    path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Return the bilinear heights of k points, (k,) m, and a mask (k,) of points inside.
+@dataclass(frozen=True, slots=True, eq=False)
+class RasterHeights:
+    """Heights at k points from one raster, and signs that they cannot be true.
+
+    height_m: (k,) nan where there is none.  inside: (k,) whether a point lies in the raster.
+    at_limit: (k,) whether a cell there is at the greatest value of its integer type.  in_pit: (k,)
+    whether a cell there is exactly 0, amid cells that are all much higher or all much lower.
+    cell_m: side of a cell, about.  roughness: rms difference of neighbouring cells over that of
+    cells at random, near 1 for noise; 0 where neighbours differ little.
+    """
+
+    height_m: FloatArray
+    inside: BoolArray
+    at_limit: BoolArray
+    in_pit: BoolArray
+    cell_m: float
+    roughness: float
+
+
+def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> RasterHeights:
+    """Return the bilinear heights of k points, and signs that they cannot be true.
 
     Cell values belong to cell centres; within half a cell of the raster's border the nearest
     centres count. A height is nan if one of its cells holds no data, or a value that is no height
-    on earth. Only the window around the points is read.
+    on earth. Only windows around the points are read, tile by tile.
 
     Parameters
     ----------
     path
-        The raster.
+        The raster, of any format that GDAL reads.
     crs
         Coordinate system of the points, in metres.
     x_m, y_m
@@ -39,6 +70,8 @@ def heights_at(
     NetworkFormatError
         If the file is missing, not a raster, without a coordinate system, or with heights not in
         metres.
+    LimitError
+        If a block of it is too large to be unpacked.
     """
     try:
         import rasterio
@@ -48,6 +81,8 @@ def heights_at(
     from pyproj.exceptions import ProjError
 
     heights_m = np.full(len(x_m), np.nan)
+    at_limit, in_pit = np.zeros((2, len(x_m)), dtype=bool)
+    roughness = 0.0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
@@ -58,10 +93,17 @@ def heights_at(
                 (column >= 0) & (column <= dataset.width) & (row >= 0) & (row <= dataset.height)
             )
             if inside.any():
-                heights_m[inside] = _bilinear(dataset, column[inside] - 0.5, row[inside] - 0.5)
-    except (rasterio.errors.RasterioError, ProjError) as error:
+                block = f"the raster {path} has blocks of {{}} cells"
+                limits.check("cells", math.prod(dataset.block_shapes[0]), block)
+                roughness = _roughness(dataset, column[inside], row[inside])
+            for near in _tiles(column, row, inside):
+                heights_m[near], at_limit[near], in_pit[near] = _bilinear(
+                    dataset, column[near] - 0.5, row[near] - 0.5
+                )
+            cell_m = _cell_m(dataset)
+    except (rasterio.errors.RasterioError, rasterio.errors.CRSError, ProjError) as error:
         raise NetworkFormatError(f"cannot read the raster {path}: {error}") from error
-    return heights_m, inside
+    return RasterHeights(heights_m, inside, at_limit, in_pit, cell_m, roughness)
 
 
 def _cell_positions(
@@ -85,27 +127,106 @@ def _cell_positions(
         return a * x + b * y + c, d * x + e * y + f
 
 
-def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> FloatArray:
-    """Interpolate at (k,) positions counted from the centre of the first cell."""
-    from rasterio.windows import Window
+def _tiles(column: FloatArray, row: FloatArray, inside: BoolArray) -> Iterator[IntArray]:
+    """Yield the points inside (k,), tile by tile, so that few cells are in memory at a time."""
+    points = np.flatnonzero(inside)
+    if len(points) == 0:
+        return
+    tile = (np.stack([column[points], row[points]]) // TILE_CELLS).astype(np.int64)
+    _, tile_of = np.unique(tile, axis=1, return_inverse=True)
+    order = np.argsort(tile_of, kind="stable")
+    yield from np.split(points[order], np.flatnonzero(np.diff(tile_of[order])) + 1)
 
+
+def _bilinear(
+    dataset: Any, column: FloatArray, row: FloatArray
+) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Return heights at (k,) positions from the first cell's centre, and the signs of faults."""
     column, row = np.clip(column, 0, dataset.width - 1), np.clip(row, 0, dataset.height - 1)
     left, top = np.floor(column).astype(int), np.floor(row).astype(int)
     right, bottom = np.ceil(column).astype(int), np.ceil(row).astype(int)
-    window = Window(
-        left.min(), top.min(), right.max() - left.min() + 1, bottom.max() - top.min() + 1
+    cells, at_limit, first_column, first_row = _cells(
+        dataset, left.min(), top.min(), right.max(), bottom.max()
     )
-    cells = dataset.read(1, window=window, masked=True).astype(float).filled(np.nan)
-    cells = cells * dataset.scales[0] + dataset.offsets[0]
-    cells[(cells < LOWEST_M) | (cells > HIGHEST_M)] = np.nan
     across, down = column - left, row - top
     left, right, top, bottom = (
-        left - window.col_off,
-        right - window.col_off,
-        top - window.row_off,
-        bottom - window.row_off,
+        left - first_column,
+        right - first_column,
+        top - first_row,
+        bottom - first_row,
     )
     upper = cells[top, left] * (1 - across) + cells[top, right] * across
     lower = cells[bottom, left] * (1 - across) + cells[bottom, right] * across
+    corners = (top, left), (top, right), (bottom, left), (bottom, right)
+    in_pit = _pits(cells, max(SHALLOWEST_PIT_M, PIT_SLOPE * _cell_m(dataset)))
     heights: FloatArray = upper * (1 - down) + lower * down
-    return heights
+    return (
+        heights,
+        np.any([at_limit[corner] for corner in corners], axis=0),
+        np.any([in_pit[corner] for corner in corners], axis=0),
+    )
+
+
+def _cells(
+    dataset: Any, left: int, top: int, right: int, bottom: int
+) -> tuple[FloatArray, BoolArray, int, int]:
+    """Return heights around a window, which are at the limit of their type, and their corner."""
+    from rasterio.windows import Window
+
+    first_column, first_row = max(left - AROUND_CELLS, 0), max(top - AROUND_CELLS, 0)
+    last_column = min(right + AROUND_CELLS, dataset.width - 1)
+    last_row = min(bottom + AROUND_CELLS, dataset.height - 1)
+    window = Window(
+        first_column, first_row, last_column - first_column + 1, last_row - first_row + 1
+    )
+    values = dataset.read(1, window=window, masked=True)
+    at_limit = np.zeros(values.shape, dtype=bool)
+    if values.dtype.kind in "iu":
+        at_limit = np.asarray((values == np.iinfo(values.dtype).max).filled(False))
+    with np.errstate(over="ignore", invalid="ignore"):
+        cells = values.astype(float).filled(np.nan) * dataset.scales[0] + dataset.offsets[0]
+    cells[~((cells >= LOWEST_M) & (cells <= HIGHEST_M))] = np.nan
+    return cells, at_limit, first_column, first_row
+
+
+def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
+    """Tell which cells belong to a group at 0 m, ``depth_m`` below or above all around it."""
+    zero: BoolArray = cells == 0
+    if not zero.any() or zero.all():
+        return np.zeros_like(zero)
+    group, n_groups = ndimage.label(zero, np.ones((3, 3)))
+    groups = np.arange(1, n_groups + 1)
+    around = ~zero & np.isfinite(cells)
+    lowest = ndimage.minimum_filter(np.where(around, cells, np.inf), 3)
+    highest = ndimage.maximum_filter(np.where(around, cells, -np.inf), 3)
+    low = np.asarray(ndimage.minimum(lowest, group, groups))
+    high = np.asarray(ndimage.maximum(highest, group, groups))
+    apart = np.isfinite(low) & ((low > depth_m) | (high < -depth_m))
+    pits: BoolArray = np.isin(group, groups[apart])
+    return pits
+
+
+def _roughness(dataset: Any, column: FloatArray, row: FloatArray) -> float:
+    """Return the roughness, as in `RasterHeights`, around the middle of some points."""
+    middle = int(np.median(column)), int(np.median(row))
+    near = ROUGH_CELLS // 2 - AROUND_CELLS
+    spread = [min(max(int(np.ptp(place)) // 2, near), TILE_CELLS // 2) for place in (column, row)]
+    cells, *_ = _cells(
+        dataset,
+        max(middle[0] - spread[0], 0),
+        max(middle[1] - spread[1], 0),
+        min(middle[0] + spread[0], dataset.width - 1),
+        min(middle[1] + spread[1], dataset.height - 1),
+    )
+    steps = np.concatenate([np.diff(cells, axis=axis).ravel() for axis in (0, 1)])
+    known, steps = cells[np.isfinite(cells)], steps[np.isfinite(steps)]
+    if min(len(known), len(steps)) < ROUGH_CELLS**2 / 2:
+        return 0.0
+    step_m = float(np.sqrt(np.mean(steps**2)))
+    return step_m / float(np.sqrt(2) * known.std()) if step_m > ROUGH_M else 0.0
+
+
+def _cell_m(dataset: Any) -> float:
+    """Return the height of a cell, m."""
+    unit_m = M_PER_DEGREE if dataset.crs.is_geographic else dataset.crs.linear_units_factor[1]
+    return float(np.hypot(dataset.transform.b, dataset.transform.e) * unit_m)

@@ -6,23 +6,29 @@ inclines).
 """
 
 import hashlib
+import re
 from collections import ChainMap, Counter
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
 from evroute.checked import digest_of
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.optional_tables import TABLES, Table
 from evroute.text import check_printable
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_SHOWN_CHARACTERS = 60
+LONGEST_EDGE_M = 500_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,14 @@ class Source:
     elevation: str = "none: every junction at 0 m"
     smoothing_m: float = 0.0
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        texts = self.kind, *self.files, self.sha256, self.attribution, self.elevation, *self.notes
+        _check_texts("source", texts)
+        if not isinstance(self.smoothing_m, float | int):
+            raise NetworkFormatError(
+                f"smoothing_m of the source is {self.smoothing_m!r}, no number"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +77,11 @@ class RoadNetwork:
     ------
     NetworkFormatError
         If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
-        an edge steeper than its length allows, a turn between edges that do not meet.
+        an edge longer than 500 km or steeper than its length allows, a turn between edges that do
+        not meet; or if the name is no file name, a text is no text, or the coordinate system is not
+        known or not in metres.
+    LimitError
+        If there are too many edges, or a text is too long.
     EvrouteError
         If a text holds unprintable characters (`text.UNPRINTABLE`).
     """
@@ -91,6 +109,14 @@ class RoadNetwork:
 
     def __post_init__(self) -> None:
         n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
+        limits.check("edges", n, "the network has {} edges")
+        limits.check("turns", len(self.turns), "the network has {} turns")
+        _check_texts("name", (self.name,))
+        check_name(self.name)
+        _check_texts("crs", (self.crs,))
+        _check_crs(self.crs)
+        for column in ("edge_id", "street", "road_class", "junction_id"):
+            _check_texts(column, getattr(self, column))
         freeze(
             self,
             tail=(self.tail, np.int64, (n,)),
@@ -148,6 +174,12 @@ class RoadNetwork:
                     "number "
                     f"({int(bad.sum())} such edges)"
                 )
+        longest = int(self.length_m.argmax())
+        if self.length_m[longest] > LONGEST_EDGE_M:
+            raise NetworkFormatError(
+                f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
+                "which no road is between two junctions; look for a junction in a wrong place"
+            )
         if n and (
             min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
         ):
@@ -336,6 +368,47 @@ class RoadNetwork:
         """Return True if every column, the name, the source and the tables are exactly equal."""
         names = [*(field.name for field in fields(self)), "tables"]
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def check_name(name: str) -> None:
+    """Refuse a network name that could not be a plain file name.
+
+    Raises
+    ------
+    NetworkFormatError
+        If it is not 1 to 200 letters, digits, ``.``, ``_`` and ``-``, the first a letter or digit.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith(".npz"):
+        raise NetworkFormatError(
+            f"{_shown(name)} cannot name a network; use letters, digits, '.', '_' and '-'"
+        )
+
+
+def _check_texts(column: str, texts: Sequence[str]) -> None:
+    """Refuse values that are no texts, such as integer edge ids, and texts that are too long."""
+    if wrong := [text for text in texts if not isinstance(text, str)]:
+        raise NetworkFormatError(f"{column} holds {_shown(wrong[0])}, which is no text")
+    longest = max(map(len, texts), default=0)
+    limits.check("characters", longest, f"a text of {column} has {{}} characters")
+
+
+@cache
+def _check_crs(crs: str) -> None:
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        found = CRS.from_user_input(crs)
+    except CRSError:
+        raise NetworkFormatError(f"the coordinate system {_shown(crs)} is not known") from None
+    if not found.is_projected or found.axis_info[0].unit_name != "metre":
+        raise NetworkFormatError(f"the coordinate system {_shown(crs)} is not in metres")
+
+
+def _shown(value: object) -> str:
+    """Return the beginning of a wrong value for a message."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -5,13 +5,13 @@ of them are one JSON document of bytes. Optional tables (`optional_tables`) are 
 """
 
 import json
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from evroute import limits
 from evroute.checked import DAMAGE
 from evroute.errors import NetworkFormatError
 from evroute.files import replacing
@@ -21,8 +21,6 @@ from evroute.network.road_network import RoadNetwork, Source
 FORMAT = 3
 """Format of written files; files of format 2, without digest and tables, are read too."""
 _READ = (2, FORMAT)
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Pattern of network names: each is a valid file name."""
 _ARRAYS = (
     "tail",
     "head",
@@ -73,18 +71,20 @@ def load(path: Path) -> RoadNetwork:
     ------
     NetworkFormatError
         If the file is missing, damaged, of another format, or breaks an invariant of RoadNetwork.
+    LimitError
+        If it is too large once unpacked.
     """
     if not path.is_file():
         raise NetworkFormatError(f"there is no stored network at {path}")
     try:
+        limits.check_archive(path)
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
-            document = json.loads(stored["document"].tobytes())
+            document = limits.parse_json(stored["document"].tobytes(), str(path))
             if document["format"] not in _READ:
                 raise NetworkFormatError(
                     f"{path} has format {document['format']}, this evroute reads {FORMAT}; build "
                     "the network again"
                 )
-            _check(document)
             source: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in document["source"].items()
             }
@@ -104,24 +104,3 @@ def load(path: Path) -> RoadNetwork:
         raise NetworkFormatError(
             f"{path} is not a stored network, or is damaged ({error}); build it again"
         ) from error
-
-
-def _check(document: dict[str, Any]) -> None:
-    """Check the names, texts and reference system of a stored network."""
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
-    source = document["source"]
-    texts = [document["name"], document["crs"], source["kind"], source["attribution"]]
-    for listed in (*(document[column] for column in _STRINGS), source["files"], source["notes"]):
-        texts += listed
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a name, id or note is no text")
-    if not NAME.fullmatch(document["name"]):
-        raise ValueError(f"'{document['name']}' cannot name a network")
-    try:
-        crs = CRS.from_user_input(document["crs"])
-    except CRSError:
-        raise ValueError(f"its coordinate system '{document['crs']}' is not known") from None
-    if not crs.is_projected or crs.axis_info[0].unit_name != "metre":
-        raise ValueError(f"its coordinate system '{document['crs']}' is not in metres")

@@ -9,17 +9,18 @@ speed limit and the greatest length of its passenger lanes. Its shape is its own
 first passenger lane.
 """
 
-import gzip
 import hashlib
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
@@ -47,6 +48,8 @@ def read(path: Path, name: str) -> RoadNetwork:
     NetworkFormatError
         If the file is missing, cut off, not XML, no SUMO network, without a drivable road, or holds
         bad numbers.
+    LimitError
+        If it is too large or nested too deep.
     """
     raw, sha256 = _parse(path)
     try:
@@ -110,6 +113,7 @@ class _Collector:
         if self._edge_id in self.ids:
             raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
         self.ids.add(self._edge_id)
+        limits.check("edges", len(self.ids), "it has {} edges or more")
         self._edge = _Edge(
             a["from"], a["to"], a.get("name", ""), a.get("type", ""), a.get("shape", "")
         )
@@ -167,13 +171,11 @@ def _parse(path: Path) -> tuple[_Collector, str]:
     try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
-            handle.seek(0)
-            zipped = handle.read(2) == b"\x1f\x8b"
-            handle.seek(0)
-            parser.ParseFile(gzip.GzipFile(fileobj=handle) if zipped else handle)
+        with limits.unpacked(path) as stream:
+            limits.parse_xml(parser, stream, path)
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, BadGzipFile) as error:
         raise NetworkFormatError(
             f"{path.name} is a cut-off or damaged gzip file: {error}"
         ) from error

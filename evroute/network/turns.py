@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import IntArray
 
 
@@ -11,10 +12,16 @@ def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
     A turn back is legal only at dead ends: junctions with no other edge to continue on.
 
     tail, head: (n,) junction rows of the edges.
+
+    Raises
+    ------
+    LimitError
+        If there are too many.
     """
     by_tail = np.argsort(tail, kind="stable")
     first = np.searchsorted(tail[by_tail], head, side="left")
     count = np.searchsorted(tail[by_tail], head, side="right") - first
+    limits.check("turns", int(count.sum()), "the network has {} turns or more")
     source = np.repeat(np.arange(len(tail)), count)
     rank = np.arange(len(source)) - np.repeat(np.cumsum(count) - count, count)
     target = by_tail[np.repeat(first, count) + rank]

@@ -68,7 +68,13 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
         raise UnknownNameError(
             f"network '{network.name}' has no trip '{trip}'; {known}; or give two places"
         )
-    return network.row_of[trips[trip].origin], network.row_of[trips[trip].destination]
+    ends = trips[trip].origin, trips[trip].destination
+    if missing := [edge for edge in ends if edge not in network.row_of]:
+        raise UnknownNameError(
+            f"trip '{trip}' needs edge '{missing[0]}', which this network '{network.name}' lacks; "
+            "give two places"
+        )
+    return network.row_of[ends[0]], network.row_of[ends[1]]
 
 
 def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -1,12 +1,14 @@
-"""Random plans on Denver, with and without belief, battery, limit, places and turns; broken
-promises are counted.
+"""Random plans on Denver, with and without belief, battery, limit, places and turns.
 
-    python tests/benchmarks/honest_plans.py 5000
+    python tests/benchmarks/honest_plans.py plans 5000     # counts broken promises
+    python tests/benchmarks/honest_plans.py advice 1000    # follows the advice of refusals
+    python tests/benchmarks/honest_plans.py held FOLDER    # held arms of plans on a belief
 
 A belief has random deviations from physics; some fall below the potential, where the plan must hold
 them. Each plan is checked by numbers computed here from the posterior and the network.
 """
 
+import re
 import sys
 from collections import Counter
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.belief import load_belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
@@ -149,8 +152,76 @@ def check(count: int, seed: int) -> tuple[Counter[str], Counter[str]]:
     return seen, bad
 
 
+def follow_advice(count: int, seed: int) -> Counter[str]:
+    """Return how often advice was followed, refused, and not the least."""
+    rng, seen = np.random.default_rng(seed), Counter[str]()
+    known = planners()
+    while seen["followed"] < count:
+        planner = known[str(rng.choice(list(known)))]
+        request = random_request(rng, planner)
+        kwh, soc = float(rng.uniform(0.02, 0.4)), float(rng.uniform(6, 100))
+        reserve = float(rng.integers(0, 6))
+
+        def refusal(
+            kwh: float,
+            soc: float,
+            reserve: float = reserve,
+            planner: Planner = planner,
+            request: dict[str, Any] = request,
+        ) -> str:
+            """Return why there is no plan, or nothing."""
+            battery = Battery.of_percent(kwh, soc, reserve)
+            try:
+                planner.plan(**request | {"battery": battery})
+            except NoRouteError as error:
+                return str(error)
+            return ""
+
+        message = refusal(kwh, soc)
+        if advised := re.search(r"at least (\d+) %", message):
+            enough, less = (kwh, int(advised[1])), (kwh, int(advised[1]) - 1)
+            kind = "at least X %"
+        elif advised := re.search(r"([\d.]+) kWh more", message):
+            more = float(advised[1])
+            enough, less = (kwh + more, soc), (kwh + more - 0.01, soc)
+            kind = "Y kWh more"
+        else:
+            continue
+        seen["followed"] += 1
+        seen[kind] += 1
+        seen["refused"] += bool(refusal(*enough))
+        seen["less is enough"] += not refusal(*less)
+    return seen
+
+
+def held_arms(folder: str, plans: int = 300) -> str:
+    """Return how often and by how much held arms change the energy of routes on a belief."""
+    belief = load_belief(folder)
+    planner, rng = Planner(belief.network, belief.vehicle, belief), np.random.default_rng(0)
+    raised, held = [], int((planner.held_wh > SAME).sum())
+    while len(raised) < plans:
+        ends = rng.choice(belief.network.n_edges, 2, replace=False).tolist()
+        try:
+            raised.append(planner.plan(*ends).routes["energy"].held_wh)
+        except NoRouteError:
+            continue
+    some = np.array([wh for wh in raised if wh > SAME])
+    spread = f"median {np.median(some):.2f} Wh, most {some.max():.2f} Wh" if len(some) else "0 Wh"
+    return f"{held} of {len(planner.held_wh)} arms held, on {len(some)} of {plans} routes: {spread}"
+
+
 if __name__ == "__main__":
-    seen, bad = check(int(sys.argv[1]) if len(sys.argv) > 1 else 5000, seed=0)
-    print(", ".join(f"{name} {number}" for name, number in seen.items()))
-    print("broken:", ", ".join(f"{name} {number}" for name, number in bad.items()) or "none")
-    sys.exit(bool(bad))
+    what, argument = sys.argv[1:]
+    if what == "held":
+        print(held_arms(argument))
+    elif what == "advice":
+        print(
+            ", ".join(
+                f"{name} {number}" for name, number in follow_advice(int(argument), 0).items()
+            )
+        )
+    else:
+        seen, bad = check(int(argument), seed=0)
+        print(", ".join(f"{name} {number}" for name, number in seen.items()))
+        print("broken:", ", ".join(f"{name} {number}" for name, number in bad.items()) or "none")
+        sys.exit(bool(bad))

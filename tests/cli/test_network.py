@@ -201,3 +201,41 @@ def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Pat
     assert "build it again: evroute network build two" in err.splitlines()[-1]
     assert run("network", "build", "two", "--sumo", net)[0] == 0
     assert load_network("two").equals(before)
+
+
+@pytest.mark.parametrize("smoothing", ["1e308", "1000001", "inf"])
+def test_a_smoothing_without_bounds_is_refused(run: Run, net: Path, smoothing: str) -> None:
+    status, _, err = run("network", "build", "x", "--sumo", net, "--smoothing", smoothing)
+    assert status == 2
+    assert "it must be from 0 to 1,000,000 metres" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["vehicle", "show"], ["simulate"], ["bandit"]])
+def test_deep_toml_is_refused_in_one_line(run: Run, tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "deep.toml"
+    for text in ("x = " + "[" * 5_000 + "]" * 5_000, "x = " + "{a = " * 5_000 + "1" + "}" * 5_000):
+        path.write_text(text)
+        status, _, err = run(*command, path, *(["--out", tmp_path / "out"] * (len(command) == 1)))
+        assert status == 2
+        assert "deep.toml is nested 101 levels deep or more" in err
+        assert err.count("\n") == 1
+
+
+def test_a_deep_option_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
+    deep = "[" * 5_000 + "]" * 5_000
+    done = run("simulate", "--network", "denver", "--option", f"x={deep}", "--out", tmp_path)
+    assert done[0] == 2
+    assert "--option x is nested 101 levels deep or more" in done[2]
+
+
+def test_heights_that_cannot_be_true_are_refused_unless_unchecked(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "high.net.xml"
+    path.write_text(NET.replace('z="10"', 'z="9500"'))
+    status, _, err = run("network", "build", "high", "--sumo", path)
+    assert status == 2
+    assert "junction 'B' lies at 9,500 m; --elevation-unchecked builds" in err
+    assert err.count("\n") == 1
+    assert run("network", "list")[1].count("high") == 0
+    assert run("network", "build", "high", "--sumo", path, "--elevation-unchecked")[0] == 0
+    assert run("network", "info", "high")[0] == 0

@@ -227,3 +227,13 @@ def test_the_model_options_are_checked(tmp_path) -> None:
         refused(*SHORT, "--option", "slots=literal", *out)
         == "no method takes slots: not exact with ts"
     )
+
+
+@pytest.mark.parametrize("value", ["True", "true"])
+def test_an_option_is_written_as_method_show_prints_it(tmp_path, value: str) -> None:
+    options = ("--model", "exact", "--index", "ts", "--arms", "turns")
+    done = simulate(
+        *SHORT, *options, "--option", f"learn_speeds={value}", "--out", str(tmp_path), "--dry-run"
+    )
+    assert done.exit_code == 0, done.output
+    assert "learn_speeds = True" in RUNNER.invoke(app, ["method", "show", "recommended"]).output

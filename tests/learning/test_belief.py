@@ -15,6 +15,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import MODELS
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.planning.planner import Planner
 from evroute.policy.conformal import AdaptiveConformal
@@ -157,7 +158,7 @@ def test_learned_travel_times_are_kept_beside_the_model(hill, tmp_path) -> None:
 
 
 def test_the_temperature_of_the_day_chooses_the_contexts(hill, tmp_path) -> None:
-    setting = Setting(hill, VEHICLE, temperature=True)
+    setting = Setting(hill, VEHICLE, Prior(temperature=True))
     taught = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
     rows = np.array([0, 3, 4, 5])
     prior_wh = setting.arms.prior_mean_wh[rows]

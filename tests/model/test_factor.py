@@ -38,6 +38,12 @@ def test_one_measurement_is_the_scalar_formula() -> None:
     assert found.prior_std[0] == 0.25
 
 
+@pytest.mark.parametrize("noise_std_wh", [0.0, -1.0, np.inf, np.nan])
+def test_one_edge_without_a_noise_is_refused(noise_std_wh) -> None:
+    with pytest.raises(ValueError, match="noise_std_wh must be positive"):
+        ConsumptionFactor(POTENTIAL_WH, np.array([5.0, noise_std_wh, 7.0]))
+
+
 def test_measurements_count_by_what_their_edges_dissipate() -> None:
     learned = model()
     learned.update(drive([0, 1, 2, 1], [110.0, 95.0, -50.0, 99.0]))

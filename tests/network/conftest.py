@@ -1,6 +1,8 @@
 """Hand-made OpenStreetMap files, and a web server on this machine."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -69,11 +71,12 @@ def osm_text() -> Callable[..., str]:
 
 
 class FileServer(ThreadingHTTPServer):
-    """Serves bytes by path on this machine, with ranges as object stores do, and misbehaves when
-    told to.
+    """Serves bytes by path on this machine, with ranges as object stores do, and misbehaves on
+    request.
 
     cut_after: bytes of a body after which the connection is dropped; None for never.  ranges:
-    whether to honour them.
+    whether to honour them.  announced: the header ``Content-Length`` in place of the true one.
+    drip_s: pause between any two bytes.
     """
 
     daemon_threads = True
@@ -83,6 +86,8 @@ class FileServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.cut_after: int | None = None
         self.ranges = True
+        self.announced: str | None = None
+        self.drip_s = 0.0
         self.asked: list[tuple[str, str, str]] = []
 
     @property
@@ -118,10 +123,20 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.send_response(200)
         self.send_header("Accept-Ranges", "bytes" if self.server.ranges else "none")
-        self.send_header("Content-Length", str(last - first + 1))
+        length = self.server.announced or str(last - first + 1)
+        self.send_header("Content-Length", length)
         self.end_headers()
         if with_body:
-            self.wfile.write(body[first : last + 1][: self.server.cut_after])
+            self._send(body[first : last + 1][: self.server.cut_after])
+
+    def _send(self, body: bytes) -> None:
+        if not self.server.drip_s:
+            self.wfile.write(body)
+            return
+        with suppress(OSError):  # the other side has had enough
+            for place in range(len(body)):
+                self.wfile.write(body[place : place + 1])
+                time.sleep(self.server.drip_s)
 
     def log_message(self, *args: object) -> None:
         pass

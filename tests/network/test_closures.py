@@ -68,6 +68,17 @@ def test_what_closes_nothing_or_everything_is_refused(hill: RoadNetwork, tmp_pat
             closures.within(hill, area)
 
 
+def test_an_area_with_an_open_ring_is_refused(hill: RoadNetwork, tmp_path: Path) -> None:
+    ring = [[9.0, 43.0], [9.1, 43.0], [9.1, 43.1], [9.0, 43.1]]
+    geometry = {"type": "Polygon", "coordinates": [ring]}
+    feature = {"type": "Feature", "properties": {}, "geometry": geometry}
+    (tmp_path / "open.geojson").write_text(
+        json.dumps({"type": "FeatureCollection", "features": [feature]})
+    )
+    with pytest.raises(NetworkFormatError, match=r"open\.geojson' is neither"):
+        closures.within(hill, str(tmp_path / "open.geojson"))
+
+
 def test_cars_turn_round_where_every_way_on_is_closed(
     make_network: Callable[..., RoadNetwork],
 ) -> None:

@@ -1,13 +1,14 @@
 """Published networks come whole, once, resumed where they broke off, and never with wrong bytes."""
 
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, LimitError, UnknownNameError
 from evroute.network import fetch
 from evroute.network.fetch import Published
 
@@ -74,6 +75,51 @@ def test_wrong_bytes_are_refused_and_not_kept(
     with pytest.raises(EvrouteError, match=r"not the published file .*nothing was kept"):
         download(wanted, tmp_path)
     assert list((tmp_path / wanted.git_blob).iterdir()) == []
+
+
+@pytest.mark.parametrize("announced", ["abc", "-5", "9" * 5000, "1e6"])
+def test_a_length_that_is_no_number_is_left_out(
+    wanted: Published, file_server: Any, tmp_path: Path, announced: str
+) -> None:
+    file_server.announced = announced
+    seen: list[tuple[int, int]] = []
+    path = fetch.download(wanted, tmp_path, lambda so_far, total: seen.append((so_far, total)))
+    assert path.read_bytes() == CONTENT
+    assert seen[-1] == (len(CONTENT), 0)
+
+
+@pytest.mark.parametrize("announced", [None, "abc", "2000000000"])
+def test_a_download_that_is_too_large_is_refused_and_not_kept(
+    wanted: Published,
+    file_server: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    announced: str | None,
+) -> None:
+    file_server.announced = announced
+    file_server.files["repo/commit/city.net.xml"] = bytes(3_000_000)
+    monkeypatch.setenv("EVROUTE_MAX_DOWNLOAD_MB", "2")
+    with pytest.raises(
+        LimitError, match=r"has [\d,]+ MB or more; the limit is 2; EVROUTE_MAX_DOWN"
+    ):
+        download(wanted, tmp_path)
+    assert list((tmp_path / wanted.git_blob).iterdir()) == []
+
+
+def test_a_download_that_drips_ends_in_time_and_goes_on(
+    wanted: Published, file_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_server.drip_s = 0.01
+    monkeypatch.setenv("EVROUTE_MAX_DOWNLOAD_S", "1")
+    started = time.monotonic()
+    with pytest.raises(
+        LimitError, match=r"same command goes on from there \(after 1 s; EVROUTE_MAX"
+    ):
+        download(wanted, tmp_path)
+    assert time.monotonic() - started < 10
+    file_server.drip_s = 0.0
+    monkeypatch.delenv("EVROUTE_MAX_DOWNLOAD_S")
+    assert download(wanted, tmp_path).read_bytes() == CONTENT
 
 
 def test_a_missing_file_and_a_missing_network_are_told_in_one_line(

@@ -12,6 +12,7 @@ import shapely
 from evroute.errors import NetworkFormatError
 from evroute.network import graphml
 from evroute.network.controls import LIGHT, NOT_TOLD
+from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
 
 XMLNS = "http://graphml.graphdrawing.org/xmlns"
@@ -59,7 +60,7 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
     assert network.edge_id == ("1,2,0", "2,1,0", "2,3,0", "3,1,0")
     assert network.length_m == pytest.approx([73.2, 73.2, 112, 186], abs=0.3)
     assert network.road_class == ("residential", "residential", "primary", "residential")
-    assert network.street == ("Rue A", "Rue A", "", "")
+    assert network.street == ("Rue A", "Rue A / Rue B", "", "")
     assert network.structure.tolist() == [0, 0, 1, 2]
     assert (3.6 * network.speed_mps).tolist() == pytest.approx([50, 40, 65, 45])
     assert turns(network) == {
@@ -75,6 +76,7 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
         "speed limits imputed on 50.0% of the edges, from the mean of their class "
         "(typical speeds for primary, of which no road has a limit)",
         "GraphML holds no turn restrictions",
+        "the graph names no source, so the network has no attribution",
         "no node tells of lights, stop signs or giving way",
     )
 
@@ -167,3 +169,41 @@ def test_bad_files_are_told_in_one_line(tmp_path: Path, content: bytes, told: st
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(NetworkFormatError, match=r"cannot read .*none\.graphml: No such file"):
         graphml.read(tmp_path / "none.graphml", "city")
+
+
+@pytest.mark.parametrize(
+    ("about", "attribution"),
+    [
+        ({}, ""),
+        ({"created_with": "traces"}, ""),
+        ({"created_with": "OSMnx 2.0.1"}, "(c) OpenStreetMap contributors, ODbL 1.0"),
+        ({"created_with": "OSMnx 2.0.1", "attribution": "(c) us"}, "(c) us"),
+        ({"attribution": "(c) them"}, "(c) them"),
+    ],
+)
+def test_a_graph_has_the_attribution_of_its_source(
+    save: Saver, about: dict[str, str], attribution: str
+) -> None:
+    network = graphml.read(save(lambda graph: graph.graph.update(about)), "city")
+    assert network.source.attribution == attribution
+    note = "the graph names no source, so the network has no attribution"
+    assert (note in network.source.notes) == (attribution == "")
+
+
+def test_an_exported_network_keeps_its_attribution(denver: RoadNetwork, tmp_path: Path) -> None:
+    export(denver, tmp_path / "denver.graphml")
+    again = graphml.read(tmp_path / "denver.graphml", "again")
+    assert again.source.attribution == denver.source.attribution != ""
+
+
+def test_ferries_and_nodes_at_null_island(save: Saver) -> None:
+    def ferry(graph: nx.MultiDiGraph) -> None:
+        graph.add_edge(3, 2, length=120.0, route="ferry")
+        graph.add_edge(3, 2, length=120.0, name="no class of road")
+
+    assert "3,2,0" not in graphml.read(save(ferry), "city").edge_id
+    assert "3,2,1" in graphml.read(save(ferry), "city").edge_id
+    with pytest.raises(NetworkFormatError, match="node 3 lies at 0,0"):
+        graphml.read(save(lambda graph: graph.nodes[3].update(x=0.0, y=0.0)), "city")
+    with pytest.raises(NetworkFormatError, match=r"edge '3,1,0' is [\d,]+ km long"):
+        graphml.read(save(lambda graph: graph.nodes[3].update(x=6.0, y=20.0)), "city")

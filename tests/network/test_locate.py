@@ -93,3 +93,11 @@ def test_a_place_that_is_not_on_the_earth_is_refused(cross: RoadNetwork, text: s
 def test_a_place_beyond_the_projection_is_refused_or_far(cross: RoadNetwork) -> None:
     with pytest.raises(EvrouteError):
         locate(cross, "0,-81")
+
+
+@pytest.mark.parametrize("place", [5, 5.0, None, ("in",), b"in"])
+def test_places_that_are_no_text_are_refused_with_the_way_to_write_them(
+    cross: RoadNetwork, place: object
+) -> None:
+    with pytest.raises(UnknownNameError, match="give ids as text, such as '"):
+        locate(cross, place)  # type: ignore[arg-type]

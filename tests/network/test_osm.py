@@ -4,6 +4,7 @@ import bz2
 import gzip
 import sys
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from pyproj import Geod
 
 from evroute.errors import MissingPackageError, NetworkFormatError
-from evroute.network import limits, osm
+from evroute.network import osm, osm_tags, speed_limits
 from evroute.network.road_network import RoadNetwork
 
 Reader = Callable[..., RoadNetwork]
@@ -135,7 +136,7 @@ def test_limits_are_read_with_their_units_and_imputed_by_class(read_osm: Reader)
     primary, service = {"highway": "primary"}, {"highway": "service", "oneway": "yes"}
     ways = {
         10: ((1, 2), {**primary, "maxspeed": "30 mph", "maxspeed:backward": "50"}),
-        11: ((2, 3), {**primary, "maxspeed": "walk"}),
+        11: ((2, 3), {**primary, "maxspeed": "signals"}),
         12: ((3, 4), service),
         13: ((2, 5), {**ROAD, "maxspeed": "DE:urban", "oneway": "yes"}),
         14: ((3, 6), {**ROAD, "maxspeed": "5000", "oneway": "yes"}),
@@ -154,10 +155,132 @@ def test_limits_are_read_with_their_units_and_imputed_by_class(read_osm: Reader)
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "kmh"),
+    [
+        ("DE:zone:30", 30),
+        ("DE:zone30", 30),
+        ("de:zone:20", 20),
+        ("zone:30", 30),
+        ("FR:30", 30),
+        ("FR:zone30", 30),
+        ("GB:zone:20", 20 * 1.60934),
+        ("walk", 7),
+        ("DE:walk", 7),
+        ("10 knots", 18.52),
+        ("5.5knots", 10.186),
+        ("1 knot", 1.852),
+        ("DE:zone:30|50", 40),
+        ("walk|10 knots", (7 + 18.52) / 2),
+        ("30", 30),
+        ("30 mph", 30 * 1.60934),
+        ("DE:urban", 50),
+        ("zone", np.nan),
+        ("walking", np.nan),
+        ("DE:zone:", np.nan),
+        ("knots", np.nan),
+        ("none", np.nan),
+        (None, np.nan),
+    ],
+)
+def test_texts_of_limits(text: str | None, kmh: float) -> None:
+    assert speed_limits.parse_kmh([text]) == pytest.approx([kmh], abs=1e-3, nan_ok=True)
+
+
+def test_a_zone_gives_its_limit_to_roads_without_one(read_osm: Reader) -> None:
+    zone = {**ROAD, "zone:maxspeed": "DE:30", "oneway": "yes"}
+    ways = {
+        10: ((1, 2), zone),
+        11: ((2, 3), {**zone, "maxspeed": "50"}),
+        12: ((3, 4), {**zone, "maxspeed:forward": "10"}),
+    }
+    kmh = 3.6 * read_osm(NODES, ways).speed_mps
+    assert kmh.tolist() == pytest.approx([30, 50, 10])
+
+
+@pytest.mark.parametrize("tags", [{"route": "ferry"}, {"ferry": "primary"}])
+def test_a_ferry_is_no_road(read_osm: Reader, tags: dict[str, str]) -> None:
+    ferry = {"highway": "primary", "maxspeed": "95", **tags}
+    network = read_osm(NODES, {10: ((1, 2), ferry), 11: ((2, 3), ROAD)})
+    assert set(network.edge_id) == {"2,3,0", "3,2,0"}
+
+
+@pytest.mark.parametrize(
+    ("access", "drivable"),
+    [
+        ("agricultural;forestry", False),
+        ("agricultural; forestry ;emergency", False),
+        ("private;bus;psv", False),
+        ("forestry;destination", True),
+        ("private;yes", True),
+        ("unknown;words", True),
+        ("unknown;agricultural", False),
+    ],
+)
+def test_lists_of_access_do_not_depend_on_the_order_of_words(access: str, drivable: bool) -> None:
+    for words in permutations(access.split(";")):
+        tags = {**ROAD, "motor_vehicle": ";".join(words)}
+        assert osm_tags.directions(tags) == (drivable, drivable)
+
+
+def test_barriers_read_lists_of_access_in_any_order() -> None:
+    for access, kinds in {
+        "forestry;agricultural": {"gate", "bollard", "block"},
+        "agricultural;destination": set(),
+        "unknown": {"bollard", "block"},
+    }.items():
+        for words in permutations(access.split(";")):
+            tags = {"access": ";".join(words)}
+            blocking = {
+                kind
+                for kind in ("gate", "bollard", "block")
+                if osm_tags.blocks({"barrier": kind, **tags})
+            }
+            assert blocking == kinds
+
+
+def test_a_node_at_null_island_is_refused(read_osm: Reader) -> None:
+    at_null = {**NODES, 99: (-6000, -49000)}
+    with pytest.raises(
+        NetworkFormatError, match=r"case\.osm: node 99 lies at 0,0, which is no place"
+    ):
+        read_osm(at_null, {10: ((1, 2, 99, 3), ROAD)})
+    with pytest.raises(NetworkFormatError, match="node 98 lies at 0,0"):
+        read_osm({**at_null, 98: (-6000, -49000)}, {10: ((1, 2), ROAD), 11: ((98, 99), ROAD)})
+    network = read_osm(at_null, {10: ((1, 2), ROAD), 11: ((2, 99), {"highway": "path"})})
+    assert network.n_edges == 2  # of no road, so it does not matter
+
+
+def test_a_node_that_is_far_from_its_road_is_refused(read_osm: Reader) -> None:
+    def reach(degrees: float) -> RoadNetwork:
+        return read_osm({1: (0, 0), 2: (0, 1), 3: (0, 1000 * degrees)}, {10: ((1, 2, 3), ROAD)})
+
+    assert reach(0.89).length_m.max() == pytest.approx(0.89 * 111_200, rel=0.01)
+    with pytest.raises(NetworkFormatError, match=r"node 2 lies at 49\.0010,6\.0000, 101 km from"):
+        reach(0.91)
+
+
+def test_a_street_with_a_name_on_each_side_has_both(read_osm: Reader) -> None:
+    names = [
+        {"name:left": "Rue A", "name:right": "Rue B"},
+        {"name:left": "Rue A", "name:right": "Rue A"},
+        {"name:right": "Rue B", "ref": "D 1"},
+        {"name": "Rue C", "name:left": "Rue A"},
+        {"ref": "D 1"},
+    ]
+    oneway = {**ROAD, "oneway": "yes"}
+    ends = [(1, 2), (2, 3), (3, 4), (2, 5), (3, 6)]
+    ways = {
+        10 + k: (pair, {**oneway, **tags})
+        for k, (pair, tags) in enumerate(zip(ends, names, strict=True))
+    }
+    assert read_osm(NODES, ways).street == ("Rue A / Rue B", "Rue A", "Rue B", "Rue C", "D 1")
+
+
 def test_a_source_without_any_limit_gets_typical_speeds() -> None:
-    tagged = limits.parse_kmh([None, "fast", ""])
+    tagged = speed_limits.parse_kmh([None, "fast", ""])
     assert np.isnan(tagged).all()
-    kmh, untagged = limits.impute_kmh(["primary", "service", "primary"], tagged)
+    kmh, untagged = speed_limits.impute_kmh(["primary", "service", "primary"], tagged)
     assert kmh.tolist() == [65, 15, 65]
     assert untagged == {"primary", "service"}
 
@@ -177,7 +300,7 @@ def test_imputation_is_that_of_osmnx() -> None:
     for key, (name, text) in enumerate(zip(classes, texts, strict=True)):
         graph.add_edge(0, 1, key, highway=name, maxspeed=text)
     osmnx.add_edge_speeds(graph)
-    kmh, untagged = limits.impute_kmh(classes, limits.parse_kmh(texts))
+    kmh, untagged = speed_limits.impute_kmh(classes, speed_limits.parse_kmh(texts))
     assert kmh == pytest.approx([value for *_, value in graph.edges(data="speed_kph")])
     assert untagged == set()
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evroute.errors import NetworkFormatError
+from evroute.errors import LimitError, NetworkFormatError
 from evroute.network import raster
 
 rasterio = pytest.importorskip("rasterio")
@@ -32,8 +32,8 @@ def write(
 def heights(path: Path, *places: tuple[float, float]) -> tuple[list[float], list[bool]]:
     """Heights at places given as metres right of and below the upper left corner."""
     right, below = np.array(places).T
-    height_m, inside = raster.heights_at(path, "EPSG:32632", 500_000 + right, 4_800_000 - below)
-    return height_m.tolist(), inside.tolist()
+    found = raster.heights_at(path, "EPSG:32632", 500_000 + right, 4_800_000 - below)
+    return found.height_m.tolist(), found.inside.tolist()
 
 
 def test_between_four_centres_the_height_is_bilinear(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_scale_and_offset_of_the_raster_are_applied(tmp_path: Path) -> None:
 
 def test_points_that_the_rasters_projection_cannot_hold_lie_outside(tmp_path: Path) -> None:
     antipode = np.array([-171.0]), np.array([-43.35])
-    height_m, inside = raster.heights_at(write(tmp_path / "r.tif"), "EPSG:4326", *antipode)
-    assert np.isnan(height_m).all()
-    assert not inside.any()
+    found = raster.heights_at(write(tmp_path / "r.tif"), "EPSG:4326", *antipode)
+    assert np.isnan(found.height_m).all()
+    assert not found.inside.any()
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -93,3 +93,82 @@ def test_a_cut_off_raster_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(NetworkFormatError, match=r"raster .*r\.tif"):
         heights(path, (0.5, 0.5))
+
+
+def signs(
+    path: Path, cells: np.ndarray, *, cell_m: float = 1.0, nodata: float | None = None
+) -> raster.RasterHeights:
+    """Write cells and read them at their centres, row by row."""
+    grid = rasterio.Affine(cell_m, 0.0, 500_000.0, 0.0, -cell_m, 4_800_000.0)
+    shape = {"height": cells.shape[0], "width": cells.shape[1], "count": 1, "dtype": cells.dtype}
+    kind = {"driver": "GTiff", "crs": "EPSG:32632", "transform": grid, "nodata": nodata}
+    with rasterio.open(path, "w", **kind, **shape) as target:
+        target.write(cells, 1)
+    row, column = np.indices(cells.shape).reshape(2, -1) + 0.5
+    x_m, y_m = 500_000 + cell_m * column, 4_800_000 - cell_m * row
+    return raster.heights_at(path, "EPSG:32632", x_m, y_m)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "limit"), [("uint8", 255), ("int16", 32767), ("uint16", 65535), ("int8", 127)]
+)
+def test_cells_at_the_limit_of_an_integer_type_are_found(
+    tmp_path: Path, dtype: str, limit: int
+) -> None:
+    cells = np.full((4, 5), 7, dtype=dtype)
+    cells[2, 3] = limit
+    found = signs(tmp_path / "r.tif", cells)
+    assert np.flatnonzero(found.at_limit).tolist() == [2 * 5 + 3]
+    assert not signs(tmp_path / "r.tif", cells, nodata=limit).at_limit.any()
+    assert not signs(tmp_path / "r.tif", cells.astype("float64")).at_limit.any()
+
+
+def test_zeros_amid_high_cells_are_pits_and_coasts_are_not(tmp_path: Path) -> None:
+    cells = np.full((9, 9), 300, dtype="int16")
+    cells[3:5, 4:6] = 0
+    assert signs(tmp_path / "r.tif", cells).in_pit.sum() == 4
+    assert signs(tmp_path / "r.tif", -cells).in_pit.sum() == 4
+    cells[3, 3] = 15  # a beach
+    assert not signs(tmp_path / "r.tif", cells).in_pit.any()
+    slope = np.add.outer(50 * np.arange(-4, 5), 0 * np.arange(9)).astype("int16")
+    assert (slope == 0).any()
+    assert not signs(tmp_path / "r.tif", slope).in_pit.any()  # higher above, lower below
+    wide = np.full((9, 9), 60, dtype="int16")
+    wide[4, 4] = 0
+    assert signs(tmp_path / "r.tif", wide, cell_m=100).in_pit.sum() == 1
+    assert not signs(tmp_path / "r.tif", wide, cell_m=900).in_pit.any()  # 60 m in 900 m are gentle
+    sea = np.zeros((9, 9), dtype="int16")
+    assert not signs(tmp_path / "r.tif", sea).in_pit.any()
+
+
+def test_roughness_is_one_for_noise_and_small_for_slopes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.integers(0, 256, (30, 30)).astype("uint8")
+    # The variance of a difference of independent cells is twice theirs; 1 / sqrt(30 * 30) is 3 %.
+    assert signs(tmp_path / "r.tif", noise).roughness == pytest.approx(1.0, abs=0.1)
+    slope = np.add.outer(20.0 * np.arange(30), 0.0 * np.arange(30))
+    # Half of the steps are 20 m, the others 0; the deviation is 20 * sqrt((30^2 - 1) / 12).
+    expected = 20 / np.sqrt(2) / (np.sqrt(2) * 20 * np.sqrt((30**2 - 1) / 12))
+    assert signs(tmp_path / "r.tif", slope).roughness == pytest.approx(expected, rel=1e-6)
+    low = rng.integers(0, 8, (30, 30)).astype("uint8")
+    assert signs(tmp_path / "r.tif", low).roughness == 0.0  # cells differ by a few metres
+    assert signs(tmp_path / "r.tif", noise[:9, :9]).roughness == 0.0  # too few to judge
+
+
+def test_tiles_of_a_large_raster_give_the_same_heights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = np.random.default_rng(1).normal(500.0, 50.0, (60, 70))
+    whole = signs(tmp_path / "r.tif", cells)
+    monkeypatch.setattr(raster, "TILE_CELLS", 16)
+    parts = signs(tmp_path / "r.tif", cells)
+    assert whole.height_m == pytest.approx(cells.ravel())
+    assert parts.height_m.tolist() == whole.height_m.tolist()
+
+
+def test_a_block_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVROUTE_MAX_CELLS", "3")
+    with pytest.raises(LimitError, match=r"has blocks of 4 cells; the limit is 3"):
+        heights(write(tmp_path / "r.tif"), (0.5, 0.5))

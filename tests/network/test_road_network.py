@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -6,8 +7,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from evroute.errors import NetworkFormatError
-from evroute.network.road_network import RoadNetwork
+from evroute.errors import LimitError, NetworkFormatError
+from evroute.network.road_network import RoadNetwork, Source
 
 MakeNetwork = Callable[..., RoadNetwork]
 
@@ -166,3 +167,64 @@ def test_a_broken_invariant_is_refused_by_name(hill: RoadNetwork, case: str) -> 
 def test_columns_of_another_size_are_refused(hill: RoadNetwork, change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"shape|entries"):
         replace(hill, **change)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "a b", "", ".hidden", "x" * 201, "x.npz", 5, None, ["x"]]
+)
+def test_a_name_that_is_no_file_name_is_refused(hill: RoadNetwork, name: Any) -> None:
+    with pytest.raises(NetworkFormatError, match=r"cannot name a network|is no text"):
+        replace(hill, name=name)
+
+
+@pytest.mark.parametrize(
+    ("crs", "reason"),
+    [
+        ("EPSG:99999999", "'EPSG:99999999' is not known"),
+        ("", "'' is not known"),
+        ("{" * 5_000, "{{{... is not known"),
+        ("EPSG:4326", "is not in metres"),
+        ("EPSG:2263", "is not in metres"),
+        (32632, "crs holds 32632, which is no text"),
+        (None, "crs holds None, which is no text"),
+    ],
+)
+def test_a_coordinate_system_that_is_not_known_is_refused(
+    hill: RoadNetwork, crs: Any, reason: str
+) -> None:
+    with pytest.raises(NetworkFormatError, match=re.escape(reason)):
+        replace(hill, crs=crs)
+
+
+@pytest.mark.parametrize("column", ["edge_id", "street", "road_class", "junction_id"])
+def test_texts_that_are_no_texts_or_too_long_are_refused(hill: RoadNetwork, column: str) -> None:
+    n = len(getattr(hill, column))
+    with pytest.raises(NetworkFormatError, match=f"{column} holds 0, which is no text"):
+        replace(hill, **{column: tuple(range(n))})
+    with pytest.raises(NetworkFormatError, match=f"{column} holds None"):
+        replace(hill, **{column: (None,) * n})
+    longest = ("x" * 10_000, *map(str, range(n - 1)))
+    assert getattr(replace(hill, **{column: longest}), column) == longest
+    with pytest.raises(LimitError, match=f"a text of {column} has 10,001 characters"):
+        replace(hill, **{column: ("x" * 10_001, *map(str, range(n - 1)))})
+
+
+def test_a_source_of_another_kind_is_refused() -> None:
+    for wrong in ({"kind": 5}, {"kind": "x", "notes": (1,)}, {"kind": "x", "attribution": None}):
+        with pytest.raises(NetworkFormatError, match="source holds"):
+            Source(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(NetworkFormatError, match="smoothing_m of the source is 'x'"):
+        Source("x", smoothing_m="x")  # type: ignore[arg-type]
+
+
+def test_too_many_edges_and_turns_are_refused(
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVROUTE_MAX_EDGES", str(hill.n_edges))
+    monkeypatch.setenv("EVROUTE_MAX_TURNS", str(len(hill.turns)))
+    replace(hill, name="same")
+    for variable in ("EDGES", "TURNS"):
+        with monkeypatch.context() as patch:
+            patch.setenv(f"EVROUTE_MAX_{variable}", "5")
+            with pytest.raises(LimitError, match=f"EVROUTE_MAX_{variable}"):
+                replace(hill, name="same")

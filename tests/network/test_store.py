@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evroute.errors import NetworkFormatError
+from evroute.errors import LimitError, NetworkFormatError
 from evroute.network import road_network, store
 from evroute.network.road_network import RoadNetwork, Source
 from evroute.resources import data_path
@@ -200,8 +200,50 @@ def test_damaged_files_are_refused_and_never_crash(hill: RoadNetwork, tmp_path: 
         path.write_bytes(damaged[: rng.integers(1, 2 * len(whole))])
         try:
             assert store.load(path).equals(hill)  # the damage met no byte that is read
-        except NetworkFormatError:
+        except (NetworkFormatError, LimitError):
             continue
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"name": 5},
+        {"name": ["x"]},
+        {"name": "../../x"},
+        {"crs": "EPSG:99999999"},
+        {"crs": 5},
+        {"crs": []},
+        {"edge_id": list(range(7))},
+        {"edge_id": "abcdefgh"},
+        {"street": [None] * 7},
+        {"junction_id": ["a"]},
+        {"source": {}},
+        {"source": {"kind": ["x"]}},
+        {"source": []},
+    ],
+)
+def test_a_document_of_another_kind_is_refused_when_it_is_loaded(
+    hill: RoadNetwork, tmp_path: Path, document: dict[str, object]
+) -> None:
+    store.save(hill, tmp_path / "x.npz")
+    rewritten(tmp_path / "x.npz", **document)
+    with pytest.raises(NetworkFormatError) as caught:
+        store.load(tmp_path / "x.npz")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_unpacks_to_far_more_is_refused_before_it_is_unpacked(
+    hill: RoadNetwork, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.npz"
+    store.save(hill, path)
+    with np.load(path) as stored:
+        columns = {name: stored[name] for name in stored.files}
+    columns["turns"] = np.zeros((5_000_000, 2), dtype=np.int8)
+    np.savez_compressed(path, **columns)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(LimitError, match="times its size or more"):
+        store.load(path)
 
 
 @pytest.mark.parametrize(

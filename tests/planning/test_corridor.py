@@ -102,5 +102,5 @@ def test_a_destination_that_no_open_edge_leads_to_is_told(hill, request_over):
 
 @pytest.mark.parametrize("factor", [0.99, 0.0, -1.0, np.nan, np.inf])
 def test_a_factor_below_one_is_refused(hill, factor):
-    with pytest.raises(ValueError, match=r"corridor is .*1 or more"):
+    with pytest.raises(ValueError, match=r"corridor is .*at least 1"):
         Corridor(level(hill), factor)

@@ -60,9 +60,9 @@ def test_an_automatic_norm_is_told_to_guarantee_nothing(setting):
     assert auto.norm == pytest.approx(1.5 * empty.value.b_min)
     assert "no guarantee" in auto.assumes
     fixed = guarantee_arms(model, setting.arms, passed, Guarantee(B=20.0, delta=0.01)).assumes
-    assert "chance of 0.01" in fixed
-    assert "at most B = 20," in fixed
-    assert "none of it common to a trip" in fixed
+    assert "with probability 0.99" in fixed
+    assert "at most B = 20" in fixed
+    assert "none of it shared by a trip" in fixed
 
 
 def test_plans_and_their_documents_tell_it(setting):

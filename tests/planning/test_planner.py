@@ -621,3 +621,16 @@ def test_a_changed_number_of_a_vehicle_has_its_price() -> None:
         Planner(network, each).describe(route).energy_wh for each in (changed, usual)
     )
     assert prices == {"mass_kg": pytest.approx(heavier - before), "battery_kwh": 0.0}
+
+
+def test_integers_for_edge_ids_are_refused_in_one_line(denver: RoadNetwork) -> None:
+    with pytest.raises(EvrouteError, match="5 is no edge id or place; give ids as text") as caught:
+        plan(denver, waypoints=[5, 6])  # type: ignore[list-item]
+    assert "\n" not in str(caught.value)
+
+
+def test_a_named_trip_that_a_network_of_that_name_lacks_is_refused(
+    denver: RoadNetwork, hill: RoadNetwork
+) -> None:
+    with pytest.raises(UnknownNameError, match="which this network 'denver' lacks"):
+        plan(replace(hill, name="denver"), trip="A")

@@ -5,11 +5,14 @@ GPX has no element for energy. An extension of a track point counts if its name 
 name (``drive.csv`` in the folder of ``drive.gpx``) gives the readings by time.
 """
 
+import zlib
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ExpatError
 
 import numpy as np
 
+from evroute import limits
 from evroute.errors import EvrouteError
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.columns import recognised
@@ -27,13 +30,23 @@ def read_gpx(path: Path) -> Log:
     ------
     EvrouteError
         If the file is no GPX, has no point with a time, or nothing gives its energy.
+    LimitError
+        If it is beyond a limit of `evroute.limits`.
     """
     import gpxpy
     import pyarrow as pa
 
     try:
+        limits.check_xml(path)
         tracks = gpxpy.parse(path.read_text(encoding="utf-8-sig")).tracks
-    except (OSError, ValueError, gpxpy.gpx.GPXException) as error:
+    except (
+        EOFError,
+        OSError,
+        ValueError,
+        zlib.error,
+        ExpatError,
+        gpxpy.gpx.GPXException,
+    ) as error:
         raise EvrouteError(
             f"GPX file {path} cannot be read: {str(error).splitlines()[0]}"
         ) from None

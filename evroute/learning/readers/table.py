@@ -5,6 +5,8 @@ decimal comma.
 """
 
 import csv
+import io
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.learning.readers.columns import Column, recognised
@@ -84,26 +87,28 @@ def read_table(
     ------
     EvrouteError
         If the file is missing, cannot be read, is empty, or holds text where numbers belong.
+    LimitError
+        If it is beyond a limit of `evroute.limits`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv
-    import pyarrow.parquet
+
+    from evroute.tables import check_texts, read_foreign
 
     headers = _headers(path)
     try:
         if path.suffix == ".parquet":
-            table = pyarrow.parquet.read_table(path)
+            table = read_foreign(path)
         else:
             types = {each: pa.string() for each in headers if renamed.get(each, each) in text}
-            table = pyarrow.csv.read_csv(
-                path,
-                parse_options=pyarrow.csv.ParseOptions(delimiter=_separator(path)),
-                convert_options=pyarrow.csv.ConvertOptions(
-                    column_types=types, strings_can_be_null=True
-                ),
-            )
-    except (pa.ArrowException, OSError) as error:
+            parsing = pyarrow.csv.ParseOptions(delimiter=_separator(path))
+            options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True)
+            with limits.unpacked(path) as stream:
+                table = pyarrow.csv.read_csv(stream, parse_options=parsing, convert_options=options)
+            check_texts(path, table)
+            limits.check("rows", table.num_rows, f"trip table {path} has {{}} rows")
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         raise EvrouteError(
             f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
         ) from None
@@ -117,6 +122,8 @@ def read_table(
             continue
         column = table[name]
         try:
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
             if name in number and pa.types.is_string(column.type):
                 column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
             column = column.cast(pa.string() if name in text else pa.float64())
@@ -138,16 +145,26 @@ def _headers(path: Path) -> list[str]:
     try:
         if path.suffix == ".parquet":
             return list(pyarrow.parquet.read_schema(path).names)
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return next(csv.reader(file, delimiter=_separator(path)), [])
-    except (pa.ArrowException, OSError, ValueError, csv.Error):
+        separator = _separator(path)
+        with limits.unpacked(path) as stream:
+            lines = limits.lines(_decoded(stream, "strict"), f"trip table {path}")
+            return next(csv.reader(lines, delimiter=separator), [])
+    except (pa.ArrowException, OSError, EOFError, ValueError, csv.Error, zlib.error):
         return []
 
 
 def _separator(path: Path) -> str:
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        line = file.readline()
-    return max(SEPARATORS, key=line.count)
+    """Return the separator of the columns, by the first line."""
+    with limits.unpacked(path) as stream:
+        line = next(limits.lines(_decoded(stream, "replace"), f"trip table {path}"), "")
+    separator = max(SEPARATORS, key=line.count)
+    columns = line.count(separator) + 1
+    limits.check("columns", columns, f"trip table {path} has {{}} columns or more")
+    return separator
+
+
+def _decoded(stream: io.BufferedReader, errors: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors=errors, newline="")
 
 
 def check_needed(log: Log, needed: Sequence[str]) -> None:

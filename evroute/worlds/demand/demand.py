@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
+from evroute import limits
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.readers.clock import seconds
@@ -256,6 +257,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         raise EvrouteError(
             f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ..."
         )
+    limits.check("trips", float(count.sum()), f"trip table {path} stands for {{}} trips")
     departed_s = (
         seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
     )

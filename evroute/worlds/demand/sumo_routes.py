@@ -4,11 +4,14 @@ The planner chooses the edges between. SUMO's vehicle types are ignored. See
 https://sumo.dlr.de/docs/Definition_of_Vehicles,_Vehicle_Types,_and_Routes.html.
 """
 
-import gzip
 import xml.etree.ElementTree as ET
+import zlib
+from gzip import BadGzipFile
 from itertools import pairwise
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
+from evroute import limits
 from evroute.errors import EvrouteError
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
@@ -25,17 +28,17 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
     Raises
     ------
     EvrouteError
-        If the file is not XML.
+        If the file is not XML, too large or nested too deep.
     """
     network = setting.network
     turns = {(int(a), int(b)) for a, b in network.turns}
     trips: list[Trip] = []
     skipped: dict[str, int] = {}
     named: dict[str, str] = {}
-    opened = gzip.open if path.name.lower().endswith(".gz") else open
     depth = 0
     try:
-        with opened(path, "rb") as file:
+        limits.check_xml(path)
+        with limits.unpacked(path) as file:
             for event, element in ET.iterparse(file, ("start", "end")):
                 depth += 1 if event == "start" else -1
                 if event == "start" or depth != 1:
@@ -49,6 +52,8 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                         if inner is None
                         else inner.get("edges", "")
                     )
+                    count = 1 + len(trips) + sum(skipped.values())
+                    limits.check("trips", count, f"route file {path} has {{}} trips or more")
                     ids = edges.split() or [element.get("from", ""), element.get("to", "")]
                     departed_s = _seconds(element.get("depart", "0"))
                     reason = _wrong(ids, network, turns if element.tag == "vehicle" else None)
@@ -62,7 +67,7 @@ def read_routes(path: Path, setting: Setting) -> tuple[list[Trip], dict[str, int
                             Trip(*ends, departed_s=departed_s, trip_id=element.get("id", ""))
                         )
                 element.clear()
-    except (ET.ParseError, EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
+    except (ET.ParseError, ExpatError, EOFError, BadGzipFile, zlib.error, ValueError) as error:
         raise EvrouteError(f"route file {path} is unreadable: {error}") from None
     return trips, skipped
 

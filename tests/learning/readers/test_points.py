@@ -66,6 +66,22 @@ def test_what_is_used_standing_belongs_to_where_it_goes_on(setting, drive, tmp_p
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum() + 50, abs=1.0)
 
 
+def test_a_reading_that_noise_throws_back_belongs_to_where_it_goes_on(
+    setting, drive, tmp_path
+) -> None:
+    columns, edges, edge_wh = drive(setting, 0, 500)
+    back = len(columns["trip"]) // 2
+    for name, column in columns.items():
+        columns[name] = np.insert(np.asarray(column), back + 1, column[back])
+    columns["lat"][back + 1], columns["lon"][back + 1] = (
+        0.25 * columns[name][back] + 0.75 * columns[name][back - 1] for name in ("lat", "lon")
+    )
+    columns["energy_wh"][back + 1 :] += 50.0  # while no road is driven
+    (trip,) = read(tmp_path, setting, columns).trips
+    assert trip.edge.tolist() == edges.tolist()
+    assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum() + 50, abs=1.0)
+
+
 def test_points_off_the_network_split_the_trip_and_are_told(setting, drive, tmp_path) -> None:
     columns, edges, _ = drive(setting, 0, 500)
     half = len(columns["trip"]) // 2
@@ -77,6 +93,24 @@ def test_points_off_the_network_split_the_trip_and_are_told(setting, drive, tmp_
     columns["lat"] += 0.5
     with pytest.raises(EvrouteError, match="within 50 m of the roads"):
         read(tmp_path, setting, columns)
+
+
+def test_readings_at_the_ends_of_both_parts_alone_measure_both_from_their_first_points_on(
+    setting, drive, tmp_path
+) -> None:
+    columns, edges, edge_wh = drive(setting, 0, 500)
+    last, half = len(columns["trip"]) - 1, len(columns["trip"]) // 2
+    columns["lat"][half : half + 3] += 0.02
+    read_at = np.isin(np.arange(last + 1), [0, half - 1, half + 3, last])
+    columns["energy_wh"] = np.where(read_at, columns["energy_wh"], np.nan)
+    first, second = read(tmp_path, setting, columns).trips
+    assert (first.departed_s, second.departed_s) == (columns["time"][0], columns["time"][half + 3])
+    assert first.edge[0] == edges[0]
+    assert second.edge[-1] == edges[-1]
+    for part in (first, second):
+        np.testing.assert_allclose(
+            part.energy_wh, edge_wh[np.isin(edges, part.edge)], rtol=1e-3, atol=0.2
+        )
 
 
 def charged(columns):

@@ -5,6 +5,7 @@ OSMnx's ``add_edge_speeds``. A class without any limit takes its typical speed
 (``osm_tags.TYPICAL_KMH``).
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,20 +16,28 @@ from evroute.network.osm_tags import TYPICAL_KMH
 
 # A limit outside is taken for a typing error, km/h.
 POSSIBLE_KMH = (1.0, 200.0)
+# "walk" is walking speed; German courts take it for 4 to 7 km/h.
+WALKING_KMH = 7.0
+KMH_PER_KNOT = 1.852
+_ZONE = re.compile(r"(?:([A-Z]{2}):)?(?:zone:?)?(\d+)", re.IGNORECASE)
+_KNOTS = re.compile(r"(\d+(?:\.\d+)?) ?knots?", re.IGNORECASE)
+_WALK = re.compile(r"(?:[A-Z]{2}:)?walk", re.IGNORECASE)
+_IN_MILES = {"GB", "UK", "US"}
 
 
 def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     """Return the speed limits of n ``maxspeed`` texts, (n,) km/h, nan where they hold none.
 
-    Accepted: numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones
-    ("DE:urban").
+    Accepted: numbers, in km/h or with their unit, one per lane ("50|30", their mean), kinds of
+    roads ("DE:urban"), zones ("DE:zone:30") and walking speed ("walk").
     """
     try:
         import networkx as nx
         import osmnx
     except ImportError as error:
         raise MissingPackageError("osmnx", "geo") from error
-    distinct = list(dict.fromkeys([*texts, "50"]))  # OSMnx refuses a graph without any limit
+    plain = ["|".join(map(_plain, text.split("|"))) if text else text for text in texts]
+    distinct = list(dict.fromkeys([*plain, "50"]))  # OSMnx refuses a graph without any limit
     graph = nx.MultiDiGraph(crs="EPSG:4326")
     graph.add_nodes_from([0, 1], x=0.0, y=0.0)
     graph.add_edges_from(
@@ -37,7 +46,16 @@ def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     osmnx.add_edge_speeds(graph, agg=lambda _: np.nan)
     kmh = plausible(np.array([graph.edges[0, 1, k]["speed_kph"] for k in range(len(distinct))]))
     found = dict(zip(distinct, kmh.tolist(), strict=True))
-    return np.array([found[text] for text in texts])
+    return np.array([found[text] for text in plain])
+
+
+def _plain(text: str) -> str:
+    """Return a limit that OSMnx does not read as a number with its unit."""
+    if zone := _ZONE.fullmatch(text.strip()):
+        return f"{zone[2]} mph" if (zone[1] or "").upper() in _IN_MILES else zone[2]
+    if knots := _KNOTS.fullmatch(text.strip()):
+        return f"{float(knots[1]) * KMH_PER_KNOT:.3f}"
+    return f"{WALKING_KMH:g}" if _WALK.fullmatch(text.strip()) else text
 
 
 def plausible(kmh: FloatArray) -> FloatArray:

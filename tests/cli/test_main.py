@@ -1,0 +1,62 @@
+"""What `main` makes of errors: one line and a status, whatever was raised."""
+
+import sys
+from typing import Any
+
+import pytest
+
+import evroute.network.catalog
+from evroute.cli import main
+from evroute.errors import EvrouteError
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
+    def fail() -> Any:
+        raise error
+
+    monkeypatch.setattr(sys, "argv", ["evroute", "network", "list"])
+    monkeypatch.setattr(evroute.network.catalog, "network_names", fail)
+    with pytest.raises(SystemExit) as done:
+        main()
+    return int(done.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RecursionError("maximum recursion depth exceeded"),
+        MemoryError(),
+        KeyError("a\nb"),
+        ZeroDivisionError("division by zero"),
+        ValueError("x" * 100_000),
+    ],
+)
+def test_an_error_that_nobody_foresaw_is_one_line_and_status_70(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("EVROUTE_DEBUG", raising=False)
+    assert ended(monkeypatch, error) == 70
+    shown = capsys.readouterr().err
+    assert shown.startswith("evroute: internal error; EVROUTE_DEBUG=1 shows its traceback: ")
+    assert type(error).__name__ in shown
+    assert shown.count("\n") == 1
+    assert len(shown) < 3_000
+
+
+def test_its_traceback_is_shown_on_demand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVROUTE_DEBUG", "1")
+    assert ended(monkeypatch, KeyError("own")) == 70
+    shown = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in shown
+    assert "KeyError: 'own'" in shown.splitlines()[-2]
+    assert shown.splitlines()[-1].startswith("evroute: internal error")
+
+
+def test_a_foreseen_error_is_one_line_and_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVROUTE_DEBUG", "1")
+    assert ended(monkeypatch, EvrouteError("no\nroads")) == 2
+    assert capsys.readouterr().err == "evroute: no roads\n"

@@ -1,0 +1,196 @@
+"""Change the source in one place at a time and run the nearest tests; no test notices a survivor.
+
+Mutants lie on the lines of evroute/ changed since a commit, or on lines drawn from packages. Each
+runs in a copy of the tree. `equivalent.txt` lists those without effect, which count apart.
+cosmic-ray restricts mutants to a diff as well, but runs one command of tests for all of them.
+"""
+
+import argparse
+import ast
+import copy
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("evroute/**/*.py"))
+TESTS = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/**/test_*.py"))
+MODULES = {f"tests/test_{Path(source).name}" for source in SOURCES if source.count("/") == 1}
+TESTS = [test for test in TESTS if test.count("/") > 1 or test in MODULES]
+TESTS = [test for test in TESTS if not test.startswith(("tests/app", "tests/benchmarks"))]
+EQUIVALENT = Path(__file__).with_name("equivalent.txt").read_text().splitlines()
+PAIRS = [(ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or)]
+PAIRS += [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
+PAIRS += [("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all")]
+SWAPS = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}
+SWAPS |= {ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr}
+NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
+TYPES = {"annotation", "returns", "decorator_list"}
+UNSEEN = {"strict", "repr", "slots", "dtype", "stacklevel"}  # keywords without effect on results
+Mutant = tuple[str, int, str, bytes]  # path, line, "old -> new", changed source
+
+
+def mutants(path: str) -> Iterator[Mutant]:
+    source = (ROOT / path).read_bytes()
+    starts = [0]
+    for text in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(text))
+    for node, new in walk(ast.parse(source)):
+        start = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        change = " ".join(f"{source[start:end].decode()} -> {new}".split())
+        yield path, node.lineno, change, source[:start] + new.encode() + source[end:]
+
+
+def walk(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Yield nodes with their replacements; types and messages stay as they are."""
+    typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    if typing or isinstance(node, ast.JoinedStr | ast.Raise) or getattr(node, "arg", "") in UNSEEN:
+        return
+    for new in changes(node):
+        yield node, new if isinstance(node, ast.stmt | ast.Slice) else f"({new})"
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and name not in TYPES:
+                yield from walk(child)
+
+
+def changes(node: ast.AST) -> Iterator[str]:
+    def changed(**fields: object) -> str:
+        other = copy.copy(node)
+        vars(other).update(fields)
+        return ast.unparse(other)
+
+    match node:
+        case ast.Compare(ops=[op, *rest]):
+            for table in (SWAPS, NEGATED):
+                if type(op) in table:
+                    yield changed(ops=[table[type(op)](), *rest])
+        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in SWAPS:
+            yield changed(op=SWAPS[type(op)]())
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            yield ast.unparse(operand)
+        case ast.AugAssign() | ast.Expr(value=ast.Call()):
+            yield "pass"
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name in SWAPS:
+            yield changed(**{"id" if isinstance(node, ast.Name) else "attr": SWAPS[name]})
+        case ast.Constant(value=bool() as value):
+            yield repr(not value)
+        case ast.Constant(value=int() | float() as value):
+            yield repr(value + 1 if isinstance(value, int) else 2 * value or 1.0)
+        case ast.Return(value=ast.Tuple(elts=[first, second, *rest])):
+            yield f"return {', '.join(map(ast.unparse, (second, first, *rest)))}"
+        case ast.IfExp(body=body, orelse=orelse):
+            yield changed(body=orelse, orelse=body)
+        case ast.Slice(lower=lower, upper=upper):
+            for name, end, sign in (("lower", lower, ast.Add()), ("upper", upper, ast.Sub())):
+                if end:
+                    yield changed(**{name: ast.BinOp(end, sign, ast.Constant(1))})
+
+
+@cache
+def imports(path: str, source: str) -> bool:
+    module = source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    package, _, name = module.rpartition(".")
+    pattern = rf"{module}\b(?!\.)|from {package} import \(?[\w\s,]*\b{name}\b"
+    return re.search(pattern, (ROOT / path).read_text()) is not None
+
+
+@cache
+def nearest(source: str) -> list[str]:
+    """Return the tests named after a module or importing it; near ones may import its users."""
+    named, near = f"/test_{Path(source).name}", (source.split("/")[1], "contract", "equations")
+    direct = {test for test in TESTS if named in test or imports(test, source)}
+    known, users, found = set(), {source}, direct
+    while known != users:
+        known, users = users, users | {s for s in SOURCES if any(imports(s, u) for u in users)}
+        used = {test for test in TESTS if any(imports(test, user) for user in users)}
+        if found := direct | {test for test in used if test.split("/")[1] in near}:
+            break
+    return sorted(found, key=lambda test: (named not in test, test not in direct, test))
+
+
+def result_of(tree: Path, tests: Iterable[str], limit_s: int = 600) -> str:
+    options = ["-x", "-q", "-n0", "-m", "not browser", "-p", "no:cacheprovider"]
+    command = ["timeout", str(limit_s), sys.executable, "-Bm", "pytest", *options, *tests]
+    environment = os.environ | {"PYTHONPATH": str(tree)}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    status = subprocess.call(command, cwd=tree, env=environment, **quiet)
+    return {0: "survived", 4: "untested", 5: "untested", 124: "timed out"}.get(status, "killed")
+
+
+def changed_lines(base: str) -> Iterator[tuple[str, int]]:
+    command = ["git", "diff", "-U0", base, "--", "evroute"]
+    for text in subprocess.check_output(command, cwd=ROOT, text=True).splitlines():
+        if text.startswith("+++ "):
+            path = text.removeprefix("+++ b/")
+        elif hunk := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))?", text):
+            yield from ((path, int(hunk[1]) + i) for i in range(int(hunk[2] or 1)))
+
+
+def chosen(base: str, packages: list[str], n: int, seed: int) -> list[Mutant]:
+    inside = tuple(f"evroute/{package}" for package in packages) or "evroute"
+    found = [mutant for path in SOURCES if path.startswith(inside) for mutant in mutants(path)]
+    if base:
+        lines = set(changed_lines(base))
+        found = [mutant for mutant in found if mutant[:2] in lines]
+    if not n:
+        return found
+    rng = random.Random(seed)
+    by_line = [list(some) for _, some in groupby(sorted(found), key=lambda mutant: mutant[:2])]
+    return [rng.choice(some) for some in rng.sample(by_line, min(n, len(by_line)))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", help="commit: only lines changed since")
+    parser.add_argument("--packages", nargs="*", default=[], help="as model or learning/readers")
+    parser.add_argument("--n", type=int, default=0, help="lines to draw, one mutant on each")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    if not (args.base or args.packages):
+        parser.error("give --base or --packages")
+    found = chosen(args.base, args.packages, args.n, args.seed)
+    equivalent = {line.rpartition(" | ")[0] for line in EQUIVALENT}
+    counts, trees = Counter(), SimpleQueue()
+
+    def run(mutant: Mutant) -> None:
+        path, line, change, source = mutant
+        result = "equivalent"
+        text = (ROOT / path).read_text().splitlines()[line - 1].strip()
+        if f"{path} | {text} | {change}" not in equivalent:
+            tree = trees.get()
+            (tree / path).write_bytes(source)
+            result = result_of(tree, nearest(path))
+            shutil.copy2(ROOT / path, tree / path)
+            trees.put(tree)
+        print(f"{result:10}  {path}:{line}  {change}", flush=True)
+        counts.update([(str(Path(path).parent), result), ("all", result)])
+
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(args.jobs) as pool:
+        for job in range(args.jobs):
+            tree = Path(folder, str(job))
+            shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "runs", "demo"))
+            trees.put(tree)
+        tests = sorted({test for path, *_ in found for test in nearest(path)})
+        if result_of(tree, tests, 7200) != "survived":
+            sys.exit("the tests fail without any mutant")
+        list(pool.map(run, found))
+    for (package, result), number in sorted(counts.items()):
+        print(f"{package:28} {result:10} {number:4}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Answers to the rows of a table: least energies alone, and errors in their places."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.planning.answers import answer_all, answer_energies
+from evroute.planning.planner import Planner
+
+
+@pytest.fixture(scope="module")
+def planner(denver) -> Planner:
+    return Planner(denver, load_vehicle())
+
+
+def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> None:
+    a, b = planner.network.edge_id[0], planner.network.edge_id[500]
+    rows = [
+        {"id": "named", "trip": "A", "from": "", "to": ""},
+        {"trip": "", "from": a, "to": b},
+        {"id": "", "from": b, "to": a},
+        {"id": "same", "from": a, "to": a},
+        {"id": "nowhere", "trip": "nowhere"},
+        {"id": "both", "trip": "A", "from": a, "to": b},
+        {"id": "more", "from": a, "to": b, None: ["x"]},
+        {"id": "battery", "from": a, "to": b, "soc": "80"},
+    ]
+    answers = list(answer_energies(iter(rows), planner, block=3))
+    assert [each["id"] for each in answers] == ["named", "2", "3", *(row["id"] for row in rows[3:])]
+    full = answer_all(iter(rows[:3]), lambda _: planner, search="potential")
+    for answer, plan in zip(answers[:3], full, strict=True):
+        for column in ("energy_wh", "length_m", "time_s"):
+            assert answer[column] == pytest.approx(plan["routes"]["energy"][column])
+    errors = ["same edge", "no trip 'nowhere'", "either a named trip", "more cells", "column 'soc'"]
+    for answer, words in zip(answers[3:], errors, strict=True):
+        assert words in answer["error"]
+
+
+def test_an_unknown_rule_is_refused_before_a_request_is_read(planner) -> None:
+    def unread() -> Iterator[dict[str, str]]:
+        pytest.fail("a row was read")
+        yield {}
+
+    with pytest.raises(EvrouteError, match="unknown search 'best'"):
+        next(answer_all(unread(), lambda _: planner, search="best"))
+
+
+def test_the_proof_says_exact_only_of_the_search_that_is(planner) -> None:
+    ends = 0, 500
+    assert planner.plan(*ends).proof == "exact: no route takes less"
+    assert planner.plan(*ends, search="clamped").proof.startswith("rule 'clamped' discards")
