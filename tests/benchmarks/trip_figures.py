@@ -275,7 +275,7 @@ def cost() -> None:
         columns = len(outcome.last.belief.column)
         print(
             f"  {name}: {spent[0]:.2f} s ({spent[1]:.2f} s of CPU), {columns} columns, error "
-            f"{outcome.error(outcome.expected_wh, slice(30, None)):.1%}, regression with heights "
+            f"{outcome.error(outcome.expected_wh, slice(30, None)):.1%}, regression "
             f"{outcome.error(outcome.regression_wh, slice(30, None)):.1%}"
         )
 
