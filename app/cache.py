@@ -59,7 +59,10 @@ def choose_network() -> RoadNetwork:
         st.session_state["upload_id"] = file.file_id
         roads = read_upload(file.name, file.getvalue())
         if roads.name in network_names():
-            raise EvrouteError(f"a network named '{roads.name}' exists already; rename the file")
+            raise EvrouteError(
+                f"the file holds a network '{roads.name}', and one of that name exists; "
+                "build it under another name"
+            )
         st.session_state[UPLOADED] = roads
         st.rerun()
     return uploaded if uploaded and uploaded.name == name else network(name)

@@ -80,15 +80,29 @@ class _Trip:
 
 
 class TripBelief:
-    """Belief about whole trips of one car, p coefficients and the noise around them.
+    """Belief about whole trips of one car: p coefficients and the noise around them.
 
-    prior: of the coefficients.  noise: in force; given at the start, the centre of its prior in
-    fits.  field_std: standard deviation
-    of the field in force, that at the start being the centre of its log-normal prior; 0 for none.
-    late: field that joins when there is evidence, or None; late_std: its deviation, 0 if it has not
-    joined; late_fitted_std: as last fitted, whether it joined or not, 0 before.
-    seen: trips that came, refused ones included.  regression: posterior of the coefficients and
-    the features of the fields.
+    Parameters
+    ----------
+    prior
+        Prior of the coefficients.
+    noise
+        Noise at the start, the centre of its log-normal prior.
+    field_std
+        Standard deviation of the field at the start, the centre of its prior; 0 for none.
+    late
+        Field that joins when there is evidence for it, or None.
+
+    Attributes
+    ----------
+    late_std
+        Standard deviation of the late field, 0 before it joins.
+    late_fitted_std
+        Standard deviation of the late field as last fitted, 0 before.
+    seen
+        Number of trips, refused ones included.
+    regression
+        Posterior of the coefficients and of the features of the fields.
     """
 
     def __init__(

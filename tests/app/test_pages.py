@@ -318,7 +318,7 @@ def test_an_upload_is_read_by_its_ending_and_never_by_its_path(tmp_path: Path) -
 
     stored = Path(str(data_path("denver", "network.npz"))).read_bytes()
     assert read_upload("../../roads.npz", stored).n_edges == 1330
-    with pytest.raises(EvrouteError, match="no file of roads that evroute reads"):
+    with pytest.raises(EvrouteError, match="has no ending of a road file"):
         read_upload("roads.exe", stored)
     with pytest.raises(EvrouteError):
         read_upload("roads.osm", b"<osm")

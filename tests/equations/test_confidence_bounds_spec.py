@@ -317,7 +317,7 @@ def test_08_an_empty_set_is_told_with_the_least_norm_that_fits():
     assert not state.confidence.feasible
     assert state.confidence.b_min > 1.0
     for kind in ("cmm", "dmm", "amm"):
-        with pytest.raises(EmptySetError, match=r"norm B = 1 .* least that does is"):
+        with pytest.raises(EmptySetError, match=r"norm B = 1 .* smallest B that fits is"):
             state.bounds(SOME, kind)
     just = BoundState(rbf, B=state.confidence.b_min * (1 + 1e-6), sigma=0.2, delta=0.1, c=0.5)
     just.observe(x, y)

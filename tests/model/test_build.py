@@ -60,7 +60,7 @@ def other_numbers(whole):
 def test_a_kept_file_that_was_damaged_is_made_again_with_one_warning(
     hill, prior, arms, tmp_path, caplog, damage
 ):
-    kernel = build.standard_kernel(build.standard_graph(hill, None), prior)
+    kernel = EdgeContextKernel(build.standard_graph(hill, None), prior.std_wh, np.ones(3))
     first = np.array(build.prior_factor(kernel, arms, tmp_path))
     (kept,) = tmp_path.rglob("*.npy")
     whole = kept.read_bytes()

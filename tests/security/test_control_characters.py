@@ -34,7 +34,7 @@ def named(network: RoadNetwork, field: str, text: str) -> RoadNetwork:
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-@pytest.mark.parametrize("field", ["name", *COLUMNS, *SOURCE])
+@pytest.mark.parametrize("field", [*COLUMNS, *SOURCE])
 def test_a_network_with_signs_that_cannot_be_shown_is_refused(
     sign: str, field: str, hill: RoadNetwork
 ) -> None:
@@ -44,7 +44,7 @@ def test_a_network_with_signs_that_cannot_be_shown_is_refused(
     assert str(error.value).isprintable()
 
 
-@pytest.mark.parametrize("field", ["name", *COLUMNS, *SOURCE])
+@pytest.mark.parametrize("field", [*COLUMNS, *SOURCE])
 def test_a_network_with_unusual_names_is_none_the_worse(field: str, hill: RoadNetwork) -> None:
     named(hill, field, HARMLESS)
 

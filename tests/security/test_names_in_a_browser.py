@@ -121,7 +121,7 @@ OPEN_TOOLTIPS = """() => {
 def test_a_saved_map_shows_names_and_runs_none(
     watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
 ) -> None:
-    network = hostile(hill, payload.long, name=payload.long("name"))
+    network = hostile(hill, payload.long)
     car = replace(load_vehicle(), name=payload.long("vehicle"))
     plan = Planner(network, car).plan(0, 5, battery=Battery.of_percent(car.battery_kwh, 50, 1))
     route_map(network, plan).save("map.html")
@@ -130,7 +130,7 @@ def test_a_saved_map_shows_names_and_runs_none(
     page.goto(Path("map.html").resolve().as_uri())
     page.locator("path.leaflet-interactive").first.wait_for(state="attached")
     assert page.evaluate(OPEN_TOOLTIPS) >= 1
-    payload.tried("saved map in a browser", "name", "vehicle", *NETWORK_FIELDS)
+    payload.tried("saved map in a browser", "vehicle", *NETWORK_FIELDS)
     browser.check(page)
     assert bare(payload.long("street")) in shown(page, ".leaflet-tooltip")
     assert bare(payload.long("attribution")) in shown(page, ".leaflet-control-attribution")
@@ -196,7 +196,6 @@ def dashboard_folder(
         patch.setenv("EVROUTE_CACHE_DIR", str(folder / "cache"))
         network = hostile(toy_hill, hostile_text.long, name="hostile")
         keep(network)
-        store.save(replace(network, name=hostile_text.long("name")), folder / "no-name.npz")
         store.save(replace(network, name="elsewhere"), folder / "upload.npz")
         start, end = (place(network, edge) for edge in (0, 5))
         table = {"trips": {"hostile": [f"{start} to {end}"]}, "methods": ["gp-ts"]}
@@ -342,12 +341,7 @@ def test_an_uploaded_network_shows_its_names_and_runs_none(
     assert bare(payload.long("link")) in shown(page)
     page.get_by_text("Bring your own roads").click()
     upload = page.get_by_test_id("stFileUploaderDropzoneInput").first
-    upload.set_input_files("no-name.npz")
     error = page.get_by_test_id("stAlertContentError")
-    expect(error).to_have_count(1)
-    payload.tried("upload", "name")
-    browser.check(page)
-    assert bare(payload.long("name")) in shown(page)
     upload.set_input_files("upload.npz")
     expect(error).to_have_count(0)
     page.get_by_role("combobox", name="Network").click()

@@ -32,7 +32,7 @@ from evroute.report.maps import route_map, values_map, visits_map
 
 COLUMNS = ("edge_id", "street", "road_class", "junction_id")
 SOURCE = ("kind", "files", "attribution", "elevation", "notes")
-FIELDS = ("name", *COLUMNS, *SOURCE, "vehicle")
+FIELDS = (*COLUMNS, *SOURCE, "vehicle")
 
 
 def named(network: RoadNetwork, field: str, text: str) -> tuple[RoadNetwork, Vehicle]:
@@ -133,7 +133,7 @@ def test_files_for_other_programs_hold_the_text_itself(
 
 
 @pytest.mark.parametrize("ending", ["graphml", "geojson"])
-@pytest.mark.parametrize("field", ["name", *COLUMNS])
+@pytest.mark.parametrize("field", COLUMNS)
 def test_an_exported_network_holds_the_text_itself(
     ending: str, field: str, hill: RoadNetwork, payload: Any
 ) -> None:
@@ -172,15 +172,12 @@ def flat(value: Any) -> list[Any]:
     return [value]
 
 
-def test_a_stored_network_whose_name_is_no_name_is_refused(
-    hill: RoadNetwork, payload: Any, tmp_path: Path
-) -> None:
-    store.save(named(hill, "name", payload.long("name"))[0], tmp_path / "roads.npz")
+def test_a_network_whose_name_is_no_name_is_refused(hill: RoadNetwork, payload: Any) -> None:
     with pytest.raises(EvrouteError, match="cannot name a network"):
-        store.load(tmp_path / "roads.npz")
+        replace(hill, name=payload.long("name"))
 
 
-@pytest.mark.parametrize("field", [field for field in FIELDS if field != "name"])
+@pytest.mark.parametrize("field", FIELDS)
 def test_the_terminal_shows_the_text_itself(
     field: str,
     hill: RoadNetwork,
