@@ -17,7 +17,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.fields import has_heights, junction_height, road_deviation
+from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
 from evroute.learning.landmarks import Landmarks
 from evroute.learning.learned_belief import check_subject
 from evroute.learning.measured import MeasuredTrip
@@ -28,7 +28,6 @@ from evroute.learning.trip_day import TripDay
 from evroute.learning.trip_terms import coefficient_prior, edge_terms, heaviness, potential_slope
 from evroute.methods.setting import Setting
 from evroute.model.base import State
-from evroute.model.junction_potential import HEIGHT_STD_M
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.edge_space import EdgeSpace
 

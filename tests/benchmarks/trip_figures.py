@@ -105,9 +105,7 @@ def report(name: str, outcome: Outcome) -> None:
     print(f"  90 % intervals held: {outcome.held.sum()} of {n} {coverage}")
     print(f"  mean width: {width_wh:.0f} Wh, {width_wh / np.abs(outcome.measured_wh).mean():.2f}")
     belief = outcome.last.belief
-    print(
-        f"  noise: {belief.noise}, roads {belief.late_std:.0f} Wh/km, heights {belief.field_std:.0f}"
-    )
+    print(f"  {belief.noise}, roads {belief.late_std:.0f} Wh/km, heights {belief.field_std:.0f} Wh")
 
 
 def rabat(folder: Path) -> RoadNetwork:

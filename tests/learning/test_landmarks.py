@@ -8,14 +8,14 @@ import pytest
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning import landmarks, trip_belief
-from evroute.learning.fields import has_heights, junction_height, road_deviation
+from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
 from evroute.learning.landmarks import Landmarks
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.trip_belief import FIELD, LATE, TripBelief
 from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trip_regression import TripRegression
 from evroute.learning.trip_terms import UP, coefficient_prior
 from evroute.methods.setting import Setting
-from evroute.model.junction_potential import HEIGHT_STD_M
 from evroute.planning.planner import Planner
 
 CAR = load_vehicle("renault-zoe")
@@ -29,6 +29,39 @@ def grid(make_network):
     pairs = [(k, k + 6) for k in range(30)] + [(k, k + 1) for k in range(36) if k % 6 < 5]
     edges = [(f"{a}>{b}", a, b) for a, b in pairs] + [(f"{b}>{a}", b, a) for a, b in pairs]
     return make_network(edges, places, name="grid")
+
+
+def test_a_measured_road_informs_its_way_back_and_its_neighbour(make_network) -> None:
+    """A to B takes 500 Wh; all three junctions are far apart."""
+    places = [(0, 0, 0), (1e5, 0, 0), (0, 1e5, 0)]
+    far = make_network([("ab", 0, 1), ("ba", 1, 0), ("ac", 0, 2)], places)
+    field = Landmarks(junction_height(far))
+    field.admit(np.arange(3))
+    a, b, c = field.features(np.arange(3))
+    regression = TripRegression(np.zeros(3), np.full(3, 300.0))
+    assert regression.variance(b - a) == pytest.approx(2 * 300.0**2)
+    regression.update(b - a, 500.0, 1e-6)
+    there, back, aside = (
+        (end - start) @ regression.mean for start, end in ((a, b), (b, a), (a, c))
+    )
+    assert (there, back, aside) == pytest.approx((500.0, -500.0, 250.0), rel=1e-4)
+
+
+def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
+    energies = TripEnergies(Setting(grid, CAR))
+    routes = (["0>1", "1>7", "7>8"], ["0>6", "6>7", "7>8"], ["0>1", "1>7", "7>6", "6>0"])
+    trips = [
+        MeasuredTrip(str(i), np.array([grid.row_of[e] for e in edges]), np.ones(1), np.ones(1))
+        for i, edges in enumerate(routes)
+    ]
+    energies.row(trips[0])  # its ends are landmarks
+    one, two, loop = (energies.row(trip)[7:] for trip in trips)
+    assert np.abs(one).max() > 0.5
+    np.testing.assert_allclose(one, two, atol=1e-12)
+    np.testing.assert_allclose(loop, np.zeros(len(one)), atol=1e-12)
+    # edge by edge, as a search adds them up
+    day = energies.under(EQ8_CONDITIONS)
+    np.testing.assert_allclose(day.terms[trips[0].edge, 7:].sum(axis=0), one, atol=1e-12)
 
 
 def walk(network, rng, steps: int) -> np.ndarray:
