@@ -231,7 +231,7 @@ def test_the_model_options_are_checked(tmp_path) -> None:
 
 @pytest.mark.parametrize("value", ["True", "true"])
 def test_an_option_is_written_as_method_show_prints_it(tmp_path, value: str) -> None:
-    options = ("--model", "exact", "--index", "ts", "--arms", "turns")
+    options = ("--model", "exact", "--index", "ts", "--option", "arms=turns")
     done = simulate(
         *SHORT, *options, "--option", f"learn_speeds={value}", "--out", str(tmp_path), "--dry-run"
     )

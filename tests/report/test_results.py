@@ -46,5 +46,5 @@ def test_missing_timings_are_named(run_folder: RunFolder) -> None:
 
 
 def test_routes_of_another_network_are_refused(run_folder: RunFolder) -> None:
-    with pytest.raises(EvrouteError, match="belongs to another one"):
+    with pytest.raises(EvrouteError, match="belongs to another network"):
         read_visits(run_folder, run_folder.finished_runs(), 3)
