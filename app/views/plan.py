@@ -164,7 +164,7 @@ def warn(plan: Plan) -> None:
     least = plan.recommended_route
     if plan.battery is None or least.charge is None or least.charge.lost_wh < WASTED_WH:
         return
-    at_most = plan.battery.percent(greatest_start_wh(plan.battery.capacity_wh, least.edge_wh))
+    at_most = plan.battery.percent(greatest_start_wh(plan.battery, least.edge_wh))
     advice = f"; starting with {at_most:.0f} % or less would waste none" if at_most > 0 else ""
     st.warning(
         sentence(

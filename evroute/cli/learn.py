@@ -90,7 +90,7 @@ def _print(learned: "Learned") -> None:
         table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("trip", no_wrap=True)
         for column in ("km", "measured Wh", "expected Wh", "90 % of trips", "eq. 8 Wh"):
-            table.add_column(column, justify="right")
+            table.add_column(column, justify="right", no_wrap=column.startswith("90"))
         for row in rows[-SHOWN:]:
             table.add_row(
                 row["trip"],

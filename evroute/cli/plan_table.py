@@ -91,9 +91,12 @@ def _energy(routes: "list[PlannedRoute]") -> Iterator[Line]:
     for part in routes[0].parts_wh:
         if any(r.parts_wh[part] for r in routes):
             yield f"  {part}", [f"{r.parts_wh[part] / 1000:.3f}" for r in routes]
-    intervals = [r.energy_forecast.interval_wh() for r in routes if r.energy_forecast]
-    if intervals:
-        yield "  90 % of trips", [_range(*interval) for interval in intervals]
+    forecasts = [r.energy_forecast for r in routes if r.energy_forecast]
+    for level in (0.5, 0.9) if forecasts else ():
+        yield (
+            f"  {100 * level:.0f} % of trips",
+            [_range(*each.interval_wh(level)) for each in forecasts],
+        )
     bounds = [r.guarantee for r in routes if r.guarantee]
     if bounds:
         cells = [_range(b.low_wh, b.high_wh) for b in bounds]
@@ -132,6 +135,8 @@ def _charge(plan: "Plan") -> Iterator[Line]:
     yield "charge on arrival %", [f"{percent:.1f}" for percent in last]
     forecasts = [r.charge_forecast for r in plan.routes.values() if r.charge_forecast]
     if forecasts:
+        ends = [f.arrival_interval_percent for f in forecasts]
+        yield "  90 % of trips", [f"{low:.1f} to {high:.1f}" for low, high in ends]
         yield "arrives above the reserve", [f"{f.arrives_above_reserve:.1%}" for f in forecasts]
         yield "never below the reserve", [f"{f.never_below_reserve:.1%}" for f in forecasts]
 

@@ -1,7 +1,8 @@
-"""Fields that join the coefficients of trips: unknown junction heights, and roads that differ.
+"""Fields that join the coefficients of trips: heights of junctions, and roads that differ.
 
-- `junction_height`: where a network has no heights, each junction has a potential (`model.
-  junction_potential`); a trip takes that of its end minus that of its start.
+- `junction_height`: where a network has no heights, each junction has a potential, Matérn 5/2 of
+  the distance; a trip takes that of its end minus that of its start. Sums over a route telescope:
+  a closed loop takes nothing, and two routes between the same ends differ by nothing.
 - `road_deviation`: Wh per km by which roads differ from the coefficients, alike for edges that are
   near and have one direction: Matérn 5/2 of their middles times ``((1 + cos)/2)²`` of the angle.
 """
@@ -11,8 +12,11 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.landmarks import Covariance
 from evroute.model.context_kernels.matern52 import Matern52
-from evroute.model.junction_potential import LENGTHSCALE_M
 from evroute.network.road_network import RoadNetwork
+
+LENGTHSCALE_M = 600.0
+HEIGHT_STD_M = 30.0
+"""Prior standard deviation of an unknown height."""
 
 _MATERN = Matern52()
 _SCALE_M: FloatArray = np.full(2, LENGTHSCALE_M)

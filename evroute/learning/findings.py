@@ -1,14 +1,16 @@
 """Findings from learning measured trips: errors, intervals and coefficients, one sentence each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from evroute.arrays import FloatArray
+from evroute.learning.driven_pairs import driven_pairs
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
-from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_belief import FIELD_TRIPS, TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
 
@@ -17,6 +19,7 @@ LAST = 50
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
+SHOWN_PAIRS = 3
 FAR = 4.0
 """Prior deviations beyond which a coefficient contradicts the vehicle file."""
 FIELDS = (
@@ -31,13 +34,17 @@ FIELDS = (
 """Fields of a vehicle file behind each coefficient."""
 
 
-def findings(trips: pa.Table, learner: LearnedBelief | TripEnergies) -> list[str]:
+def findings(
+    trips: pa.Table, measured: Iterable[MeasuredTrip], learner: LearnedBelief | TripEnergies
+) -> list[str]:
     """Return the findings on all trips of a folder, in the order in which they are printed.
 
     Parameters
     ----------
     trips
         Rows of ``trips.parquet``.
+    measured
+        The same trips as measured.
     learner
         Belief after these trips.
     """
@@ -45,8 +52,10 @@ def findings(trips: pa.Table, learner: LearnedBelief | TripEnergies) -> list[str
     sentences = [errors(columns), *intervals(columns)]
     if isinstance(learner, TripEnergies):
         sentences += [coefficients(learner), *contradictions(learner.belief)]
+        sentences += [roads(learner.belief), heights(learner)]
         sentences.append(distinguishable(learner.belief, columns["length_m"] / 1000))
         sentences += refusals(learner.belief, trips["trip"].to_pylist())
+    sentences += map(str, driven_pairs(learner, measured)[:SHOWN_PAIRS])
     return [sentence for sentence in sentences if sentence]
 
 
@@ -117,6 +126,25 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
             f"the coefficient of {NAMES[k]} is {abs(distance[k]):.0f} prior deviations "
             f"{'above' if distance[k] > 0 else 'below'} the vehicle file; check its {FIELDS[k]}"
         )
+
+
+def roads(belief: TripBelief) -> str:
+    """Return what roads add to the coefficients; empty before they are judged."""
+    if belief.trips < FIELD_TRIPS:
+        return ""
+    if not belief.late_std:
+        return "roads beyond these terms: nothing beyond noise"
+    return f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
+
+
+def heights(learner: TripEnergies) -> str:
+    """Return the spread of unknown heights that was learned; empty if the network has heights."""
+    if learner.junctions is None:
+        return ""
+    return (
+        "the network has no heights: junctions have a learned potential of "
+        f"± {learner.belief.field_std:.0f} Wh at {len(learner.junctions)} places"
+    )
 
 
 def distinguishable(belief: TripBelief, km: FloatArray) -> str:

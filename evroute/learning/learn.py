@@ -179,7 +179,7 @@ def learn(
         skipped=measured.skipped,
         notes=notes,
         aside=aside,
-        findings=findings(pa.table(trips), learner),
+        findings=findings(pa.table(trips), recorded.values(), learner),
     )
 
 

@@ -141,6 +141,11 @@ class LearnedBelief:
             return ""
         return f"intervals scaled by {self.inflation:.2f} (conformal, last {n} trip{'s' * (n > 1)})"
 
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        return self.vehicle.full_battery_fade
+
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
         return self.model.posterior(self.space.reference)

@@ -32,6 +32,10 @@ class TripNoiseScale:
     root_km_wh: float = 50.0
     km_wh: float = 30.0
 
+    def times(self, factor: float) -> "TripNoiseScale":
+        """Return the noise with all deviations multiplied."""
+        return TripNoiseScale(self.trip_wh * factor, self.root_km_wh * factor, self.km_wh * factor)
+
     def variance(self, km: FloatArray, known_wh2: FloatArray | float = 0.0) -> FloatArray:
         """Return the noise variance of trips of (n,) km, known variances included, (n,) Wh²."""
         own: FloatArray = self.trip_wh**2 + self.root_km_wh**2 * km + self.km_wh**2 * km**2

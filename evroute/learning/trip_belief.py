@@ -114,7 +114,7 @@ class TripBelief:
         late: LateField | None = None,
     ) -> None:
         self.prior = prior
-        self.noise = noise
+        self.noise = self._noise_centre = noise
         self.field_std = self._field_centre = field_std
         self.late = late
         self.late_std = self.late_fitted_std = 0.0
@@ -333,10 +333,13 @@ class TripBelief:
         fixed = ~fitted & ~((self.column == LATE) & (late is not None))
         fields = [(rows[:, fitted], self._field_centre)] if fitted.any() else []
         given = ((rows * std)[:, fixed], energy_wh - rows @ mean, rows[:, KM], known_wh2)
-        found = noise_fit.fit_scales(*given, fields=fields)
+        start = self._noise_centre
+        found = noise_fit.fit_scales(*given, start=start, fields=fields)
         if late is not None:
             features = late.features([trip.number for trip in self._learned])
-            joined = noise_fit.fit_scales(*given, fields=[*fields, (features, late.least_std)])
+            joined = noise_fit.fit_scales(
+                *given, start=start, fields=[*fields, (features, late.least_std)]
+            )
             self.late_fitted_std = joined.fields[-1]
             gain = found.cost - joined.cost
             joins = gain >= EVIDENCE and self.late_fitted_std >= late.least_std

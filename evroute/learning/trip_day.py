@@ -131,6 +131,11 @@ class TripDay:
         std: FloatArray = np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
         return std
 
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of recuperation lost per 10 % of charge above that of a full battery."""
+        return float(self.belief.coefficients.coefficients[FADE])
+
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every edge, noise left out, (n,) Wh."""
         spread = self.terms @ self.belief.regression.root[self.columns]
@@ -159,8 +164,7 @@ class TripDay:
             terms = terms.copy()
             prior = self.belief.prior.mean
             terms[:, FADE] = -above * np.minimum(terms[:, : len(prior)] @ prior, 0.0)
-            fade = self.belief.coefficients.coefficients[FADE]
-            lost_wh += expected.lost_wh - fade * float(terms[:, FADE].sum())
+            lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
         unknown_wh2 = self.unknown_wh2(passed)
         variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)

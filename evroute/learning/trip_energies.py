@@ -17,17 +17,17 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.fields import has_heights, junction_height, road_deviation
+from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
 from evroute.learning.landmarks import Landmarks
 from evroute.learning.learned_belief import check_subject
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.noise_fit import START
 from evroute.learning.pace import Pace
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
-from evroute.learning.trip_terms import coefficient_prior, edge_terms, potential_slope
+from evroute.learning.trip_terms import coefficient_prior, edge_terms, heaviness, potential_slope
 from evroute.methods.setting import Setting
 from evroute.model.base import State
-from evroute.model.junction_potential import HEIGHT_STD_M
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.edge_space import EdgeSpace
 
@@ -57,10 +57,12 @@ class TripEnergies:
         network = setting.network
         self.roads = Landmarks(road_deviation(network))
         self.junctions = None if has_heights(network) else Landmarks(junction_height(network))
+        heavy = heaviness(setting.vehicle)
         self.belief = TripBelief(
             coefficient_prior(setting.vehicle),
+            START.times(heavy),
             field_std=HEIGHT_STD_M * _weight(setting.vehicle),
-            late=LateField(self._road_features_of, ROAD_WH_PER_KM),
+            late=LateField(self._road_features_of, ROAD_WH_PER_KM * heavy),
         )
         self._driven: list[IntArray] = []
         self.pace = Pace(network.length_m, network.time_s / network.length_m)

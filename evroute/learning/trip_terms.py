@@ -16,6 +16,9 @@ stops and turns        energy of stops and turns, Wh               1            
 All terms are sums over edges, so a search can use them. ``m`` is the prior mean of the edge's
 energy, ``s`` the charge in percent and ``s0`` the charge above which recuperation fades; the
 coefficient of that term is the share of recuperation lost per 10 % above ``s0``.
+
+Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
+to the mass of vehicles above `CAR_KG`.
 """
 
 import numpy as np
@@ -39,6 +42,7 @@ UNITS = ("Wh/km", "Wh/m", "Wh/m", "Wh/min", "", "per 10 %", "", "")
 PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, 0.3)
 KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, STOPS = range(8)
 
+CAR_KG = 2000.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
 
@@ -67,10 +71,17 @@ def coefficient_prior(vehicle: Vehicle, *, stops: bool = False) -> CoefficientPr
         1.0,
         1.0,
     ]
+    std = np.array(PRIOR_STD)
+    std[: MINUTES + 1] *= heaviness(vehicle)
     cone = np.zeros((6, p))
     cone[np.arange(5), [KM, MINUTES, DRAG, FADE, DOWN]] = 1.0
     cone[5, [UP, DOWN]] = 1.0, -1.0
-    return CoefficientPrior(np.array(mean[:p]), np.array(PRIOR_STD[:p]), cone)
+    return CoefficientPrior(np.array(mean[:p]), std[:p], cone)
+
+
+def heaviness(vehicle: Vehicle) -> float:
+    """Return the mass of a vehicle in multiples of `CAR_KG`, at least 1."""
+    return max(1.0, vehicle.mass_kg / CAR_KG)
 
 
 def edge_terms(

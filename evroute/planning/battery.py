@@ -8,6 +8,10 @@ on the charge, keyed by the shifted cost, is exact. Guided by the remaining ener
 battery (A*), it visits few edges. The backward search for the least start charge is exact, too.
 Eisner, Funke & Storandt (2011), *Optimal route planning for electric vehicles in large networks*,
 solve the same problem with profiles of the start charge.
+
+Above `Battery.full_percent` a share of regeneration may be lost before the battery is full
+(`energy.full_battery`): the charge after an edge still rises with the charge before it and is never
+above that of a battery without this loss, so all of the above holds.
 """
 
 import heapq
@@ -18,6 +22,7 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray, freeze
+from evroute.energy.full_battery import FullBattery
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.planning.search import Search
 
@@ -28,7 +33,16 @@ STEP_WH = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Battery:
-    """Usable capacity, charge at the start and reserve, Wh.
+    """Usable capacity, charge at the start and reserve, and what is lost near a full charge.
+
+    Parameters
+    ----------
+    capacity_wh, start_wh, reserve_wh
+        Usable capacity, charge at the start, and reserve, Wh.
+    full_percent
+        Charge above which regeneration fades, %.
+    fade
+        Share of regeneration lost per 10 % above ``full_percent``; 0 for none.
 
     Raises
     ------
@@ -39,6 +53,8 @@ class Battery:
     capacity_wh: float
     start_wh: float
     reserve_wh: float
+    full_percent: float = 100.0
+    fade: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh:
@@ -79,6 +95,32 @@ class Battery:
         """Return a charge in percent of the usable capacity."""
         return charge_wh / self.capacity_wh * 100
 
+    @property
+    def lossless_wh(self) -> float:
+        """Charge up to which no regeneration is lost, Wh."""
+        return self.capacity_wh * (self.full_percent / 100) if self.fade else self.capacity_wh
+
+    def after(self, charge_wh: float, energy_wh: float) -> float:
+        """Return the charge after an edge, Wh.
+
+        charge_wh: before the edge.  energy_wh: of the edge where nothing is lost.
+        """
+        left_wh = charge_wh - energy_wh
+        if energy_wh >= 0.0 or left_wh <= self.lossless_wh:
+            return min(left_wh, self.capacity_wh)
+        after = self._full.after(self.percent(charge_wh), energy_wh)
+        return self.capacity_wh * (after / 100)
+
+    def before(self, charge_wh: float, energy_wh: float) -> float:
+        """Return the least charge before an edge that leaves ``charge_wh``, Wh; see `after`."""
+        if energy_wh >= 0.0 or charge_wh <= self.lossless_wh:
+            return charge_wh + energy_wh
+        return self.capacity_wh * (self._full.before(self.percent(charge_wh), energy_wh) / 100)
+
+    @property
+    def _full(self) -> FullBattery:
+        return FullBattery(self.full_percent, self.fade, self.capacity_wh / 100)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChargeTrace:
@@ -104,16 +146,16 @@ def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
     """Return the charge over edges of energy (k,) Wh in driving order, also below the reserve."""
     charge_wh, lost_wh = [battery.start_wh], 0.0
     for edge_wh in energy_wh.tolist():
-        left_wh = charge_wh[-1] - edge_wh
-        lost_wh += max(0.0, left_wh - battery.capacity_wh)
-        charge_wh.append(min(battery.capacity_wh, left_wh))
+        left_wh = battery.after(charge_wh[-1], edge_wh)
+        lost_wh += charge_wh[-1] - edge_wh - left_wh
+        charge_wh.append(left_wh)
     return ChargeTrace(np.array(charge_wh), lost_wh)
 
 
-def greatest_start_wh(capacity_wh: float, energy_wh: FloatArray) -> float:
+def greatest_start_wh(battery: Battery, energy_wh: FloatArray) -> float:
     """Return the greatest start charge without lost regeneration on edges of energy (k,) Wh, Wh."""
     gained_wh = -np.cumsum(energy_wh)
-    return capacity_wh - max(0.0, float(gained_wh.max(initial=0.0)))
+    return battery.lossless_wh - max(0.0, float(gained_wh.max(initial=0.0)))
 
 
 class BatterySearch:
@@ -161,6 +203,7 @@ class BatterySearch:
             self._search.rest(energy_wh - self._potential_wh, destination) - self._head_wh
         ).tolist()
         start, successors = self._forward
+        lossless_wh = battery.lossless_wh
         predecessor: dict[int, int] = {}
         queue = [(0.0, battery.start_wh, origin, -1)]
         while queue:
@@ -170,7 +213,7 @@ class BatterySearch:
             predecessor[edge] = previous
             # the entry holds the charge before the origin, and after every other edge
             if edge == origin:
-                charge_wh = min(battery.capacity_wh, charge_wh - energy[edge])
+                charge_wh = battery.after(charge_wh, energy[edge])
                 if charge_wh < battery.reserve_wh - TOLERANCE_WH:
                     break
             if edge == destination:
@@ -178,18 +221,15 @@ class BatterySearch:
             for following in successors[start[edge] : start[edge + 1]]:
                 if following in predecessor:
                     continue
-                left_wh = min(battery.capacity_wh, charge_wh - energy[following])
+                left_wh = charge_wh - energy[following]
+                if left_wh > lossless_wh:
+                    left_wh = battery.after(charge_wh, energy[following])
                 if left_wh >= battery.reserve_wh - TOLERANCE_WH:
                     heapq.heappush(queue, (guide[following] - left_wh, left_wh, following, edge))
         raise NoRouteError(self._shortage(battery, energy_wh, origin, destination))
 
     def least_start_wh(
-        self,
-        capacity_wh: float,
-        reserve_wh: float,
-        energy_wh: FloatArray,
-        origin: int,
-        destination: int,
+        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
     ) -> float:
         """Return the least charge before the origin edge with a route that keeps the reserve, Wh.
 
@@ -197,14 +237,15 @@ class BatterySearch:
 
         Parameters
         ----------
-        capacity_wh, reserve_wh
-            Usable capacity, may be infinite, and reserve, Wh.
+        battery
+            Capacity, may be infinite, and reserve; its charge at the start does not matter.
         energy_wh
             (n,) energy of every edge, Wh.
         origin, destination
             First and last edge.
         """
         energy, head_wh = energy_wh.tolist(), self._head_wh.tolist()
+        reserve_wh, lossless_wh = battery.reserve_wh, battery.lossless_wh
         start, before = self._backward
         done: set[int] = set()
         # keyed by need + potential at the tail, which never falls along the backward search
@@ -213,8 +254,11 @@ class BatterySearch:
             _, edge, after_wh = heapq.heappop(queue)
             if edge in done:
                 continue
-            need_wh: float = max(reserve_wh, after_wh + energy[edge])
-            if need_wh > capacity_wh + TOLERANCE_WH:
+            need_wh: float = after_wh + energy[edge]
+            if after_wh > lossless_wh:
+                need_wh = battery.before(after_wh, energy[edge])
+            need_wh = max(reserve_wh, need_wh)
+            if need_wh > battery.capacity_wh + TOLERANCE_WH:
                 continue
             done.add(edge)
             if edge == origin:
@@ -231,7 +275,7 @@ class BatterySearch:
         ends = (energy_wh, origin, destination)
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.start_wh)
-        need_wh = self.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
+        need_wh = self.least_start_wh(battery, *ends)
         if np.isfinite(need_wh):
             least_percent = ceil(battery.percent(need_wh) - 1e-9)
             while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
@@ -241,7 +285,7 @@ class BatterySearch:
                 f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
                 f"start with at least {least_percent} %"
             )
-        if not np.isfinite(self.least_start_wh(np.inf, battery.reserve_wh, *ends)):
+        if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf), *ends)):
             return f"no open way leads from edge row {origin} to edge row {destination}"
         if battery.reserve_wh == battery.capacity_wh:
             return f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
@@ -260,18 +304,25 @@ class BatterySearch:
         """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
 
         Start and reserve keep their percentages, the start above the reserve. A larger battery then
-        has more to use and more room for regeneration, so the bisection finds the least.
+        has more to use and more room for regeneration, so the bisection finds the least; where
+        regeneration fades it finds a sufficient one.
         """
         ends = (energy_wh, origin, destination)
         start, reserve = battery.start_wh, battery.reserve_wh
 
         def suffices(steps: int) -> bool:
             size = (battery.capacity_wh + STEP_WH * steps) / battery.capacity_wh
-            need_wh = self.least_start_wh(size * battery.capacity_wh, size * reserve, *ends)
-            return need_wh <= size * start + TOLERANCE_WH / 2
+            larger = replace(
+                battery,
+                capacity_wh=size * battery.capacity_wh,
+                start_wh=size * start,
+                reserve_wh=size * reserve,
+            )
+            return self.least_start_wh(larger, *ends) <= larger.start_wh + TOLERANCE_WH / 2
 
         usable = (start - reserve) / battery.capacity_wh
-        unbounded_wh = self.least_start_wh(np.inf, 0.0, *ends)
+        unbounded = replace(battery, capacity_wh=np.inf, reserve_wh=0.0)
+        unbounded_wh = self.least_start_wh(unbounded, *ends)
         # no smaller battery has the charge that even an unbounded one needs
         low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
         high = low + 1

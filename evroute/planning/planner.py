@@ -52,6 +52,10 @@ class LearnedDay(Protocol):
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of one measurement, Wh."""
 
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of regeneration lost per 10 % of charge above that of a full battery."""
+
     def posterior(self) -> Belief:
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
 
@@ -225,6 +229,7 @@ class Planner:
             If the destination cannot be reached, or not with this charge; the message states the
             missing charge.
         """
+        battery = None if battery is None else self._fading(battery)
         options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
         departed_s = None if depart is None else clock_s("depart", depart)
         places = self._rows((origin, *via, destination))
@@ -305,6 +310,7 @@ class Planner:
             parts["held"] = float(held_wh.sum())
         charge = None
         if battery is not None:
+            battery = self._fading(battery)
             charge = follow(battery, edge_wh)
             parts["lost"] = charge.lost_wh
         climb_m = self.network.climb_m[rows]
@@ -332,6 +338,11 @@ class Planner:
         if battery is None or charge is None:
             return described
         return replace(described, charge_forecast=energy.charge(battery, charge))
+
+    def _fading(self, battery: Battery) -> Battery:
+        """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
+        fade = (self.vehicle if self.learned is None else self.learned).full_battery_fade
+        return replace(battery, full_percent=self.vehicle.full_battery_percent, fade=fade)
 
     @property
     def _auxiliary_w(self) -> float:

@@ -140,6 +140,9 @@ def supported(
     return list(dict.fromkeys(route for *_, route in sorted(found, key=lambda each: each[:2])))
 
 
+UNBOUNDED = Battery(np.inf, 0.0, 0.0)
+
+
 class LabelSearch:
     """Exact searches with two costs: the energy from a battery, and an additive one (time, length).
 
@@ -255,9 +258,9 @@ class LabelSearch:
         rest_wh = (self._search.rest(shifted, destination) + climb_wh).tolist()
         rest = self._search.rest(cost, destination).tolist()
         energy, costs = energy_wh.tolist(), cost.tolist()
-        capacity, reserve = (
-            (battery.capacity_wh, battery.reserve_wh) if battery else (np.inf, -np.inf)
-        )
+        bounded = battery or UNBOUNDED
+        lossless = bounded.lossless_wh
+        reserve = battery.reserve_wh if battery else -np.inf
         first = battery.start_wh if battery else 0.0
         last, least = limits
         most = GREATEST_EFFORT if effort is None else min(effort, GREATEST_EFFORT)
@@ -267,7 +270,8 @@ class LabelSearch:
         found: Route | None = None
 
         def reach(edge: int, previous: int, charge_wh: float, clock: float) -> None:
-            charge_wh = min(capacity, charge_wh - energy[edge])
+            left_wh = charge_wh - energy[edge]
+            charge_wh = bounded.after(charge_wh, energy[edge]) if left_wh > lossless else left_wh
             clock += costs[edge]
             total_wh, total = first - charge_wh + rest_wh[edge], clock + rest[edge]
             # enough now, and enough on arrival even if nothing were lost on the way

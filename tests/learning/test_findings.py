@@ -3,11 +3,24 @@
 import numpy as np
 import pytest
 
-from evroute.learning.findings import contradictions, distinguishable, errors, intervals, refusals
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning.driven_pairs import driven_pairs
+from evroute.learning.findings import (
+    contradictions,
+    distinguishable,
+    errors,
+    intervals,
+    refusals,
+    roads,
+)
+from evroute.learning.measured import MeasuredTrip
 from evroute.learning.online_regression import online_regression
 from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_regression import CoefficientPrior
 from evroute.learning.trip_terms import PRIOR_STD
+from evroute.methods.setting import Setting
 
 
 def test_the_regression_expects_each_trip_from_earlier_ones() -> None:
@@ -70,3 +83,34 @@ def test_refused_trips_are_named(belief) -> None:
     (sentence,) = refusals(belief, ["a", "b", "c"])
     assert "1 trips are not learned" in sentence
     assert "expected: b;" in sentence
+
+
+def test_roads_say_nothing_until_there_is_evidence(belief) -> None:
+    assert roads(belief) == ""
+    for _ in range(20):
+        belief.learn(np.array([1.0, 0, 0, 0, 0, 0, 0]), 0.0)
+    assert roads(belief) == "roads beyond these terms: nothing beyond noise"
+    belief.late_std = 33.3
+    assert "they differ by 33 Wh per km" in roads(belief)
+
+
+def test_pairs_of_routes_that_were_driven_are_compared(hill) -> None:
+    energies = TripEnergies(Setting(hill, load_vehicle()))
+    over, round_, home = (
+        np.array([hill.row_of[edge] for edge in edges])
+        for edges in (("in", "up", "down", "out"), ("in", "east", "west", "out"), ("home",))
+    )
+    driven = [(over, 500), (round_, 620), (home, 9), (over, 540), (round_, 700), (round_, 660)]
+    trips = [
+        MeasuredTrip(str(i), edge, np.full(len(edge), wh / len(edge)), np.full(len(edge), np.nan))
+        for i, (edge, wh) in enumerate(driven)
+    ]
+    (pair,) = driven_pairs(energies, trips)
+    assert (pair.first, pair.second, pair.trips) == ("3", "5", (2, 3))
+    assert pair.measured_wh == pytest.approx(660 - 520)
+    # variances of the means: (20² + 20²)/1/2 and (40² + 40²)/2/3
+    assert pair.error_wh == pytest.approx(np.sqrt(400.0 + 1600.0 / 3))
+    mean_wh = energies.under(EQ8_CONDITIONS).mean_wh
+    assert pair.believed_wh == pytest.approx(mean_wh[round_].sum() - mean_wh[over].sum())
+    assert "measured +140 ± 31 Wh" in str(pair)
+    assert not driven_pairs(energies, trips[:3])

@@ -16,7 +16,7 @@ from evroute.learning.trip_belief import FIELD_TRIPS, KM
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DOWN, DRAG, FADE, MINUTES, UP
 from evroute.methods.setting import Setting
-from evroute.planning.battery import Battery
+from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
 
 CAR = replace(load_vehicle(), auxiliary_w=600.0, battery_kwh=10.0)
@@ -190,3 +190,50 @@ def test_bounds_with_a_guarantee_are_refused(setting) -> None:
     planner = Planner(setting.network, CAR, learned(setting), guarantee=Guarantee())
     with pytest.raises(EvrouteError, match="learn with model 'exact'"):
         planner.plan(0, setting.network.row_of["out"])
+
+
+def test_a_full_battery_changes_energies_table_and_forecast(hill) -> None:
+    fading = replace(CAR, full_battery_fade=0.8, battery_kwh=5.0)
+    energies = learned(Setting(hill, fading))
+    planner = Planner(hill, fading, energies)
+    over = Route(tuple(hill.row_of[edge] for edge in OVER))
+    full, half = (
+        planner.describe(over, Battery.of_percent(5.0, percent, 0.0)) for percent in (99.0, 60.0)
+    )
+    fade = energies.under(EQ8_CONDITIONS).full_battery_fade
+    assert fade == pytest.approx(0.8)  # no trip has said otherwise
+    mean_wh = full.edge_wh
+    before = 99.0 - (mean_wh[0] + mean_wh[1]) / 50  # 50 Wh per per cent
+    limit = 85.0 + 10.0 / fade
+    after = limit - (limit - before) * np.exp(fade * mean_wh[2] / 500)
+    assert full.parts_wh["lost"] == pytest.approx(-mean_wh[2] - 50 * (after - before))
+    assert full.energy_wh == pytest.approx(half.energy_wh + full.parts_wh["lost"])
+    assert half.parts_wh["lost"] == 0.0
+    assert full.energy_forecast.mean_wh == pytest.approx(full.energy_wh)
+    # the share that is lost is uncertain, so a full battery is less certain than half a one
+    assert full.energy_forecast.std_wh > half.energy_forecast.std_wh
+
+
+def test_the_fade_of_a_full_battery_is_learned_from_charges_at_departure(hill) -> None:
+    """A car loses 0.8 of recuperation per 10 % above 85 %; trips begin at 60 to 98 %."""
+    car = replace(CAR, battery_kwh=5.0)
+    energies, rng = TripEnergies(Setting(hill, car)), np.random.default_rng(1)
+    over = np.array([hill.row_of[edge] for edge in ("up", "down", "out")])
+    mean_wh = energies.under(EQ8_CONDITIONS).mean_wh[over]
+    for i in range(60):
+        percent = float(rng.uniform(60.0, 98.0))
+        battery = Battery(5_000.0, 50.0 * percent, 0.0, 85.0, 0.8)
+        energy_wh = -np.diff(follow(battery, mean_wh).charge_wh) + rng.normal(0.0, 3.0, 3)
+        known = {"soc_percent": percent}
+        energies.learn(MeasuredTrip(str(i), over, energy_wh, np.full(3, np.nan), **known), {})
+    fade = energies.under(EQ8_CONDITIONS).full_battery_fade
+    assert fade == pytest.approx(0.8, abs=0.2)
+    full, half = (
+        energies.expected(
+            MeasuredTrip("x", over, mean_wh, np.full(3, np.nan), soc_percent=percent)
+        )["predicted_wh"]
+        for percent in (97.0, 60.0)
+    )
+    lost_wh = follow(Battery(5_000.0, 4_850.0, 0.0, 85.0, 0.8), mean_wh).lost_wh
+    assert lost_wh > 50
+    assert full - half == pytest.approx(lost_wh, rel=0.25)

@@ -114,7 +114,7 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
             least_start(energy_wh, r, battery.capacity_wh, battery.reserve_wh) for r in routes
         )
         ends = (energy_wh, origin, destination)
-        computed = search.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
+        computed = search.least_start_wh(battery, *ends)
         assert computed == pytest.approx(need_wh, abs=1e-9)
         seen["compared"] += 1
     assert seen["compared"] >= 200
@@ -129,7 +129,7 @@ def test_the_least_start_charge_is_enough_and_a_little_less_is_not(
         network = hilly(seed)
         energy_wh, search = physics(network), searcher(network)
         ends = (energy_wh, 0, network.n_edges - 1)
-        need_wh = search.least_start_wh(400.0, 20.0, *ends)
+        need_wh = search.least_start_wh(Battery(400.0, 400.0, 20.0), *ends)
         if not 21 < need_wh < 400:
             continue
         search.route(Battery(400.0, need_wh, 20.0), *ends)

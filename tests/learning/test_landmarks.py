@@ -1,0 +1,277 @@
+"""Fields in weight space: features by hand, equal to a dense Gaussian process, and evidence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning import landmarks, trip_belief
+from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
+from evroute.learning.landmarks import Landmarks
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.trip_belief import FIELD, LATE, TripBelief
+from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trip_regression import TripRegression
+from evroute.learning.trip_terms import UP, coefficient_prior
+from evroute.methods.setting import Setting
+from evroute.planning.planner import Planner
+
+CAR = load_vehicle("renault-zoe")
+WEIGHT_WH_PER_M = CAR.mass_kg * 9.82 / 3600
+
+
+@pytest.fixture
+def grid(make_network):
+    """A level grid of 6 by 6 junctions 400 m apart, both directions of each road."""
+    places = [(400.0 * x, 400.0 * y, 0.0) for x in range(6) for y in range(6)]
+    pairs = [(k, k + 6) for k in range(30)] + [(k, k + 1) for k in range(36) if k % 6 < 5]
+    edges = [(f"{a}>{b}", a, b) for a, b in pairs] + [(f"{b}>{a}", b, a) for a, b in pairs]
+    return make_network(edges, places, name="grid")
+
+
+def test_a_measured_road_informs_its_way_back_and_its_neighbour(make_network) -> None:
+    """A to B takes 500 Wh; all three junctions are far apart."""
+    places = [(0, 0, 0), (1e5, 0, 0), (0, 1e5, 0)]
+    far = make_network([("ab", 0, 1), ("ba", 1, 0), ("ac", 0, 2)], places)
+    field = Landmarks(junction_height(far))
+    field.admit(np.arange(3))
+    a, b, c = field.features(np.arange(3))
+    regression = TripRegression(np.zeros(3), np.full(3, 300.0))
+    assert regression.variance(b - a) == pytest.approx(2 * 300.0**2)
+    regression.update(b - a, 500.0, 1e-6)
+    there, back, aside = (
+        (end - start) @ regression.mean for start, end in ((a, b), (b, a), (a, c))
+    )
+    assert (there, back, aside) == pytest.approx((500.0, -500.0, 250.0), rel=1e-4)
+
+
+def test_routes_between_the_same_ends_have_the_same_potential(grid) -> None:
+    energies = TripEnergies(Setting(grid, CAR))
+    routes = (["0>1", "1>7", "7>8"], ["0>6", "6>7", "7>8"], ["0>1", "1>7", "7>6", "6>0"])
+    trips = [
+        MeasuredTrip(str(i), np.array([grid.row_of[e] for e in edges]), np.ones(1), np.ones(1))
+        for i, edges in enumerate(routes)
+    ]
+    energies.row(trips[0])  # its ends are landmarks
+    one, two, loop = (energies.row(trip)[7:] for trip in trips)
+    assert np.abs(one).max() > 0.5
+    np.testing.assert_allclose(one, two, atol=1e-12)
+    np.testing.assert_allclose(loop, np.zeros(len(one)), atol=1e-12)
+    # edge by edge, as a search adds them up
+    day = energies.under(EQ8_CONDITIONS)
+    np.testing.assert_allclose(day.terms[trips[0].edge, 7:].sum(axis=0), one, atol=1e-12)
+
+
+def walk(network, rng, steps: int) -> np.ndarray:
+    """Return a random walk over the edges."""
+    edges = [int(rng.integers(network.n_edges))]
+    for _ in range(steps - 1):
+        after = network.turns[network.turns[:, 0] == edges[-1], 1]
+        edges.append(int(rng.choice(after)))
+    return np.array(edges)
+
+
+def test_features_of_landmarks_are_their_covariance(grid) -> None:
+    covariance = junction_height(grid)
+    field = Landmarks(covariance)
+    assert field.admit(np.array([0, 7, 0, 35])) == 3
+    assert field.admit(np.array([7, 1])) == 1
+    assert field.places.tolist() == [0, 7, 35, 1]
+    features = field.features(field.places)
+    np.testing.assert_allclose(features @ features.T, covariance(field.places, field.places))
+    # a landmark does not depend on those that came later
+    assert np.abs(np.triu(features, 1)).max() < 1e-12
+    # elsewhere features and rest make up the variance, and far away all is rest
+    places = np.array([2, 30])
+    others = field.features(places)
+    rest = field.rest(places)
+    np.testing.assert_allclose(others @ others.T + rest, covariance(places, places), atol=1e-12)
+    assert rest[1, 1] > 0.5
+
+
+def test_a_place_beside_a_landmark_is_none(make_network) -> None:
+    near = make_network([("e", 0, 1), ("f", 1, 2)], [(0, 0, 0), (5, 0, 0), (900, 0, 0)])
+    field = Landmarks(junction_height(near))
+    assert field.admit(np.array([0, 1, 2])) == 2
+    assert field.places.tolist() == [0, 2]
+
+
+def test_landmarks_are_few(grid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landmarks, "MOST", 4)
+    field = Landmarks(road_deviation(grid))
+    assert field.admit(np.arange(grid.n_edges)) == 4
+
+
+def test_roads_are_alike_in_one_direction_only(grid) -> None:
+    edges = [grid.row_of[name] for name in ("0>1", "1>0", "1>2", "0>6")]
+    covariance = road_deviation(grid)(np.array(edges), np.array(edges))
+    assert covariance.diagonal() == pytest.approx(np.ones(4))
+    assert covariance[0, 1] == pytest.approx(0.0)
+    r = np.sqrt(5) * 400 / 600
+    assert covariance[0, 2] == pytest.approx((1 + r + r**2 / 3) * np.exp(-r))
+    apart = np.sqrt(5) * np.hypot(200, 200) / 600
+    matern = (1 + apart + apart**2 / 3) * np.exp(-apart)
+    assert covariance[0, 3] == pytest.approx(matern / 4)  # at a right angle
+
+
+def test_joint_learning_equals_a_dense_gaussian_process(grid) -> None:
+    """Coefficients and heights in weight space against one covariance matrix of all trips."""
+    rng = np.random.default_rng(4)
+    energies = TripEnergies(Setting(grid, CAR))
+    assert not has_heights(grid)
+    trips, rows, ends, energy_wh = [], [], [], []
+    for i in range(9):  # no refit later than that of the third trip
+        edge = walk(grid, rng, 8)
+        wh = rng.normal(500.0, 200.0)
+        trip = MeasuredTrip(str(i), edge, np.full(8, wh / 8), np.full(8, np.nan))
+        rows.append(energies.row(trip)[energies.belief.column[: len(energies.row(trip))] == 0])
+        ends.append((grid.tail[edge[0]], grid.head[edge[-1]]))
+        energy_wh.append(wh)
+        trips.append(trip)
+        energies.learn(trip, {})
+    prior = coefficient_prior(CAR)
+    tail, head = np.array(ends).T
+    field = junction_height(grid)
+    std_wh = HEIGHT_STD_M * WEIGHT_WH_PER_M
+
+    def dense(rows_a, ends_a, rows_b, ends_b):
+        (tail_a, head_a), (tail_b, head_b) = ends_a, ends_b
+        between = field(head_a, head_b) + field(tail_a, tail_b)
+        between = between - field(head_a, tail_b) - field(tail_a, head_b)
+        return (rows_a * prior.std**2) @ rows_b.T + std_wh**2 * between
+
+    known = np.array(rows)
+    noise_wh2 = energies.belief.noise.variance(known[:, 0])
+    gram = dense(known, (tail, head), known, (tail, head)) + np.diag(noise_wh2)
+    route = walk(grid, rng, 12)
+    probe = MeasuredTrip("probe", route, np.zeros(12), np.full(12, np.nan))
+    row = energies.row(probe)[energies.belief.column == 0][np.newaxis]
+    its_ends = np.array([grid.tail[route[:1]], grid.head[route[-1:]]])
+    cross = dense(row, its_ends, known, (tail, head))[0]
+    gain = np.linalg.solve(gram, cross)
+    mean_wh = float(row[0] @ prior.mean + gain @ (energy_wh - known @ prior.mean))
+    variance = float(dense(row, its_ends, row, its_ends)[0, 0] - gain @ cross)
+    # the belief's mean before it is held to the cone
+    full = energies.row(probe)
+    assert full @ energies.belief.regression.mean == pytest.approx(mean_wh, rel=1e-8)
+    assert energies.belief.regression.variance(full) == pytest.approx(variance, rel=1e-8)
+    day = energies.under(EQ8_CONDITIONS)
+    forecast = day.forecast(route, day.mean_wh[route])
+    noise = float(energies.belief.noise.variance(row[0, 0]))
+    assert forecast.std_wh**2 == pytest.approx(variance + noise, rel=1e-8)
+
+
+def test_a_hill_that_the_map_does_not_know_is_learned(make_network) -> None:
+    """A lies 100 m above B; 30 trips there and back."""
+    edges = [("start", 0, 1), ("down", 1, 2), ("end", 2, 3), ("up", 2, 1), ("back", 1, 0)]
+    network = make_network(edges, [(0, 0, 0), (200, 0, 0), (2200, 0, 0), (2400, 0, 0)])
+    energies, rng = TripEnergies(Setting(network, CAR)), np.random.default_rng(0)
+    level_wh = energies.under(EQ8_CONDITIONS).mean_wh
+    assert (level_wh > 0).all()
+    down, up = ([network.row_of[e] for e in way] for way in (("down",), ("up",)))
+    rise_wh = 100.0 * WEIGHT_WH_PER_M
+    for i in range(30):
+        edge, sign = (down, -1.0) if i % 2 else (up, 1.0)
+        wh = level_wh[edge].sum() + sign * rise_wh + rng.normal(0.0, 20.0)
+        energies.learn(MeasuredTrip(str(i), np.array(edge), np.array([wh]), np.array([np.nan])), {})
+    true_wh = level_wh[down].sum() - rise_wh
+    assert true_wh < -200
+    day = energies.under(EQ8_CONDITIONS)
+    planner = Planner(network, CAR, energies)
+    route = planner.plan("start", "end").routes["energy"]
+    assert day.mean_wh[down[0]] < 0
+    assert planner.held_wh.max() < 1e-6  # the search counts what was learned
+    assert route.edge_wh[1] == pytest.approx(day.mean_wh[down[0]])
+    assert route.energy_forecast.mean_wh == pytest.approx(route.energy_wh)
+    posterior = day.posterior()
+    off = abs(day.mean_wh[down[0]] - true_wh)
+    assert off < 2 * posterior.std_wh[down[0]] + 2 * 20 / np.sqrt(15)
+    drawn = energies.belief.draw(rng).coefficients
+    assert (
+        energies.row(MeasuredTrip("d", np.array(down), np.zeros(1), np.full(1, np.nan))) @ drawn < 0
+    )
+
+
+def drive(network, seed: int, road_wh_per_km: float, trips: int = 100) -> TripEnergies:
+    """Return a belief after trips of physics with roads that differ, and noise of 40 Wh."""
+    rng = np.random.default_rng(seed)
+    every = np.arange(network.n_edges)
+    factor = np.linalg.cholesky(road_deviation(network)(every, every) + 1e-9 * np.eye(len(every)))
+    deviation = road_wh_per_km * factor @ rng.standard_normal(len(every))
+    energies = TripEnergies(Setting(network, CAR))
+    mean_wh = energies.under(EQ8_CONDITIONS).mean_wh + deviation * network.length_m / 1000
+    for i in range(trips):
+        edge = walk(network, rng, int(rng.integers(5, 15)))
+        wh = mean_wh[edge] + rng.normal(0.0, 40.0) / len(edge)
+        energies.learn(MeasuredTrip(str(i), edge, wh, np.full(len(edge), np.nan)), {})
+    return energies
+
+
+def test_roads_join_only_with_evidence(grid) -> None:
+    hills = replace(grid, elevation_m=30.0 * np.sin(np.arange(36.0)))
+    alike = [drive(hills, seed, 0.0) for seed in range(4)]
+    assert [each.belief.late_std for each in alike] == [0.0] * 4
+    assert all(len(each.belief.column) == 7 for each in alike)
+    differing = [drive(hills, seed, 60.0) for seed in range(4)]
+    fitted = [each.belief.late_std for each in differing]
+    assert all(30.0 < each < 100.0 for each in fitted), fitted
+    each = differing[0]
+    assert (each.belief.column == LATE).sum() == len(each.roads)
+    assert not (each.belief.column == FIELD).any()
+
+
+def test_a_belief_with_fields_comes_back_bit_for_bit(grid, monkeypatch) -> None:
+    monkeypatch.setattr(trip_belief, "EVIDENCE", 0.5)
+    energies = drive(grid, 1, 80.0, trips=25)
+    assert energies.belief.late_std > 0
+    assert len(energies.junctions) > 5
+    again = TripEnergies(Setting(grid, CAR))
+    again.restore(energies.state())
+    rng = np.random.default_rng(7)
+    for i in range(26):  # past the fit at 50 trips
+        edge = walk(grid, rng, 7)
+        trip = MeasuredTrip(f"more {i}", edge, rng.normal(60.0, 30.0, 7), np.full(7, 60.0))
+        assert again.expected(trip) == energies.expected(trip)
+        for each in (again, energies):
+            each.learn(trip, {})
+    for name, array in energies.state().items():
+        assert np.array_equal(array, again.state()[name]), name
+
+
+def test_a_fitted_field_equals_the_deviation_of_made_trips() -> None:
+    """20 features seen by 300 trips: the fitted deviation is that of their coefficients."""
+    rng = np.random.default_rng(2)
+    from evroute.learning.noise_fit import fit_scales
+
+    features = rng.standard_normal((300, 20))
+    coefficients = rng.standard_normal(20)
+    coefficients *= 50.0 / np.sqrt(np.mean(coefficients**2))
+    km = rng.uniform(1, 10, 300)
+    residual_wh = features @ coefficients + rng.normal(0, 30.0, 300)
+    found = fit_scales(
+        np.zeros((300, 1)), residual_wh, km, np.zeros(300), fields=[(features, 15.0)]
+    )
+    assert found.fields[0] == pytest.approx(50.0, rel=0.05)
+    assert np.sqrt(found.noise.variance(km)).mean() == pytest.approx(30.0, rel=0.1)
+    without = fit_scales(np.zeros((300, 1)), residual_wh, km, np.zeros(300))
+    assert without.cost > found.cost + 50
+
+
+def test_columns_of_a_field_do_not_change_what_was_learned() -> None:
+    prior = coefficient_prior(CAR)
+    plain, wide = TripBelief(prior), TripBelief(prior, field_std=100.0)
+    rng = np.random.default_rng(3)
+    for i in range(12):
+        km = rng.uniform(1, 9)
+        row = np.zeros(7)
+        row[0], row[UP], row[3] = km, 10 * km, 2 * km
+        wh = rng.normal(150 * km, 30)
+        plain.learn(row, wh)
+        wide.widen(1 if i % 3 == 0 else 0)
+        wide.learn(np.append(row, np.zeros(len(wide.column) - 7)), wh)
+        mean, root = wide.regression.mean, wide.regression.root
+        np.testing.assert_allclose(mean[:7], plain.regression.mean, rtol=1e-9)
+        assert mean[7:] == pytest.approx(np.zeros(len(mean) - 7))
+        assert (root @ root.T)[7:, 7:] == pytest.approx(100.0**2 * np.eye(len(mean) - 7))
