@@ -87,7 +87,7 @@ class Bench:
         followed = tape.with_suffix(".new.npz")
         try:
             for tree, mode in ((self.old, "record"), (self.new, "follow")):
-                command = simulation.command(tree.scratch / mode / name, [index] if index else [])
+                command = simulation.command(Path(mode, name), [index] if index else [])
                 tree.python(HERE / "replay.py", mode, tape, *command)
             with np.load(tape) as old, np.load(followed) as new:
                 numbers = {each: old[each] for each in old.files if not each.startswith("route/")}
@@ -132,7 +132,7 @@ def compare(bench: Bench, *, quick: bool) -> None:
     first = write_edge_table(inputs / "first.csv", driven[:half], rng)
     second = write_edge_table(inputs / "second.csv", driven, rng)
     gps = write_gps_table(inputs / "gps.csv", found["denver trip A"]["geojson"]["lines"] * 2, rng)
-    requests = write_requests(inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng)
+    requests = write_requests(inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""])
     tasks = learned("edges", [first, second], [], requests, "cmm")
     tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests, "")
     tasks |= learned("gps", [gps], [], requests, "")

@@ -6,7 +6,7 @@ tasks; a task is a function of a tree and returns its results by name.
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -48,16 +48,18 @@ def networks(names: Iterable[str]) -> Tasks:
     return {name: lambda tree, n=name: {n: json.loads(tree.python("-c", NETWORK, n))} for name in names}
 
 
-def write_requests(path: Path, edge_id: list[str], rows: int, rng: np.random.Generator) -> Path:
+def write_requests(
+    path: Path, edge_id: list[str], rows: int, rng: np.random.Generator, *, vehicles: Sequence[str] = VEHICLES
+) -> Path:
     """Write random trips: 40 % with a charge, 25 % via a place, 25 % with a time limit."""
     with path.open("w", newline="", encoding="utf-8") as handle:
         table = csv.DictWriter(handle, ["id", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"])
         table.writeheader()
         for number in range(rows):
             origin, via, destination = (edge_id[row] for row in rng.choice(len(edge_id), 3, replace=False))
-            row = {"id": number, "from": origin, "to": destination, "vehicle": rng.choice(VEHICLES)}
+            row = {"id": number, "from": origin, "to": destination, "vehicle": rng.choice(vehicles)}
             if rng.random() < 0.4:
-                row |= {"soc": rng.integers(8, 90), "reserve": rng.choice([0, 5])}
+                row |= {"soc": rng.choice([2, 4, 6, 10, 30, 80]), "reserve": rng.choice([0, 5])}
             if rng.random() < 0.25:
                 row["via"] = via
             if rng.random() < 0.25:
@@ -157,11 +159,11 @@ def learned(name: str, tables: list[Path], options: list[str], requests: Path, i
     """
 
     def task(tree: Tree) -> Units:
-        folder = tree.scratch / "learned" / name
+        folder = Path("learned", name)
         for table in tables:
             tree.evroute("learn", table, "--network", "denver", "--out", folder, "--quiet", *options)
         batch = ["route", "--network", "denver", "--belief", folder, "--batch", requests]
-        found = {"trips": columns_of(folder / "trips.parquet")}
+        found = {"trips": columns_of(tree.scratch / folder / "trips.parquet")}
         for kind, more in {"plan": [], "bound": ["--interval", interval] if interval else None}.items():
             if more is not None:
                 lines = tree.evroute(*batch, *more, statuses=(0, 1)).splitlines()
@@ -182,9 +184,10 @@ class Simulation:
     options: tuple[object, ...]
     indices: tuple[str, ...] = ()
 
-    def folder(self, tree: Tree) -> Path:
-        """Return the run folder in a tree."""
-        return tree.scratch / "runs" / self.name
+    @property
+    def folder(self) -> Path:
+        """The run folder, below the folder that a tree's commands run in."""
+        return Path("runs", self.name)
 
     def command(self, out: Path, indices: Iterable[str]) -> list[object]:
         """Return the arguments of the command, for some of the indices."""
@@ -193,8 +196,8 @@ class Simulation:
 
     def __call__(self, tree: Tree) -> Units:
         """Run it in a tree and return the columns of each run."""
-        tree.evroute(*self.command(self.folder(tree), self.indices))
-        rounds = columns_of(self.folder(tree) / "rounds.parquet")
+        tree.evroute(*self.command(self.folder, self.indices))
+        rounds = columns_of(tree.scratch / self.folder / "rounds.parquet")
         if not self.indices:
             return {"": rounds}
         row = {index: np.array([each == index for each in rounds["index"]]) for index in self.indices}
@@ -221,9 +224,9 @@ def bandit(name: str, experiment: Path) -> Tasks:
     """Return the task that plays a plain bandit."""
 
     def task(tree: Tree) -> Units:
-        folder = tree.scratch / "bandits" / name
+        folder = Path("bandits", name)
         tree.evroute("bandit", experiment, "--out", folder, "--quiet")
-        rounds = columns_of(folder / "rounds.parquet")
+        rounds = columns_of(tree.scratch / folder / "rounds.parquet")
         if "method" not in rounds:
             return {"": rounds}
         labels = np.array(rounds["method"])
@@ -237,7 +240,7 @@ def report(simulation: Simulation) -> Tasks:
 
     def task(tree: Tree) -> Units:
         page = tree.scratch / f"{simulation.name}.html"
-        tree.evroute("report", simulation.folder(tree), "--out", page)
+        tree.evroute("report", simulation.folder, "--out", page)
         parser = _Tables()
         parser.feed(page.read_text(encoding="utf-8"))
         return {f"table {number}": {"numbers": numbers_of(rows)} for number, rows in enumerate(parser.tables)}
