@@ -2,29 +2,48 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.ready
+LIGHT := $(VENV)/.with-report
+APP := $(VENV)/.with-app
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
 .PHONY: help setup demo test lint bench same app screenshots figures notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## prepare .venv (done once; instant when repeated)
+setup: $(READY) ## install everything into .venv (done once; instant when repeated)
 
-$(STAMP): pyproject.toml constraints.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "evroute needs Python 3.11 or newer; this is $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
-	@echo 'preparing $(VENV): some minutes the first time'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+
+# one extra; uv is many times faster than pip, but does not read pip's configuration: pip is the fallback
+$(VENV)/.with-%: pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'installing evroute[$*] into $(VENV), once'
+	@uv=$$(command -v uv || { $(PIP) --quiet uv && echo $(BIN)/uv; }) && \
+	  UV_HTTP_TIMEOUT=20 $$uv pip install --python $(BIN)/python -c constraints.txt -e '.[$*]' || \
+	  { echo 'uv did not succeed; installing with pip'; $(PIP) -e '.[$*]'; }
 	@touch $@
 
-demo: setup ## plan a route on downtown Denver and watch three methods learn; results in demo/
-	$(BIN)/evroute route --network denver --trip A --soc 80 --reserve 10 \
-	  --map demo/route.html --geojson demo/route.geojson --gpx demo/route.gpx
-	rm -rf demo/run
-	$(BIN)/evroute simulate data/experiments/demo.toml --jobs 2 --out demo/run
-	$(BIN)/evroute report demo/run
-	@echo 'look at demo/route.html and at the report that is named above'
+# with pip, whose configuration may name a source of its own for torch
+$(READY): pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'installing all extras and the tools of the tests into $(VENV), once: 3.4 GB, some minutes'
+	$(PIP) -e '.[dev]'
+	@touch $(LIGHT) $(APP) $@
+
+DEMO := demo
+DEMO_TRIP := --trip C --soc 6.4 --reserve 5
+
+demo: $(LIGHT) ## plan a climb in Denver on little charge, watch a learner in congestion; results in demo/
+	@echo 'From Walnut Street at 34th Street up to East 17th Avenue at Logan Street, with 6.4 % of charge and 5 % to keep:'
+	@$(BIN)/evroute route --network denver $(DEMO_TRIP) \
+	  --map $(DEMO)/route.html --geojson $(DEMO)/route.geojson --gpx $(DEMO)/route.gpx
+	@echo 'The same trip 40 times in congestion that the map does not know, in 8 simulated worlds:'
+	@rm -rf $(DEMO)/run
+	@$(BIN)/evroute simulate data/experiments/demo.toml --jobs 2 --out $(DEMO)/run >$(DEMO)/simulation.txt
+	@$(BIN)/evroute report $(DEMO)/run --out $(DEMO)/report.html
+	@echo 'Open $(DEMO)/route.html (the plan on a map) and $(DEMO)/report.html (how it learned).'
 
 test: setup ## run the tests (a few minutes on 2 cores; no internet)
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
@@ -58,7 +77,7 @@ notebooks: setup ## the notebooks at full length, as pages in notebooks/executed
 docs: setup ## the documentation as pages that need no internet, in site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-app: setup ## open the dashboard
+app: $(APP) ## open the dashboard
 	$(BIN)/evroute app
 
 clean: ## remove what the targets made

@@ -4,30 +4,32 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import streamlit as st
+from literal import literal
 from state import key, starting
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
-from evroute.network.catalog import load_network, network_names, read_any
+from evroute.experiments.estimate import estimate
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
+from evroute.learning.belief import load_belief
+from evroute.methods.method import Method
+from evroute.methods.parts import INDICES, MODELS
+from evroute.network.catalog import load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.planner import Planner
-from evroute.simulation.belief import inflation, load_belief
-from evroute.simulation.estimate import estimate
-from evroute.simulation.experiment import Experiment
-from evroute.simulation.methods import Method
-from evroute.simulation.parts import INDICES, MODELS
-from evroute.simulation.runs import RunFolder
 
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
 UPLOADED = "uploaded"
 PHYSICS = "physics alone"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
-BY_DIGEST = {RoadNetwork: lambda roads: roads.digest}
+BY_DIGEST = {RoadNetwork: lambda roads: roads.content_digest}
+"""How caches know a network: by all that it holds."""
 LIKELY_EXTRA = 0.2
 TIMED_TRIPS = (10, 500)
 
@@ -46,13 +48,19 @@ def choose_network() -> RoadNetwork:
     wanted = st.session_state.get(key("network"))
     shown = starting("network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
     if wanted not in (None, shown):
-        st.warning(f"There is no network '{wanted}', or not any more. This is {shown}.")
+        st.warning(literal(f"There is no network '{wanted}', or not any more. This is {shown}."))
     name = st.selectbox("Network", names, key=key("network"))
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
     if file is not None and st.session_state.get("upload_id") != file.file_id:
         st.session_state["upload_id"] = file.file_id
-        st.session_state[UPLOADED] = read_upload(file.name, file.getvalue())
+        roads = read_upload(file.name, file.getvalue())
+        if roads.name in network_names():
+            raise EvrouteError(
+                f"the file holds a network '{roads.name}', and one of that name is here already; "
+                "give it another name"
+            )
+        st.session_state[UPLOADED] = roads
         st.rerun()
     return uploaded if uploaded and uploaded.name == name else network(name)
 
@@ -75,19 +83,25 @@ def read_upload(file_name: str, content: bytes) -> RoadNetwork:
         If they cannot be read.
     """
     ending = "".join(Path(file_name).suffixes[-2:])
-    stem = "".join(sign for sign in Path(file_name).name.partition(".")[0] if sign.isascii() and sign.isalnum())
+    stem = "".join(
+        sign for sign in Path(file_name).name.partition(".")[0] if sign.isascii() and sign.isalnum()
+    )
     with TemporaryDirectory() as folder, st.spinner("Reading the roads …"):
         path = Path(folder, f"roads{ending}")
         path.write_bytes(content)
         return read_any(path, f"my-{stem or 'roads'}")
 
 
-@st.cache_resource(max_entries=4, show_spinner="Loading the roads; a city is built on first use …")
 def network(name: str) -> RoadNetwork:
+    """Return a network by name, as its files are now."""
+    return _network(name, network_version(name))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading; a city is built on first use …")
+def _network(name: str, version: tuple[object, ...]) -> RoadNetwork:
     return load_network(name)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
 def planner(
     roads: RoadNetwork,
     vehicle: Vehicle,
@@ -96,18 +110,35 @@ def planner(
     run: str,
     guarantee: Guarantee | None = None,
 ) -> Planner:
-    """Return the planner of these; it plans on what a run learned if a folder is given.
+    """Return the planner of these, on the belief of a run as it is now if a folder is given.
 
     Raises
     ------
     EvrouteError
         If the belief cannot be read, or is about another network or vehicle.
     """
+    version: tuple[int, ...] = ()
+    path = RunFolder(RUNS / folder).belief_path(run)
+    if folder and path.exists():
+        found = path.stat()
+        version = found.st_mtime_ns, found.st_size, found.st_ino
+    return _planner(roads, vehicle, conditions, folder, run, guarantee, version)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
+def _planner(
+    roads: RoadNetwork,
+    vehicle: Vehicle,
+    conditions: DrivingConditions,
+    folder: str,
+    run: str,
+    guarantee: Guarantee | None,
+    version: tuple[int, ...],
+) -> Planner:
     if not folder:
         return Planner(roads, vehicle, conditions=conditions)
-    model = load_belief(RUNS / folder, run, roads, vehicle)
-    widened = inflation(RUNS / folder, run)
-    return Planner(roads, vehicle, model, conditions=conditions, guarantee=guarantee, inflation=widened)
+    belief = load_belief(RUNS / folder, run, network=roads)
+    return Planner(roads, vehicle, belief, conditions=conditions, guarantee=guarantee)
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)
@@ -125,21 +156,33 @@ def telling_trip(roads: RoadNetwork) -> str:
 
 def run_folders() -> list[str]:
     """Return the names of the folders with finished runs, the newest first."""
-    found = [path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).finished_runs()]
-    return [path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+    found = [
+        path.parent
+        for path in RUNS.glob("*/manifest.json")
+        if RunFolder(path.parent).finished_runs()
+    ]
+    return [
+        path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    ]
 
 
 def belief_folders() -> list[str]:
     """Return the names of the folders that can be planned on, the newest first."""
-    found = [path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()]
-    return [path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+    found = [
+        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
+    ]
+    return [
+        path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    ]
 
 
 def beliefs(folder: str, network_name: str) -> list[str]:
     """Return the runs of a folder on a network that have a belief."""
     runs = RunFolder(RUNS / folder)
     return [
-        name for name in runs.beliefs() if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
+        name
+        for name in runs.beliefs()
+        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
     ]
 
 
@@ -147,12 +190,14 @@ def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
     """Ask whose knowledge of the roads counts; folder and run are empty for physics alone."""
     folders = [PHYSICS, *belief_folders()]
     starting("folder", PHYSICS, folders)
-    folder = st.selectbox("Plan on", folders, key=key("folder"), help="Physics, or what a saved run has learned.")
+    folder = st.selectbox(
+        "Plan on", folders, key=key("folder"), help="Physics, or what a saved run has learned."
+    )
     if folder == PHYSICS:
         return "", ""
     runs = beliefs(folder, roads.name)
     if not runs:
-        st.caption(f"No run in {folder} was driven on {roads.name}.")
+        st.caption(literal(f"No run in {folder} was driven on {roads.name}."))
         return "", ""
     starting("run", runs[0], runs)
     return folder, str(st.selectbox("Run", runs, key=key("run")))

@@ -3,18 +3,19 @@
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from literal import literal, sentence
 
 from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError
+from evroute.learning.consumption_calibration import ConsumptionCalibration
+from evroute.methods.setting import Setting
 from evroute.planning.plan import Plan, energy_text
-from evroute.simulation.own.correction import Correction
-from evroute.simulation.setting import Setting
 
 if TYPE_CHECKING:
     from request import Request
 
 
-def correction_of(request: "Request") -> Correction | None:
+def correction_of(request: "Request") -> ConsumptionCalibration | None:
     """Return what this session's own trips have taught of this network and vehicle, if any did."""
     corrected = _kept().get(_about(request))
     return corrected if corrected is not None and corrected.trips else None
@@ -25,29 +26,42 @@ def after_trip(request: "Request", plan: Plan) -> None:
     least, corrected = plan.routes["energy"], correction_of(request)
     with st.expander("After the trip: what did it really take?", expanded=corrected is not None):
         if request.conditions != DrivingConditions():
-            st.caption("Corrections are learned on days without weather, load and traffic: switch these off.")
+            st.caption(
+                "Corrections are learned on days without weather, load and traffic: switch these off."
+            )
             return
         if plan.battery is not None and least.charge is not None:
             arrival = plan.battery.percent(float(least.charge.charge_wh[-1]))
-            actual = st.number_input("Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5)
+            actual = st.number_input(
+                "Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5
+            )
             energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
-            st.write(f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: {energy_text(energy_wh)} driven.")
+            st.write(
+                f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: "
+                f"{literal(energy_text(energy_wh))} driven."
+            )
         else:
-            energy_wh = 1000 * st.number_input("Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01)
-            st.write(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
+            energy_wh = 1000 * st.number_input(
+                "Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01
+            )
+            st.write(
+                literal(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
+            )
         left, right = st.columns(2)
         if left.button("Learn from it"):
-            learner = _kept().setdefault(_about(request), Correction(Setting(request.network, request.vehicle)))
+            learner = _kept().setdefault(
+                _about(request), ConsumptionCalibration(Setting(request.network, request.vehicle))
+            )
             try:
                 learner.learn(least.route, energy_wh)
             except EvrouteError as error:
-                text = str(error)
-                st.error(f"{text[:1].upper()}{text[1:]}.")
+                st.error(sentence(str(error)))
                 return
             st.rerun()
         if corrected:
+            trips = f"{corrected.trips} trip{'s' * (corrected.trips > 1)}"
             st.write(
-                f"After {corrected.trips} trip{'s' * (corrected.trips > 1)} this car is planned to dissipate "
+                f"After {literal(trips)} this car is planned to dissipate "
                 f"**{corrected.factor:.2f}** times what physics says."
             )
             if right.button("Forget what was learned"):
@@ -55,8 +69,10 @@ def after_trip(request: "Request", plan: Plan) -> None:
                 st.rerun()
 
 
-def _kept() -> dict[tuple[str, str], Correction]:
-    kept: dict[tuple[str, str], Correction] = st.session_state.setdefault("corrections", {})
+def _kept() -> dict[tuple[str, str], ConsumptionCalibration]:
+    kept: dict[tuple[str, str], ConsumptionCalibration] = st.session_state.setdefault(
+        "corrections", {}
+    )
     return kept
 
 

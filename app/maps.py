@@ -1,7 +1,7 @@
 """Maps of a network that the browser keeps: each rerun sends only what lies upon the roads.
 
-The grey roads, up to megabytes of them, are served as a script of their own, once for each network and tab. The part
-of the map that a tab looks at outlives reruns and the change of a page.
+The grey roads, up to megabytes of them, are served as a script of their own, once for each network
+and tab. The part of the map that a tab looks at outlives reruns and the change of a page.
 """
 
 from collections.abc import Callable, Sequence
@@ -69,7 +69,9 @@ def roads_address(roads: RoadNetwork) -> str:
     """Have the server keep the roads for this tab and return their address."""
     if not exists():
         return "/roads.js"
-    address: Any = get_instance().media_file_mgr.add(_script(roads), "text/javascript", f"roads-{roads.digest}")
+    address: Any = get_instance().media_file_mgr.add(
+        _script(roads), "text/javascript", f"roads-{roads.digest}"
+    )
     return str(address)
 
 

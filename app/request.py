@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 from cache import choose_belief, choose_network, telling_trip
+from literal import literal
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,9 +13,9 @@ from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery
+from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.plan import Plan
-from evroute.planning.planner import price_of_changes, price_of_conditions
 
 WAYS = ["a named trip", "clicks on the map", "names or coordinates"]
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
@@ -25,7 +26,8 @@ COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 31
 class Request:
     """What the sidebar asks for; ``places`` and ``trip``: one of them says where to drive.
 
-    usual: the vehicle as the catalogue has it.  prices: places beside the inputs, by what they change.
+    usual: the vehicle as the catalogue has it.  prices: places beside the inputs, by what they
+    change.
     """
 
     network: RoadNetwork
@@ -59,7 +61,9 @@ def ask() -> Request:
         limited = starting("limited", True)
         limited = st.toggle("Limit the extra time", key=key("limited"))
         starting("extra", 20, (0, 100))
-        extra = st.slider("Longer than the fastest by at most (%)", 0, 100, key=key("extra"), disabled=not limited)
+        extra = st.slider(
+            "Longer than the fastest by at most (%)", 0, 100, key=key("extra"), disabled=not limited
+        )
         starting("alternatives", 1, (0, 3))
         alternatives = st.slider("Alternatives between them", 0, 3, key=key("alternatives"))
         usual, vehicle = _ask_vehicle(prices)
@@ -88,8 +92,10 @@ def ask() -> Request:
 def tell_prices(request: Request, plan: Plan) -> None:
     """Write beside each setting what it adds to the energy of the least-energy route."""
     route = plan.routes["energy"].route
-    told_wh = price_of_conditions(request.network, request.vehicle, request.conditions, route)
-    told_wh |= price_of_changes(request.network, request.vehicle, request.usual, request.conditions, route)
+    told_wh = energy_by_condition(request.network, request.vehicle, request.conditions, route)
+    told_wh |= energy_by_change(
+        request.network, request.vehicle, request.usual, request.conditions, route
+    )
     for name, place in request.prices.items():
         if name in told_wh:
             place.caption(f"**{told_wh[name] / 1000:+.3f} kWh** on this route")
@@ -97,12 +103,44 @@ def tell_prices(request: Request, plan: Plan) -> None:
 
 def link_of(request: Request) -> dict[str, object]:
     """Return the inputs that reopen a plan."""
-    names = ["network", "by", "trip", "from", "to", "via", "places", "vehicle", "limited", "extra", "alternatives"]
-    names += ["charged", "soc", "reserve", "weather", "temperature", "wind", "bearing", "speed", "payload"]
+    names = [
+        "network",
+        "by",
+        "trip",
+        "from",
+        "to",
+        "via",
+        "places",
+        "vehicle",
+        "limited",
+        "extra",
+        "alternatives",
+    ]
+    names += [
+        "charged",
+        "soc",
+        "reserve",
+        "weather",
+        "temperature",
+        "wind",
+        "bearing",
+        "speed",
+        "payload",
+    ]
     names += ["folder", "run"]
-    dull = {"charged": ("soc", "reserve"), "weather": ("temperature", "wind", "bearing", "speed", "payload")}
-    hidden = {name for switch, others in dull.items() if not st.session_state.get(key(switch)) for name in others}
-    by = {WAYS[0]: {"trip"}, WAYS[1]: {"places"}, WAYS[2]: {"from", "to", "via"}}[st.session_state[key("by")]]
+    dull = {
+        "charged": ("soc", "reserve"),
+        "weather": ("temperature", "wind", "bearing", "speed", "payload"),
+    }
+    hidden = {
+        name
+        for switch, others in dull.items()
+        if not st.session_state.get(key(switch))
+        for name in others
+    }
+    by = {WAYS[0]: {"trip"}, WAYS[1]: {"places"}, WAYS[2]: {"from", "to", "via"}}[
+        st.session_state[key("by")]
+    ]
     hidden |= {"trip", "places", "from", "to", "via"} - by
     hidden |= set() if request.folder else {"folder", "run"}
     changed = {
@@ -130,7 +168,9 @@ def take_click(widget: str) -> None:
     places = [place for place in st.session_state.get(key("places"), "").split(";") if place]
     if len(places) >= 2 and not st.session_state.get("add_stop"):
         places = []
-    st.session_state[key("places")] = ";".join([*places, f"{clicked['lat']:.6f},{clicked['lng']:.6f}"])
+    st.session_state[key("places")] = ";".join(
+        [*places, f"{clicked['lat']:.6f},{clicked['lng']:.6f}"]
+    )
 
 
 def _forget_place() -> None:
@@ -154,11 +194,21 @@ def _ask_places(roads: RoadNetwork) -> tuple[str | None, tuple[str, ...], bool]:
         via = st.text_input("Past (several with ;)", key=key("via"))
         goal = st.text_input("To", key=key("to"))
         between = [place.strip() for place in via.split(";")]
-        return None, tuple(place for place in (start.strip(), *between, goal.strip()) if place), False
+        return (
+            None,
+            tuple(place for place in (start.strip(), *between, goal.strip()) if place),
+            False,
+        )
     starting("places", "")
     st.caption("The first click is the start, the last one the goal; one more starts anew.")
-    st.button("Forget the last", on_click=_forget_place, disabled=not st.session_state[key("places")])
-    st.toggle("Pass the goal on", key="add_stop", help="The next click is the goal; the last one is passed.")
+    st.button(
+        "Forget the last", on_click=_forget_place, disabled=not st.session_state[key("places")]
+    )
+    st.toggle(
+        "Pass the goal on",
+        key="add_stop",
+        help="The next click is the goal; the last one is passed.",
+    )
     return None, tuple(filter(None, st.session_state[key("places")].split(";"))), True
 
 
@@ -169,7 +219,9 @@ def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     with st.expander("Change its numbers"):
         for name, (label, low, high, step) in CHANGEABLE.items():
             starting(f"{name}:{usual.name}", float(getattr(usual, name)), (low, high))
-            changed[name] = st.number_input(label, low, high, step=step, key=key(f"{name}:{usual.name}"))
+            changed[name] = st.number_input(
+                literal(label), low, high, step=step, key=key(f"{name}:{usual.name}")
+            )
             prices[name] = st.empty()
     return usual, replace(usual, **changed)
 
@@ -215,9 +267,15 @@ def _ask_conditions(prices: dict[str, DeltaGenerator]) -> DrivingConditions:
 def _ask_guarantee() -> Guarantee | None:
     """Ask for bounds of the expected energy that hold for all routes at all times, and what they may assume."""
     starting("guaranteed", False)
-    if not st.toggle("Interval with a guarantee", key=key("guaranteed"), help="CMM, of arms on edges."):
+    if not st.toggle(
+        "Interval with a guarantee", key=key("guaranteed"), help="CMM, of arms on edges."
+    ):
         return None
     starting("norm", 10, (1, 100))
     return Guarantee(
-        B=float(st.slider("What physics leaves out, at most (B, prior deviations)", 1, 100, key=key("norm")))
+        B=float(
+            st.slider(
+                "What physics leaves out, at most (B, prior deviations)", 1, 100, key=key("norm")
+            )
+        )
     )

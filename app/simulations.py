@@ -1,23 +1,34 @@
-"""Simulations under way: each in a process of its own (``worker``), known to the session that started it."""
+"""Simulations under way, each in a process of its own (``worker``), known by its folder's lock.
+
+So every window of every browser sees them and can stop them. A process ends when the server that
+started it ends, however that happens.
+"""
 
 import json
+import os
+import platform
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from tempfile import mkdtemp
+from signal import SIGTERM
+from subprocess import PIPE
+from threading import Lock
+from time import monotonic, sleep
 from zlib import crc32
 
-import streamlit as st
+from worker import PROGRESS
 
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
 from evroute.resources import app_path
-from evroute.simulation.experiment import Experiment
-from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds.world import World, load_world
+from evroute.worlds.world import World, load_world
 
 WITHOUT_A_FILE = ("physics", "sampled-gp")
 """Kinds of worlds that read no other files."""
+PATIENCE_S = 10.0
+"""Longest wait for a process to end, s."""
 
 
 def folder_name(experiment: Experiment) -> str:
@@ -46,37 +57,80 @@ def own_world(content: bytes) -> World:
 
 
 def start(experiment: Experiment, folder: RunFolder) -> None:
-    """Start or continue the work on a folder."""
-    place = Path(mkdtemp(prefix="evroute-"))
-    (place / "experiment.json").write_text(experiment.model_dump_json(exclude_none=True), encoding="utf-8")
-    command = [sys.executable, app_path("worker.py"), place / "experiment.json", folder.path, place / "progress.json"]
-    process = subprocess.Popen(list(map(str, command)))
-    _workers()[folder.path.name] = (process, place / "progress.json")
+    """Start or continue the work on a folder, in a process that ends with this server."""
+    if is_running(folder):  # another window was quicker
+        return
+    (folder.path / PROGRESS).unlink(missing_ok=True)
+    command = [sys.executable, str(app_path("worker.py")), str(folder.path)]
+    process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, encoding="utf-8")
+    _workers[folder.path.resolve()] = process
+    if process.stdin is not None:  # it stays open: its end is the end of this server
+        print(experiment.model_dump_json(exclude_none=True), file=process.stdin)
+        process.stdin.flush()
 
 
 def stop(folder: RunFolder) -> None:
-    """End the work on a folder; what is finished stays."""
-    process, _ = _workers().get(folder.path.name, (None, None))
-    if process is not None and process.poll() is None:
+    """End the work on a folder, whichever process does it; what is finished stays.
+
+    Raises
+    ------
+    EvrouteError
+        If the process runs on another machine, or does not end.
+    """
+    if (process := _alive(folder)) is not None:
         process.terminate()
-        process.wait()
+        process.wait(PATIENCE_S)
+    elif (writer := folder.writer()) is not None:
+        pid, node = writer
+        if node != platform.node():
+            raise EvrouteError(
+                f"process {pid} works on {folder.path} on machine {node}; end it there"
+            )
+        os.kill(pid, SIGTERM)
+        deadline = monotonic() + PATIENCE_S
+        while folder.writer() == writer:
+            if monotonic() > deadline:
+                raise EvrouteError(f"process {pid}, which works on {folder.path}, does not end")
+            sleep(0.05)
 
 
 def is_running(folder: RunFolder) -> bool:
-    """Tell whether this session works on a folder."""
-    process, _ = _workers().get(folder.path.name, (None, None))
-    return process is not None and process.poll() is None
+    """Tell whether a process works on a folder, or has just been started to."""
+    return _alive(folder) is not None or folder.writer() is not None
 
 
-def progress(folder: RunFolder) -> tuple[float, str, str]:
-    """Return the share of the trips that are done, that in words, and what went wrong, if anything did."""
-    process, path = _workers().get(folder.path.name, (None, Path()))
-    told = json.loads(path.read_text(encoding="utf-8")) if process is not None and path.is_file() else {}
-    if "total" not in told:
-        return 0.0, "Preparing …", str(told.get("error", ""))
-    return told["done"] / told["total"], f"{told['done']:,} of {told['total']:,} trips", ""
+def running(folders: Path) -> list[RunFolder]:
+    """Return the folders below a folder that processes work on, by name."""
+    found = [RunFolder(path.parent) for path in sorted(folders.glob("*/.lock"))]
+    return [folder for folder in found if is_running(folder)]
 
 
-def _workers() -> dict[str, tuple[subprocess.Popen[bytes], Path]]:
-    started: dict[str, tuple[subprocess.Popen[bytes], Path]] = st.session_state.setdefault("workers", {})
-    return started
+def progress(folder: RunFolder) -> tuple[float, str]:
+    """Return the share of the trips that are done, and that in words."""
+    try:
+        rounds = json.loads((folder.path / PROGRESS).read_text(encoding="utf-8"))
+        done, total = int(rounds["done"]), int(rounds["total"])
+    except (OSError, ValueError, LookupError):
+        return 0.0, "Preparing …"
+    return done / max(total, 1), f"{done:,} of {total:,} trips"
+
+
+def trouble(folder: RunFolder) -> str:
+    """Return why this server's last process on a folder failed; empty if it did not fail."""
+    return "" if _alive(folder) else _troubles.get(folder.path.resolve(), "")
+
+
+def _alive(folder: RunFolder) -> subprocess.Popen[str] | None:
+    """Return this server's process that works on a folder; None if there is none, or no more."""
+    key = folder.path.resolve()
+    with _looking:  # sessions are threads
+        process = _workers.get(key)
+        if process is not None and process.poll() is not None:
+            _troubles[key] = _workers.pop(key).communicate()[0].strip()
+            return None
+        return process
+
+
+_looking = Lock()
+_workers: dict[Path, subprocess.Popen[str]] = {}
+_troubles: dict[Path, str] = {}

@@ -5,7 +5,19 @@ from typing import Any
 import streamlit as st
 
 PREFIX = "kept_"
-_TEXTS = {"network", "vehicle", "by", "trip", "from", "to", "via", "places", "folder", "run", "bearing"}
+_TEXTS = {
+    "network",
+    "vehicle",
+    "by",
+    "trip",
+    "from",
+    "to",
+    "via",
+    "places",
+    "folder",
+    "run",
+    "bearing",
+}
 _TRUTHS = {"limited", "charged", "weather"}
 _NUMBERS = {"extra", "alternatives", "soc", "reserve", "temperature", "wind", "speed", "payload"}
 _NUMBERS |= {"mass_kg", "drag", "auxiliary_w", "battery_kwh"}
@@ -45,13 +57,17 @@ def read_link() -> None:
 
 def write_link(inputs: dict[str, Any]) -> None:
     """Put the inputs of a plan into the address of the page."""
-    st.query_params.from_dict({name: str(value) for name, value in inputs.items() if value not in (None, "")})
+    st.query_params.from_dict(
+        {name: str(value) for name, value in inputs.items() if value not in (None, "")}
+    )
 
 
 def starting(name: str, value: Any, allowed: Any = None) -> Any:
     """Give an input its first value unless it has one that is allowed: within (low, high), or among a list."""
     known = st.session_state.get(key(name))
-    fits = known is not None and isinstance(known, type(value) if not isinstance(value, float) else (int, float))
+    fits = known is not None and isinstance(
+        known, type(value) if not isinstance(value, float) else (int, float)
+    )
     if fits and isinstance(allowed, tuple):
         fits = allowed[0] <= known <= allowed[1]
     elif fits and isinstance(allowed, list):

@@ -1,41 +1,50 @@
-"""A simulation in a process of its own: ``python worker.py EXPERIMENT.toml FOLDER PROGRESS.json``.
+"""A simulation in a process of its own: ``python worker.py FOLDER``, its experiment on its input.
 
-So the server stays quick for every tab, and stopping it loses no finished run. The progress file tells
-``{"done": rounds, "total": rounds}``, or ``{"error": sentence}``.
+The server stays quick for every tab, and stopping a simulation loses no finished run. The process
+ends when its input ends: when the server ends or is killed. ``.progress.json`` in the folder holds
+``{"done": rounds, "total": rounds}`` while it works. The experiment is a line of JSON; the output
+is the error that ended the work, if one did.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment, simulate
 from evroute.files import replacing
-from evroute.simulation.experiment import Experiment, simulate
 
 EVERY_S = 0.5
+PROGRESS = ".progress.json"
 
 
-def main(experiment: Path, folder: Path, progress: Path) -> None:
-    told_at = 0.0
-
-    def tell(**what: object) -> None:
-        with replacing(progress) as temporary:
-            temporary.write_text(json.dumps(what), encoding="utf-8")
+def main(folder: Path) -> None:
+    experiment = Experiment.model_validate_json(sys.stdin.readline())
+    Thread(target=_leave_with_server, daemon=True).start()
+    written_at = 0.0
 
     def on_progress(done: int, total: int) -> None:
-        nonlocal told_at
-        if done == total or monotonic() - told_at > EVERY_S:
-            told_at = monotonic()
-            tell(done=done, total=total)
+        nonlocal written_at
+        if done == total or monotonic() - written_at > EVERY_S:
+            written_at = monotonic()
+            with replacing(folder / PROGRESS) as temporary:
+                temporary.write_text(json.dumps({"done": done, "total": total}), encoding="utf-8")
 
     try:
-        simulate(
-            Experiment.model_validate_json(experiment.read_text(encoding="utf-8")), folder, on_progress=on_progress
-        )
+        simulate(experiment, folder, on_progress=on_progress)
     except (EvrouteError, OSError) as error:
-        tell(error=str(error))
+        print(error)
+    finally:
+        (folder / PROGRESS).unlink(missing_ok=True)
+
+
+def _leave_with_server() -> None:
+    sys.stdin.read()
+    os._exit(1)
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(Path(sys.argv[1]))

@@ -14,23 +14,34 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _LAZY = {
-    "learn": "evroute.simulation.own.learn",
+    "learn": "evroute.learning.learn",
+    "load_belief": "evroute.learning.belief",
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
     "plan": "evroute.planning.planner",
     "route_map": "evroute.report.maps",
-    "simulate": "evroute.simulation.experiment",
+    "simulate": "evroute.experiments.experiment",
 }
 
 if TYPE_CHECKING:
     from evroute.energy.vehicle import load_vehicle
+    from evroute.experiments.experiment import simulate
+    from evroute.learning.belief import load_belief
+    from evroute.learning.learn import learn
     from evroute.network.catalog import load_network
     from evroute.planning.planner import plan
     from evroute.report.maps import route_map
-    from evroute.simulation.experiment import simulate
-    from evroute.simulation.own.learn import learn
 
-__all__ = ["__version__", "learn", "load_network", "load_vehicle", "plan", "route_map", "simulate"]
+__all__ = [
+    "__version__",
+    "learn",
+    "load_belief",
+    "load_network",
+    "load_vehicle",
+    "plan",
+    "route_map",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

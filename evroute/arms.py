@@ -1,7 +1,10 @@
-"""The values of one round of Algorithm 1: what may be driven, what was chosen, what was measured, what is believed.
+"""Values of one round of Algorithm 1: arms, request, route, feedback and belief.
 
-Energies are watt-hours (Wh) from the battery everywhere; smaller is better and negative means regenerated.
-Source: Sandberg, Akerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*.
+On a road network the values are energies from the battery in watt-hours (Wh); smaller is better,
+and negative means regenerated. Bandits without roads (`evroute.bandits`) use the same classes for
+losses without a unit.
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
+Process Bandits*.
 """
 
 from dataclasses import dataclass, field
@@ -13,57 +16,79 @@ from evroute.arrays import FloatArray, IntArray, freeze
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arms:
-    """The base arms of a round: the edges that may be driven, with their contexts.
+    """The base arms that are available in a round, with their contexts.
 
-    edge: (a,) network rows, strictly increasing; a closed edge is simply absent.
-    features: (a, d) contexts, standardised to unit standard deviation (``network.context``).
-    prior_mean_wh: (a,) physics energy of each edge (eq. 8), Wh.
+    Parameters
+    ----------
+    id
+        (a,) rows of the arms in their space (`planning.arm_space`), strictly increasing: edges of
+        a network, rows of its table of turns, or points of a bandit without roads. An arm that is
+        not available is absent.
+    features
+        (a, d) contexts, standardised to unit standard deviation (`network.context`).
+    prior_mean_wh
+        (a,) expected energy by physics (eq. 8), Wh; 0 in bandits without roads.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not match, or ``id`` does not increase strictly.
     """
 
-    edge: IntArray
+    id: IntArray
     features: FloatArray
     prior_mean_wh: FloatArray
 
     def __post_init__(self) -> None:
-        a = len(self.edge)
+        a = len(self.id)
         d = np.shape(self.features)[1] if np.ndim(self.features) == 2 else 0
         freeze(
             self,
-            edge=(self.edge, np.int64, (a,)),
+            id=(self.id, np.int64, (a,)),
             features=(self.features, np.float64, (a, d)),
             prior_mean_wh=(self.prior_mean_wh, np.float64, (a,)),
         )
-        if np.any(np.diff(self.edge) <= 0):
-            raise ValueError("Arms.edge must be strictly increasing")
+        if np.any(np.diff(self.id) <= 0):
+            raise ValueError("Arms.id must be strictly increasing")
 
     def __len__(self) -> int:
-        return len(self.edge)
+        return len(self.id)
 
-    def rows_of(self, edges: IntArray) -> IntArray:
-        """Return the positions in this set of the given network rows, in the order given.
+    def rows_of(self, ids: IntArray) -> IntArray:
+        """Return the positions (k,) among these arms of the arms ``ids`` (k,), in the order given.
 
         Raises
         ------
         ValueError
-            If one of the edges is not among the arms.
+            If an arm is not among them.
         """
-        rows = np.searchsorted(self.edge, edges)
-        if np.any(rows >= len(self)) or np.any(self.edge[np.minimum(rows, len(self) - 1)] != edges):
-            raise ValueError("an edge is not available in this round")
+        rows = np.searchsorted(self.id, ids)
+        if np.any(rows >= len(self)) or np.any(self.id[np.minimum(rows, len(self) - 1)] != ids):
+            raise ValueError("an arm is not available in this round")
         return rows
 
     def take(self, rows: IntArray) -> "Arms":
-        """Keep those arms alone, in increasing order of edge."""
+        """Return the arms at the positions ``rows``, in increasing order of id."""
         rows = np.unique(rows)
-        return Arms(self.edge[rows], self.features[rows], self.prior_mean_wh[rows])
+        return Arms(self.id[rows], self.features[rows], self.prior_mean_wh[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """One request: drive from edge ``origin`` to edge ``destination`` over the available arms; ``t`` is from 1.
+    """One request: drive from one edge to another over the edges that are open.
 
-    departed_s: since the midnight before the first trip, s.  vehicle: its name, empty where all trips are driven by
-    the same.
+    Parameters
+    ----------
+    t
+        Number of the round, from 1.
+    arms
+        The open edges; `planning.arm_space` derives the arms of a learner from them.
+    origin, destination
+        Network rows of the first and the last edge.
+    departed_s
+        Time of departure since the midnight before the first trip, s.
+    vehicle
+        Name of the vehicle; empty for the vehicle of the run.
     """
 
     t: int
@@ -76,7 +101,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A super arm: the network rows driven, origin and destination edge included, in driving order."""
+    """A super arm: the edges driven (network rows), both ends included, in driving order."""
 
     edges: tuple[int, ...]
 
@@ -85,21 +110,41 @@ class Route:
 
     @property
     def rows(self) -> IntArray:
-        """(k,) the same as an array."""
+        """The edges as an array, (k,)."""
         return np.asarray(self.edges, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feedback:
-    """Semi-bandit feedback: what one trip measured on each edge that it drove.
+    """Semi-bandit feedback: the energy that one trip measured on each arm that it passed.
 
-    edge: (k,) network rows in driving order; entry i + 1 follows entry i; an edge may repeat.
-    features: (k, d) contexts when driven.  prior_mean_wh: (k,) Wh.  energy_wh: (k,) measured, Wh.
-    travel_s: (k,) measured, s; NaN where it was not.
-    trip_id, vehicle, departed_s (as in `Round`) belong to the trip as a whole.
+    Worlds and measured trips give feedback on edges; `ArmSpace.feedback` converts it to the arms of
+    a learner.
+
+    Parameters
+    ----------
+    id
+        (k,) rows of the arms as in `Arms`, in driving order; an arm may repeat.
+    features
+        (k, d) contexts during the trip.
+    prior_mean_wh
+        (k,) expected energy by physics, Wh.
+    energy_wh
+        (k,) measured energy, Wh.
+    trip_id
+        Name of the trip; empty if it has none.
+    vehicle, departed_s
+        As in `Round`.
+    travel_s
+        (k,) measured travel time, s; NaN where it was not measured.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not match, or a measured energy is not finite.
     """
 
-    edge: IntArray
+    id: IntArray
     features: FloatArray
     prior_mean_wh: FloatArray
     energy_wh: FloatArray
@@ -109,15 +154,19 @@ class Feedback:
     travel_s: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        k = len(self.edge)
+        k = len(self.id)
         d = np.shape(self.features)[1] if np.ndim(self.features) == 2 else 0
         freeze(
             self,
-            edge=(self.edge, np.int64, (k,)),
+            id=(self.id, np.int64, (k,)),
             features=(self.features, np.float64, (k, d)),
             prior_mean_wh=(self.prior_mean_wh, np.float64, (k,)),
             energy_wh=(self.energy_wh, np.float64, (k,)),
-            travel_s=(self.travel_s if len(self.travel_s) else np.full(k, np.nan), np.float64, (k,)),
+            travel_s=(
+                self.travel_s if len(self.travel_s) else np.full(k, np.nan),
+                np.float64,
+                (k,),
+            ),
         )
         if not np.all(np.isfinite(self.energy_wh)):
             raise ValueError("measured energies must be finite")
@@ -134,13 +183,29 @@ class Feedback:
         departed_s: float = 0.0,
         travel_s: FloatArray | None = None,
     ) -> "Feedback":
-        """Build the feedback of one route over the arms of its round.
+        """Return the feedback of one route over the edges of its round.
 
-        ``energy_wh`` and ``travel_s``, if that was measured, are (k,), in driving order.
+        Parameters
+        ----------
+        arms
+            The edges of the round.
+        route
+            The k edges driven.
+        energy_wh
+            (k,) measured energy in driving order, Wh.
+        trip_id, vehicle, departed_s
+            As in `Round`.
+        travel_s
+            (k,) measured travel time in driving order, s; None if it was not measured.
+
+        Raises
+        ------
+        ValueError
+            If an edge of the route is not among ``arms``.
         """
         rows = arms.rows_of(route.rows)
         return cls(
-            edge=route.rows,
+            id=route.rows,
             features=arms.features[rows],
             prior_mean_wh=arms.prior_mean_wh[rows],
             energy_wh=energy_wh,
@@ -153,9 +218,14 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """Marginals of the *expected* energy of each arm, measurement noise excluded.
+    """Marginals of the *expected* energy of each arm, without measurement noise.
 
-    mean_wh, std_wh: (a,) Wh. The uncertainty of a route needs the joint: see ``model.base.HasJoint``.
+    The uncertainty of a route needs the joint distribution (`model.base.HasJoint`).
+
+    Parameters
+    ----------
+    mean_wh, std_wh
+        (a,) mean and standard deviation, Wh.
     """
 
     mean_wh: FloatArray
@@ -163,4 +233,6 @@ class Belief:
 
     def __post_init__(self) -> None:
         a = len(self.mean_wh)
-        freeze(self, mean_wh=(self.mean_wh, np.float64, (a,)), std_wh=(self.std_wh, np.float64, (a,)))
+        freeze(
+            self, mean_wh=(self.mean_wh, np.float64, (a,)), std_wh=(self.std_wh, np.float64, (a,))
+        )

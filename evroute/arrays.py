@@ -28,7 +28,9 @@ def freeze(owner: object, **columns: tuple[Any, Any, tuple[int, ...]]) -> None:
     for name, (value, dtype, shape) in columns.items():
         array = np.asarray(value, dtype=dtype, order="C")
         if array.shape != shape:
-            raise ValueError(f"{type(owner).__name__}.{name} has shape {array.shape}, expected {shape}")
+            raise ValueError(
+                f"{type(owner).__name__}.{name} has shape {array.shape}, expected {shape}"
+            )
         if array.flags.writeable:
             array = array.copy()
             array.setflags(write=False)

@@ -9,6 +9,10 @@ class NetworkFormatError(EvrouteError):
     """A network, raster or stored file that cannot be read."""
 
 
+class DamagedFileError(EvrouteError):
+    """A file of evroute's own that is cut off, was changed or is of another kind."""
+
+
 class UnknownNameError(EvrouteError):
     """A network, vehicle, trip, edge or method that is not there; the message lists what is."""
 

@@ -1,27 +1,42 @@
-"""Files: written so that nothing is lost, to a temporary name and renamed; TOML read, with one line on errors."""
+"""Files that are written to a temporary name and renamed, so that nothing is lost; TOML files.
+
+A writer holds a lock on its temporary file. A temporary file without a lock was left by a killed
+writer, and the next writer in that folder deletes it.
+"""
 
 import errno
 import os
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkstemp
 from typing import Any
 
 from evroute.errors import EvrouteError
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked there, and nothing is deleted
+    fcntl = None  # type: ignore[assignment]
+
+_MARK = ".evroute-"
+TEMPORARY = f".*{_MARK}*"
+"""Pattern of the names of temporary files."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, delete it on any failure.
 
-    A link stays a link, to the new file. Devices and pipes, which nothing can replace, are yielded themselves.
+    Temporary files that killed writers left in that folder are deleted. A link stays a link, to the
+    new file. Devices and pipes, which nothing can replace, are yielded themselves.
 
     Raises
     ------
     OSError
-        If the path is a folder, or its folder cannot be made or written; ``path`` then still is what it was.
+        If the path is a folder, or its folder cannot be made or written; ``path`` then still is
+        what it was.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -30,8 +45,8 @@ def replacing(path: Path) -> Iterator[Path]:
         return
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix, delete=False) as handle:
-        temporary = Path(handle.name)
+    sweep(path.parent.glob(TEMPORARY))
+    handle, temporary = _temporary(path)
     try:
         yield temporary
         umask = os.umask(0)
@@ -40,6 +55,55 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+        if fcntl is not None:
+            os.close(handle)
+
+
+def sweep(found: Iterable[Path]) -> None:
+    """Delete those temporary files among ``found`` that no writer holds."""
+    if fcntl is None:
+        return
+    for path in found:
+        with suppress(OSError):  # held, renamed or deleted meanwhile
+            handle = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(handle)
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder that its user alone can use, mode 0700, and return it.
+
+    Raises
+    ------
+    EvrouteError
+        If it exists and belongs to another user, or others can write it.
+    OSError
+        If it cannot be made.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.stat()
+    if fcntl is not None and found.st_uid != os.getuid():
+        raise EvrouteError(f"{path} belongs to another user; choose a folder of your own")
+    if fcntl is not None and found.st_mode & 0o022:
+        raise EvrouteError(f"other users can write {path}; run: chmod 700 {path}")
+    return path
+
+
+def _temporary(path: Path) -> tuple[int, Path]:
+    """Make and lock a temporary file beside ``path``; return its handle and its path."""
+    while True:
+        handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}{_MARK}", suffix=path.suffix)
+        if fcntl is None:
+            os.close(handle)  # Windows renames no open file
+            return handle, Path(name)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if Path(name).exists():
+            return handle, Path(name)
+        os.close(handle)  # another writer deleted it before it was locked
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:

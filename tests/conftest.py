@@ -1,9 +1,15 @@
-"""Networks that tests share: tiny ones made by hand, the embedded one, and the cities where their data is."""
+"""Shared networks: small ones built by hand, the embedded one, and cities if their data exist."""
 
 import os
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 # small matrices, several workers: more BLAS threads than one only get in each other's way
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -12,6 +18,8 @@ import numpy as np
 import pytest
 
 from evroute.network.road_network import RoadNetwork, Source
+
+PATIENCE_S = 120
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +31,7 @@ def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Never touch the user's cache; workers of one run share theirs, so that a city is built once."""
+    """Keep the user's cache untouched; workers of one run share a cache for city networks."""
     root = tmp_path_factory.getbasetemp()
     shared = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     os.environ["EVROUTE_CACHE_DIR"] = str(shared / "evroute-cache")
@@ -39,15 +47,19 @@ def make_network(
 ) -> RoadNetwork:
     """Return a network of straight edges (id, tail, head) over junctions (x, y, z) in metres.
 
-    Every pair of edges that meet may turn, save straight back along the same two junctions. Lengths are the 3-D
-    distances unless given.
+    Every pair of edges that meet may turn, save straight back along the same two junctions. Lengths
+    are the 3-D distances unless given.
     """
     n = len(edges)
     x, y, z = (np.array(column, dtype=float) for column in zip(*positions, strict=True))
     tail = np.array([e[1] for e in edges])
     head = np.array([e[2] for e in edges])
-    straight = np.sqrt((x[head] - x[tail]) ** 2 + (y[head] - y[tail]) ** 2 + (z[head] - z[tail]) ** 2)
-    turns = [(a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and tail[a] != head[b]]
+    straight = np.sqrt(
+        (x[head] - x[tail]) ** 2 + (y[head] - y[tail]) ** 2 + (z[head] - z[tail]) ** 2
+    )
+    turns = [
+        (a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and tail[a] != head[b]
+    ]
     return RoadNetwork(
         name=name,
         edge_id=tuple(e[0] for e in edges),
@@ -78,11 +90,17 @@ def _make_network() -> Callable[..., RoadNetwork]:
 
 
 @pytest.fixture
-def hill() -> RoadNetwork:
-    """A way over a hill and a longer level way round it, both from ``in`` to ``out``, and a road back.
+def hill(toy_hill: RoadNetwork) -> RoadNetwork:
+    """Return `toy_hill`."""
+    return toy_hill
 
-    in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m apart along x; the
-    hilltop is 40 m high; the way round is 2,400 m long.
+
+@pytest.fixture(scope="session")
+def toy_hill() -> RoadNetwork:
+    """A way over a hill and a longer level way, both from ``in`` to ``out``, and a road back.
+
+    in -> (over: up, down | round: east, west) -> out -> home -> in. Junctions 1..4 lie 1,000 m
+    apart along x; the hilltop is 40 m high; the way round is 2,400 m long.
     """
     positions = [
         (0.0, 0.0, 0.0),
@@ -107,7 +125,7 @@ def hill() -> RoadNetwork:
 
 @pytest.fixture
 def hilly() -> Callable[[int], RoadNetwork]:
-    """Offer random networks by seed: junctions up to 120 m high within a kilometre, streets one-way or two-way."""
+    """Random networks by seed: junctions up to 120 m high within 1 km, one- or two-way streets."""
 
     n_junctions, n_streets = 7, 12
 
@@ -115,7 +133,10 @@ def hilly() -> Callable[[int], RoadNetwork]:
         rng = np.random.default_rng(seed)
         positions = rng.uniform([0, 0, 0], [1000, 1000, 120], size=(n_junctions, 3))
         streets = [(k, k + 1) for k in range(n_junctions - 1)]
-        streets += [tuple(rng.choice(n_junctions, 2, replace=False)) for _ in range(n_streets - len(streets))]
+        streets += [
+            tuple(rng.choice(n_junctions, 2, replace=False))
+            for _ in range(n_streets - len(streets))
+        ]
         edges = []
         for k, (a, b) in enumerate(streets):
             edges.append((f"{k}+", int(a), int(b)))
@@ -168,8 +189,47 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
-    flags = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)]
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--no-first-run",
+        *(f"--disable-{what}" for what in quiet),
+    ]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=str(chromium), args=flags)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="module")
+def dashboard_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the dashboard of a module was started, and keeps its runs."""
+    return tmp_path_factory.mktemp("dashboard")
+
+
+@pytest.fixture(scope="module")
+def dashboard(dashboard_folder: Path) -> Iterator[str]:
+    """The address of a dashboard started as a user does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
+    command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
+    with (dashboard_folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            command, cwd=dashboard_folder, env=environment, stdout=log, stderr=log
+        )
+        try:
+            for _ in range(2 * PATIENCE_S):
+                try:
+                    with urlopen(f"{address}/_stcore/health"):
+                        break
+                except URLError:
+                    time.sleep(0.5)
+            else:
+                pytest.fail("the dashboard does not answer")
+            yield address
+        finally:
+            server.terminate()
+            server.wait(PATIENCE_S)

@@ -1,9 +1,12 @@
 """What the pages print works: commands and snippets run, options exist, links lead somewhere.
 
-Blocks of ``sh`` and ``python`` on the pages of `RUN` are carried out in their order, in one folder for each page;
-``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment ``<!-- not run: why -->`` before a
-block means that its commands are only parsed, as every other command of ``evroute`` on any page is. Of the README,
-plans and reports are carried out, and simulations at a short horizon.
+Blocks of ``sh`` and ``python`` on the pages of `RUN` are carried out in their order, in one folder
+for each page; ``csv`` and ``toml`` blocks with a ``title`` are written there first. A comment
+``<!-- not run: why
+-->`` before a block means that its commands are only parsed, as every other command of ``evroute``
+on any page is. Of the README, plans and reports are carried out, and simulations at a short
+horizon. Of ``console`` blocks whose commands begin with ``$``, the lines below a command must be
+printed by it in that order; ``...`` stands for lines left out.
 """
 
 import os
@@ -23,9 +26,11 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 RUN = sorted(ROOT / page for page in ["README.md", "docs/tutorial.md", "docs/own-trips.md"])
 RUN += sorted((ROOT / "docs/how-to").glob("*.md"))
 _BLOCK = re.compile(
-    r"(?P<skip><!-- not run: [^\n]+-->\n)?^```(?P<kind>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
+    r"(?P<skip><!-- not run: [^\n]+-->\n)?^```(?P<kind>\w+)(?: "
+    r"title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LINK = re.compile(r"\]\((?P<target>[^()\s#:]*)(?:#(?P<anchor>[^()\s]+))?\)")
 _OWN = {"make", "export", "python", "pip", "pytest"}
 
@@ -39,7 +44,8 @@ def blocks(page: Path) -> Iterator[re.Match[str]]:
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    for line in text.replace("\\\n", " ").splitlines():
+    lines = text.replace("\\\n", " ").splitlines()
+    for line in [line[2:] for line in lines if line.startswith("$ ")] or lines:
         if words := shlex.split(line, comments=True):
             yield words
 
@@ -54,14 +60,27 @@ def check_command(words: list[str]) -> None:
         if rest[0] not in groups:
             break
         at, rest = groups[rest[0]], rest[1:]
-    known = {each.name or each.callback.__name__.replace("_", "-"): each.callback for each in at.registered_commands}
+    known = {
+        each.name or each.callback.__name__.replace("_", "-"): each.callback
+        for each in at.registered_commands
+    }
     assert rest[0] in known, f"there is no command '{' '.join(words)}'"
     options = {"--help"}
     for parameter in signature(known[rest[0]], eval_str=True).parameters.values():
         info = get_args(parameter.annotation)[1]
-        declared = (info.default, *(info.param_decls or ())) if isinstance(info.default, str) else info.param_decls
-        options |= {each for one in declared or (f"--{parameter.name.replace('_', '-')}",) for each in one.split("/")}
-    unknown = [word for word in rest[1:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options]
+        declared = (
+            (info.default, *(info.param_decls or ()))
+            if isinstance(info.default, str)
+            else info.param_decls
+        )
+        options |= {
+            each
+            for one in declared or (f"--{parameter.name.replace('_', '-')}",)
+            for each in one.split("/")
+        }
+    unknown = [
+        word for word in rest[1:] if re.fullmatch(r"--[a-z][a-z-]*", word) and word not in options
+    ]
     assert not unknown, f"'{' '.join(words)}' has no {unknown[0]}"
 
 
@@ -81,7 +100,9 @@ def test_commands_have_the_options_that_pages_give_them(page):
                 if words[0] == "evroute":
                     check_command(words)
                 elif words[0] == "make":
-                    assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+                    assert re.search(
+                        rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
+                    )
                 else:
                     assert words[0] in _OWN, f"nobody checks '{' '.join(words)}'"
         elif block["kind"] == "toml":
@@ -92,7 +113,11 @@ def test_commands_have_the_options_that_pages_give_them(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
-    written = {"docs/reference/command-line.md", "docs/reference/toml.md", "docs/reference/methods.md"}
+    written = {
+        "docs/reference/command-line.md",
+        "docs/reference/toml.md",
+        "docs/reference/methods.md",
+    }
     for link in _LINK.finditer(page.read_text(encoding="utf-8")):
         target = (page.parent / link["target"]).resolve() if link["target"] else page
         if target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in written:
@@ -102,12 +127,23 @@ def test_links_lead_somewhere(page):
             assert link["anchor"] in slugs(target), f"{link[0]} has no such anchor"
 
 
+def test_numbers_of_the_readme_stand_on_the_page_that_their_row_links():
+    rows = re.findall(r"^\|.*\]\(docs/figures.*$", (ROOT / "README.md").read_text("utf-8"), re.M)
+    assert len(rows) > 10
+    for row in rows:
+        page = _LINK.search(row)["target"]
+        known = set(_NUMBER.findall((ROOT / page).read_text(encoding="utf-8")))
+        answer = " ".join(cell for cell in row.split(" | ")[1:] if page not in cell)
+        assert set(_NUMBER.findall(answer)) <= known, f"{page} lacks a number of: {row}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=name)
-def test_pages_run(page, tmp_path, monkeypatch):
+def test_pages_run(page, tmp_path, monkeypatch, capsys):
     from evroute.cli import main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "data").symlink_to(ROOT / "data")
     scope: dict[str, Any] = {"__name__": "page"}
     monkeypatch.setitem(sys.modules, "page", type(sys)("page"))
@@ -120,7 +156,8 @@ def test_pages_run(page, tmp_path, monkeypatch):
             continue
         if block["kind"] == "python":
             exec(compile(block["text"], name(page), "exec"), scope)
-        elif block["kind"] == "sh":
+        elif block["kind"] == "sh" or block["text"].startswith("$ "):
+            capsys.readouterr()
             for words in commands(block["text"]):
                 if words[0] != "evroute":
                     continue
@@ -128,6 +165,10 @@ def test_pages_run(page, tmp_path, monkeypatch):
                 with pytest.raises(SystemExit) as end:
                     main()
                 assert not end.value.code, " ".join(words)
+            printed = iter(capsys.readouterr().out.splitlines())
+            for line in block["text"].splitlines() if block["kind"] == "console" else ():
+                if not line.startswith("$ ") and line != "...":
+                    assert any(line == each.rstrip() for each in printed), f"not printed: {line}"
 
 
 def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):
@@ -143,7 +184,9 @@ def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", [*words.split(), "--help"])
         with pytest.raises(SystemExit):
             main()
-        told = set(re.findall(r"^\s+(?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.M)) - {"--help"}
+        told = set(re.findall(r"^\s+(?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.M)) - {
+            "--help"
+        }
         assert told <= set(re.findall(r"--[a-z-]+", text)), words
 
 
@@ -151,7 +194,16 @@ def test_the_site_builds_without_a_warning(tmp_path, monkeypatch):
     pytest.importorskip("material")
     import subprocess
 
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr

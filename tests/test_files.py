@@ -1,11 +1,23 @@
 """Files are replaced whole, or not at all."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from evroute.errors import EvrouteError
+from evroute.files import private_folder, replacing
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
 from evroute.files import replacing
+with replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -50,3 +62,40 @@ def test_a_new_file_has_the_permissions_that_the_user_gives_new_files(tmp_path: 
     with replacing(path) as temporary:
         temporary.touch()
     assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_the_next_writer_deletes_what_a_killed_one_left(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a.npz"], check=False)
+    assert done.returncode == -9
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".a.npz.evroute-")
+    mine = tmp_path / ".a.npz.backup.npz"
+    mine.touch()
+    with replacing(tmp_path / "b.txt") as temporary:
+        temporary.write_text("whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [mine.name, "b.txt"]
+
+
+def test_a_writer_deletes_no_file_that_another_one_writes(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a.txt") as first:
+        first.write_text("first")
+        with replacing(tmp_path / "a.txt") as second:
+            second.write_text("second")
+        assert first.exists()
+    assert (tmp_path / "a.txt").read_text() == "first"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_private_folder_is_its_users_alone(tmp_path: Path) -> None:
+    made = private_folder(tmp_path / "above" / "cache")
+    assert made.stat().st_mode & 0o777 == 0o700
+    assert private_folder(made) == made
+    made.chmod(0o777)
+    with pytest.raises(EvrouteError, match=f"other users can write {made}; run: chmod 700 {made}"):
+        private_folder(made)
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(EvrouteError, match="belongs to another user"):
+        private_folder(tmp_path)

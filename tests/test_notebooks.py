@@ -11,7 +11,13 @@ ROUNDS = 8
 
 
 def test_all_five_are_there() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["engines", "kernels", "luxembourg", "monaco", "worlds"]
+    assert [path.stem for path in NOTEBOOKS] == [
+        "engines",
+        "kernels",
+        "luxembourg",
+        "monaco",
+        "worlds",
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -27,8 +33,12 @@ def test_it_runs_from_the_first_cell_to_the_last(path, tmp_path, monkeypatch) ->
     monkeypatch.setenv("EVROUTE_NOTEBOOK_ROUNDS", str(ROUNDS))
     monkeypatch.setenv("EVROUTE_NOTEBOOK_RUNS", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}
+    ).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert not [output for output in shown if output.get("name") == "stderr"]
-    pictures = [output for output in shown if {"image/svg+xml", "text/html"} & output.get("data", {}).keys()]
+    pictures = [
+        output for output in shown if {"image/svg+xml", "text/html"} & output.get("data", {}).keys()
+    ]
     assert len(pictures) >= 3

@@ -4,13 +4,26 @@ from typing import Any
 
 import streamlit as st
 from cache import RUNS, choose_known_network, methods, network, price_s, telling_trip
+from literal import literal
 from maps import show_map
 from pydantic import ValidationError
-from simulations import WITHOUT_A_FILE, folder_name, is_running, own_world, progress, start, stop
+from simulations import (
+    WITHOUT_A_FILE,
+    folder_name,
+    is_running,
+    own_world,
+    progress,
+    running,
+    start,
+    stop,
+    trouble,
+)
 from state import key, starting
 
 from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment
+from evroute.experiments.runs import RunFolder
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.charts import beta, cumulative_regret, has_beta, saving
@@ -18,10 +31,8 @@ from evroute.report.maps import visits_layer
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.report.words import learned
-from evroute.simulation.demand.demand import is_file
-from evroute.simulation.experiment import Experiment
-from evroute.simulation.runs import RunFolder
-from evroute.simulation.worlds.world import shipped_worlds
+from evroute.worlds.demand.demand import is_file
+from evroute.worlds.world import shipped_worlds
 
 DEFAULT_METHODS = ["GP-TS", "BI-TS", "BI-UCB"]
 REDRAW_S = 2.0
@@ -36,11 +47,12 @@ def main() -> None:
     )
     try:
         experiment = ask()
-        if experiment is None:
-            return
-        watch(experiment, RunFolder(RUNS / folder_name(experiment)))
+        folder = None if experiment is None else RunFolder(RUNS / folder_name(experiment))
+        others([each for each in running(RUNS) if each != folder])
+        if experiment is not None and folder is not None:
+            watch(experiment, folder)
     except (EvrouteError, OSError) as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
 
 
 def ask() -> Experiment | None:
@@ -53,7 +65,10 @@ def ask() -> Experiment | None:
         named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
         starting("own_trip", "")
         own = st.text_input(
-            "And one of your own", key=key("own_trip"), placeholder="PLACE to PLACE", help="Or: random 2-5 km"
+            "And one of your own",
+            key=key("own_trip"),
+            placeholder="PLACE to PLACE",
+            help="Or: random 2-5 km",
         )
         world = ask_world()
         known = [label for label in DEFAULT_METHODS if label in methods()]
@@ -84,7 +99,7 @@ def ask() -> Experiment | None:
             world=(world,),
         )
     except ValidationError as error:
-        st.error(f"{error.errors()[0]['msg']}.")
+        st.error(literal(f"{error.errors()[0]['msg']}."))
         return None
 
 
@@ -110,39 +125,61 @@ def ask_world() -> Any:
     return world if file is None else own_world(file.getvalue())
 
 
+def others(folders: list[RunFolder]) -> None:
+    """Show the simulations that run besides the one of this page, each with a button to stop it."""
+
+    @st.fragment(run_every=REDRAW_S if folders else None)
+    def live() -> None:
+        for folder in folders:
+            if not is_running(folder):
+                st.rerun()
+            name, button = st.columns([3, 1])
+            share, words = progress(folder)
+            name.progress(share, literal(f"{folder.path}: {words}"))
+            key, stop_label = f"stop:{folder.path.name}", f"Stop {folder.path.name}"
+            if button.button(literal(stop_label), key=key, width="stretch"):
+                stop(folder)
+                st.rerun()
+
+    live()
+
+
 def watch(experiment: Experiment, folder: RunFolder) -> None:
     """Tell the price, offer the buttons, and show what is finished: anew every other second while it runs."""
     runs = list(experiment.runs())
-    left, running = [run for run in runs if not folder.is_finished(run)], is_running(folder)
+    left, works = [run for run in runs if not folder.is_finished(run)], is_running(folder)
     done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
     st.write(
-        f"{len(runs)} runs of {experiment.horizon} trips take about **{max(price_s(experiment), 1):.0f} s** from the "
-        f"start. {done}They are kept in `{folder.path}`."
+        f"{len(runs):d} runs of {experiment.horizon:d} trips take about "
+        f"**{max(price_s(experiment), 1):.0f} s** from the start. "
+        f"{literal(f'{done}They are kept in {folder.path}.')}"
     )
     go, halt, _ = st.columns([1, 1, 3])
     verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Run"
-    if go.button(verb, type="primary", disabled=running or not left, key="go", width="stretch"):
+    if go.button(
+        literal(verb), type="primary", disabled=works or not left, key="go", width="stretch"
+    ):
         start(experiment, folder)
         st.rerun()
-    if halt.button("Stop", disabled=not running, key="stop", width="stretch"):
+    if halt.button("Stop", disabled=not works, key="stop", width="stretch"):
         stop(folder)
         st.rerun()
 
-    @st.fragment(run_every=REDRAW_S if running else None)
+    @st.fragment(run_every=REDRAW_S if works else None)
     def live() -> None:
-        share, told, trouble = progress(folder)
-        if running and not is_running(folder):
+        if works and not is_running(folder):
             st.rerun()
-        if running:
-            st.progress(share, told)
-        if trouble:
-            st.error(f"{trouble}.")
+        if works:
+            share, row = progress(folder)
+            st.progress(share, literal(row))
+        elif failed := trouble(folder):
+            st.error(literal(f"{failed}."))
         if folder.finished_runs():
             try:
-                found(experiment, folder, finished=not running)
+                found(experiment, folder, finished=not works)
             except EvrouteError as error:
-                if not running:  # else a damaged part is about to be run again
-                    st.error(f"{error}.")
+                if not works:  # else a damaged part is about to be run again
+                    st.error(literal(f"{error}."))
 
     live()
 
@@ -150,22 +187,30 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
 def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     """Show what the finished runs found: in words, as curves, as a map of the roads driven, and in numbers."""
     rounds = read_rounds(folder)
-    for sentence in learned(rounds) if finished else ():
-        st.success(sentence)
+    for finding in learned(rounds) if finished else ():
+        st.success(literal(finding))
     left, right = st.columns(2)
     left.altair_chart(cumulative_regret(rounds), width="content", theme=None)
     right.altair_chart(saving(rounds), width="content", theme=None)
-    right.caption("Eq. 8 is the physics alone: below the dotted line a method saves energy against it.")
+    right.caption(
+        "Eq. 8 is the physics alone: below the dotted line a method saves energy against it."
+    )
     explored(experiment, folder, rounds)
     if has_beta(rounds):
         st.altair_chart(beta(rounds), width="content", theme=None)
-        st.caption("Beta: how far from what it expects a method with confidence bounds still hopes to find less.")
-    st.dataframe(final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True)
+        st.caption(
+            "Beta: how far from what it expects a method with confidence bounds still hopes to find less."
+        )
+    st.dataframe(
+        final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True
+    )
 
 
 def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
     left, middle, right = st.columns(3)
-    method = left.selectbox("Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver"))
+    method = left.selectbox(
+        "Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver")
+    )
     trip = middle.selectbox("on trip", list(dict.fromkeys(rounds["trip"])), key=key("driven_trip"))
     last = experiment.horizon
     starting(f"driven_until:{last}", last, (1, last))

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 from cache import choose_belief, choose_network, planner
+from literal import literal
 from maps import show_map
 from state import key, starting
 
@@ -31,7 +32,7 @@ def main() -> None:
             folder, run = choose_belief(roads)
         believed = planner(roads, vehicle, DrivingConditions(), folder, run)
     except (EvrouteError, OSError) as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
         return
     layers = layers_of(roads, believed)
     starting("layer", next(iter(layers)), list(layers))
@@ -42,20 +43,24 @@ def main() -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("How much road is like that", anchor=False)
-        st.altair_chart(distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch")
+        st.altair_chart(
+            distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch"
+        )
     with right:
         st.subheader("What the source tells, and lacks", anchor=False)
         tell_source(roads)
-    if believed.model is not None:
+    if (posterior := believed.edge_posterior) is not None:
         st.subheader("Roads that differ most from physics", anchor=False)
-        st.caption("z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance.")
-        table = differences(believed.model, believed.arms, roads).head(MOST_ROADS)
+        st.caption(
+            "z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance."
+        )
+        table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
         st.dataframe(table.style.format(precision=1), hide_index=True)
 
 
 def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
     """Return what can be shown of every edge, (n,) each, by title with its unit."""
-    prior, per_km = believed.prior, 1000 / roads.length_m
+    prior, per_km = believed.space.edges.prior(), 1000 / roads.length_m
     layers = {
         "incline (%)": 100 * np.tan(roads.incline_rad),
         "speed limit (km/h)": 3.6 * roads.speed_mps,
@@ -63,8 +68,7 @@ def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
         "energy by physics (Wh per km)": prior.mean_wh * per_km,
         "prior uncertainty (Wh per km)": prior.std_wh * per_km,
     }
-    if believed.model is not None:
-        belief = believed.model.posterior(believed.arms)
+    if (belief := believed.edge_posterior) is not None:
         layers |= {
             "energy as learned (Wh per km)": belief.mean_wh * per_km,
             "learned minus physics (Wh per km)": (belief.mean_wh - prior.mean_wh) * per_km,
@@ -77,14 +81,14 @@ def tell_source(roads: RoadNetwork) -> None:
     """Tell where the roads are from, and what was missing, imputed or mended."""
     told = summary(roads)
     st.write(
-        f"**{told['name']}**: {told['edges']:,} edges, {told['junctions']:,} junctions, {told['turns']:,} turns, "
-        f"{told['length_m'] / 1000:,.0f} km, from {told['source']}."
+        f"**{literal(told['name'])}**: {told['edges']:,} edges, {told['junctions']:,} junctions, "
+        f"{told['turns']:,} turns, {told['length_m'] / 1000:,.0f} km, from {literal(told['source'])}."
     )
     smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
-    st.write(f"Heights: {told['elevation']}; {smoothing}.")
+    st.write(f"Heights: {literal(told['elevation'])}; {literal(smoothing)}.")
     for note in told["notes"]:
-        st.write(f"- {note}")
-    st.caption(told["attribution"])
+        st.write(f"- {literal(note)}")
+    st.caption(literal(told["attribution"]))
 
 
 main()

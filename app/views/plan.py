@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 from cache import planner
 from corrected import after_trip, correction_of
+from literal import literal, sentence
 from maps import show_map
 from pydantic import ValidationError
 from request import Request, ask, link_of, take_click, tell_prices
@@ -21,6 +22,7 @@ from evroute.report.maps import route_classes, route_layers, spots_layer
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.table import parts_table, plan_table
 from evroute.report.words import lowest_charge, why
+from evroute.text import slug
 
 MAP_HEIGHT = 560
 PROFILE_HEIGHT = 240
@@ -59,7 +61,10 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
     if is_waiting(request):
         if not request.by_click:
             return None, "write where from and where to, each an edge id or LAT,LON"
-        return None, "now click where to go" if request.places else "click on the map where to start"
+        return (
+            None,
+            "now click where to go" if request.places else "click on the map where to start",
+        )
     try:
         origin, *via, destination = stops(request.network, request.trip, request.places)
         return planner_of(request).plan(
@@ -79,9 +84,16 @@ def planner_of(request: Request) -> Planner:
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
-            request.network, request.vehicle, request.conditions, request.folder, request.run, request.guarantee
+            request.network,
+            request.vehicle,
+            request.conditions,
+            request.folder,
+            request.run,
+            request.guarantee,
         )
-    return Planner(request.network, request.vehicle, corrected.model, conditions=request.conditions)
+    return Planner(
+        request.network, request.vehicle, corrected.belief, conditions=request.conditions
+    )
 
 
 def draw_map(request: Request, plan: Plan | None) -> None:
@@ -100,10 +112,6 @@ def draw_map(request: Request, plan: Plan | None) -> None:
         height=MAP_HEIGHT,
         on_click=partial(take_click, widget),
     )
-
-
-def sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def show(request: Request, plan: Plan) -> None:
@@ -125,11 +133,15 @@ def show(request: Request, plan: Plan) -> None:
     after_trip(request, plan)
     with st.expander("In numbers"):
         st.table(parts_table(plan).style.format(precision=3))
-        st.caption(f"Least energy: {plan.proof}.")
+        st.caption(f"Least energy: {literal(plan.proof)}.")
     columns = st.columns(3)
-    name = f"{roads.name}-route"
-    columns[0].download_button("GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore")
-    columns[1].download_button("GPX", partial(route_gpx, roads, plan), f"{name}.gpx", on_click="ignore")
+    name = f"{slug(roads.name)}-route"
+    columns[0].download_button(
+        "GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore"
+    )
+    columns[1].download_button(
+        "GPX", partial(route_gpx, roads, plan), f"{name}.gpx", on_click="ignore"
+    )
     columns[2].caption("The address of this page reopens this plan.")
     write_link(link_of(request))
 
@@ -146,7 +158,10 @@ def warn(plan: Plan) -> None:
     at_most = plan.battery.percent(greatest_start_wh(plan.battery.capacity_wh, least.edge_wh))
     advice = f"; starting with {at_most:.0f} % or less would waste none" if at_most > 0 else ""
     st.warning(
-        f"{energy_text(least.charge.lost_wh)} that the descent gives back do not fit into the battery{advice}."
+        sentence(
+            f"{energy_text(least.charge.lost_wh)} that the descent gives back do not fit into the "
+            f"battery{advice}"
+        )
     )
 
 
@@ -162,14 +177,17 @@ def tell_belief(plan: Plan, inflation: float) -> None:
         told.append(f"arriving with {low:.1f} to {high:.1f} %")
         told.append(f"never below the reserve in {charge.never_below_reserve:.1%} of the trips")
     if bound := least.guarantee:
-        st.write(f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by {bound.assumes}.")
+        st.write(
+            f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by "
+            f"{literal(bound.assumes)}."
+        )
     if told:
-        st.write(f"The belief expects {', '.join(told)}.")
+        st.write(sentence(f"the belief expects {', '.join(told)}"))
         if abs(inflation - 1) > NOTABLE:
             missed, width = ("too often", "wider") if inflation > 1 else ("too seldom", "narrower")
             st.caption(
-                f"The trips that taught it fell outside its bands {missed}: they are drawn {inflation:.2f} times "
-                f"as wide, so {width}."
+                f"The trips that taught it fell outside its bands {literal(missed)}: they are drawn "
+                f"{inflation:.2f} times as wide, so {literal(width)}."
             )
 
 

@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from cache import RUNS, network, run_folders
+from literal import literal, sentence
 from state import key, starting
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
@@ -19,7 +21,6 @@ from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.report.words import learned
-from evroute.simulation.runs import RunFolder
 
 MOST_MAPS = 8
 WIDTH_PER_MAP = 300
@@ -33,8 +34,12 @@ def main() -> None:
         st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
         return
     starting("compared", folders[:1])
-    st.session_state[key("compared")] = [each for each in st.session_state[key("compared")] if each in folders]
-    chosen = st.sidebar.multiselect("Saved runs", folders, key=key("compared"), help="Several are compared.")
+    st.session_state[key("compared")] = [
+        each for each in st.session_state[key("compared")] if each in folders
+    ]
+    chosen = st.sidebar.multiselect(
+        "Saved runs", folders, key=key("compared"), help="Several are compared."
+    )
     if not chosen:
         st.info("Choose at least one folder of runs.")
         return
@@ -44,7 +49,7 @@ def main() -> None:
             folder = RunFolder(RUNS / name)
             shown.append((folder, folder.manifest(), read_rounds(folder)))
         except EvrouteError as error:
-            st.error(f"{error}.")
+            st.error(literal(f"{error}."))
     if shown:
         compare(shown)
         for folder, manifest, rounds in shown:
@@ -59,14 +64,18 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
         several = len(shown) > 1
         frames.append(
             rounds.assign(
-                method=[prefix + method for method in rounds["method"]] if several else rounds["method"],
+                method=[prefix + method for method in rounds["method"]]
+                if several
+                else rounds["method"],
                 run=prefix + rounds["run"],
             )
         )
-        timings.append(read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"]))
+        timings.append(
+            read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
+        )
     together = pd.concat(frames, ignore_index=True)
-    for sentence in learned(together):
-        st.success(sentence)
+    for finding in learned(together):
+        st.success(literal(finding))
     figure(cumulative_regret(together), "regret")
     figure(saving(together), "saving")
     if has_beta(together):
@@ -76,7 +85,9 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     show_calibration(together)
     show_reserve(together)
     left, right = st.columns(2)
-    left.download_button("This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore")
+    left.download_button(
+        "This table (CSV)", table.to_csv(index=False), "final.csv", "text/csv", on_click="ignore"
+    )
     rows = partial(together.to_csv, index=False)
     right.download_button("All rounds (CSV)", rows, "rounds.csv", "text/csv", on_click="ignore")
 
@@ -85,7 +96,11 @@ def figure(chart: Any, name: str) -> None:
     """Show a figure, and offer it for papers."""
     st.altair_chart(chart, width="content", theme=None)
     st.download_button(
-        f"Figure: {name} (SVG)", partial(svg, chart), f"{name}.svg", "image/svg+xml", on_click="ignore"
+        f"Figure: {literal(name)} (SVG)",
+        partial(svg, chart),
+        f"{name}.svg",
+        "image/svg+xml",
+        on_click="ignore",
     )
 
 
@@ -116,43 +131,66 @@ def show_reserve(rounds: pd.DataFrame) -> None:
 def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -> None:
     """Show the roads driven up to a round, and offer the report and the manifest of one folder."""
     name = folder.path.name
-    with st.expander(f"{name}: roads driven, report, configuration", expanded=True):
-        playing = st.toggle("Play", key=f"play:{name}", help="Watch the roads driven, trip by trip.")
-        st.fragment(explored, run_every=FRAME_S if playing else None)(folder, manifest, rounds, playing=playing)
+    with st.expander(f"{literal(name)}: roads driven, report, configuration", expanded=True):
+        playing = st.toggle(
+            "Play", key=f"play:{name}", help="Watch the roads driven, trip by trip."
+        )
+        st.fragment(explored, run_every=FRAME_S if playing else None)(
+            folder, manifest, rounds, playing=playing
+        )
         left, right = st.columns(2)
         if left.button("Make the report", key=f"make:{name}"):
             with st.spinner("Drawing …"):
-                st.session_state[f"report:{name}"] = build_page(folder).html
-        if html := st.session_state.get(f"report:{name}"):
-            left.download_button("Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}")
-        right.download_button("Manifest (JSON)", json.dumps(manifest, indent=2), f"{name}.json", key=f"told:{name}")
+                st.session_state[f"report:{name}"] = len(rounds), build_page(folder).html
+        made_of, html = st.session_state.get(f"report:{name}", (0, ""))
+        if made_of == len(rounds):  # else of fewer runs than there are now
+            left.download_button(
+                "Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}"
+            )
+        right.download_button(
+            "Manifest (JSON)", json.dumps(manifest, indent=2), f"{name}.json", key=f"told:{name}"
+        )
         st.json(manifest["configuration"], expanded=False)
 
 
-def explored(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool) -> None:
+def explored(
+    folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool
+) -> None:
     """Show which roads the methods drove up to a trip: while it plays, a step further at each call."""
     name, last = folder.path.name, max(int(rounds["t"].max()), 2)
     left, right = st.columns(2)
     pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
-    network_name, trip = left.selectbox("Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}"))
+    network_name, trip = left.selectbox(
+        "Roads driven on", pairs, format_func=" ".join, key=key(f"explored:{name}")
+    )
     at = starting(f"until:{name}", last, (1, last))
     if playing:
-        st.session_state[key(f"until:{name}")] = 1 if at >= last else min(last, at + max(1, last // FRAMES))
+        st.session_state[key(f"until:{name}")] = (
+            1 if at >= last else min(last, at + max(1, last // FRAMES))
+        )
     until = right.slider("up to trip", 1, last, key=key(f"until:{name}"))
     here = rounds[(rounds["network"] == network_name) & (rounds["trip"] == trip)]
     try:
         roads = network(network_name)
         if roads.digest != manifest["networks"].get(network_name):
-            st.info(f"The network '{network_name}' of today is not the one that was driven.")
+            st.info(
+                sentence(f"the network '{network_name}' of today is not the one that was driven")
+            )
             return
         runs_of = here.groupby("method")["run"].unique()
         shown = list(method_styles(here))[:MOST_MAPS]
-        visits = {method: read_visits(folder, runs_of[method], roads.n_edges, until=until) for method in shown}
+        visits = {
+            method: read_visits(folder, runs_of[method], roads.n_edges, until=until)
+            for method in shown
+        }
         ever = read_visits(folder, runs_of[shown].explode(), roads.n_edges)
         title = f"{network_name} {trip}, trips 1 to {until}"
-        st.image(png(visits_chart(roads, visits, title, around=ever)), width=WIDTH_PER_MAP * min(len(visits), 4))
+        st.image(
+            png(visits_chart(roads, visits, title, around=ever)),
+            width=WIDTH_PER_MAP * min(len(visits), 4),
+        )
     except EvrouteError as error:
-        st.error(f"{error}.")
+        st.error(literal(f"{error}."))
 
 
 main()

@@ -3,7 +3,8 @@
     pip download --no-deps nrel.routee.compass==0.19.5
     python data/denver/build.py nrel_routee_compass-0.19.5-*.whl
 
-The wheel is read as a zip file and never installed. See README.md beside this script for the attribution.
+The wheel is read as a zip file and never installed. See README.md beside this script for the
+attribution.
 """
 
 import argparse
@@ -28,14 +29,17 @@ FOLDER = "nrel/routee/compass/resources/downtown_denver_example"
 CRS = "EPSG:32613"  # WGS 84 / UTM zone 13N
 SMOOTHING_M = 0.0  # the heights are smooth as they come: no edge is steeper than 7 %
 ATTRIBUTION = (
-    "map data (c) OpenStreetMap contributors (ODbL 1.0); prepared by the National Renewable Energy Laboratory for "
+    "map data (c) OpenStreetMap contributors (ODbL 1.0); prepared by the National Renewable Energy "
+    "Laboratory for "
     "RouteE Compass (BSD-3-Clause)"
 )
 
 
 def main() -> None:
     """Read the wheel named on the command line and write network.npz beside this script."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheel", type=Path)
     wheel = parser.parse_args().wheel
     network = read(wheel)
@@ -43,7 +47,10 @@ def main() -> None:
     network = replace(network, elevation_m=elevation.fill(network, network.elevation_m, on_ground))
     network = catalog.build(network, smoothing_m=SMOOTHING_M)
     store.save(network, Path(__file__).with_name("network.npz"))
-    print(f"{network.n_edges} edges, {len(network.turns)} turns, {network.length_m.sum() / 1000:.1f} km")
+    print(
+        f"{network.n_edges} edges, {len(network.turns)} turns, {network.length_m.sum() / 1000:.1f} "
+        "km"
+    )
 
 
 def read(wheel: Path) -> RoadNetwork:
@@ -57,7 +64,9 @@ def read(wheel: Path) -> RoadNetwork:
 
     to_plane = Transformer.from_crs("EPSG:4326", CRS, always_xy=True)
     x_m, y_m = to_plane.transform(*np.array([(v["x"], v["y"]) for v in vertices], dtype=float).T)
-    points, owner = shapely.get_coordinates(shapely.from_wkt([e["geometry"] for e in edges]), return_index=True)
+    points, owner = shapely.get_coordinates(
+        shapely.from_wkt([e["geometry"] for e in edges]), return_index=True
+    )
     shape_x_m, shape_y_m = to_plane.transform(*points.T)
     straight_m = np.hypot(x_m[head] - x_m[tail], y_m[head] - y_m[tail])
     turns = meeting_turns(tail, head)
@@ -89,7 +98,8 @@ def read(wheel: Path) -> RoadNetwork:
             attribution=ATTRIBUTION,
             elevation="elevation column of the wheel's vertices, straight along bridges",
             notes=(
-                "no turn restrictions in the source: all turns are legal, U-turns at dead ends alone",
+                "no turn restrictions in the source: all turns are legal, U-turns at dead ends "
+                "alone",
                 controls.note(control),
             ),
         ),

@@ -1,6 +1,7 @@
-"""Pages that are written as the site is built: the command line, TOML keys, models and indices, from the code itself.
+"""Reference pages generated from the code: command line, TOML keys, models and indices.
 
-Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to where they go.
+Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to
+where they go.
 """
 
 import dataclasses
@@ -32,7 +33,8 @@ OUTSIDE = {
 """Pages from elsewhere in the repository, and where they lie in the site."""
 
 _FIELD = re.compile(r"(?:^|(?<=  |; ))(?P<names>[A-Za-z]\w*(?:, [A-Za-z]\w*)*): ", re.M)
-_SECTION = re.compile(r"\n\n?(?:Raises|Parameters|Returns|Examples)\n-+")
+_SECTION = re.compile(r"\n\n?(?:Raises|Parameters|Attributes|Returns|Examples)\n-+")
+_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*)\n(?P<text>(?: {4}.*(?:\n|\Z))+)", re.M)
 _LINK = re.compile(r"(?<=\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?=\))")
 
 
@@ -43,7 +45,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, name in OUTSIDE.items():
         path = ROOT / source
         if path.exists():
-            files.append(File.generated(config, name, content=_moved(path.read_text(encoding="utf-8"), source, name)))
+            files.append(
+                File.generated(
+                    config, name, content=_moved(path.read_text(encoding="utf-8"), source, name)
+                )
+            )
     return files
 
 
@@ -55,7 +61,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _moved(markdown: str, source: str, name: str) -> str:
-    """Rewrite relative links of a page at ``source`` in the repository for its place ``name`` in the site."""
+    """Rewrite relative links of the page ``source`` for its location ``name`` in the site."""
     here, there = (ROOT / source).parent, Path(name).parent
 
     def turned(link: re.Match[str]) -> str:
@@ -63,7 +69,9 @@ def _moved(markdown: str, source: str, name: str) -> str:
         if not target.is_relative_to(ROOT):
             return link[0]
         path = str(target.relative_to(ROOT))
-        place = OUTSIDE.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+        place = OUTSIDE.get(path) or (
+            path.removeprefix("docs/") if path.startswith("docs/") else None
+        )
         if place is None:
             return link[0]
         return str(Path(*[".."] * len(there.parts), place)) + (link["anchor"] or "")
@@ -78,8 +86,10 @@ def command_line() -> str:
     parts = [
         "# Command line",
         "",
-        "Written from the program itself as this page was built. Every command has `--help`. Status 0: done; 1: done "
-        "in part (a row, a run failed); 2: the request cannot be met, told in one line; 130: interrupted.",
+        "Written from the program itself as this page was built. Every command has `--help`. "
+        "Status 0: done; 1: done "
+        "in part (a row, a run failed); 2: the request cannot be met, told in one line; 130: "
+        "interrupted.",
         "",
     ]
     for words, callback in _commands("evroute", app):
@@ -92,9 +102,21 @@ def command_line() -> str:
                 usage.append(shown)
             elif isinstance(info, ArgumentInfo):
                 usage.append(f"[{shown}]")
-            default = "(needed)" if needed else "" if parameter.default in (None, False) else f"`{parameter.default}`"
-            rows.append((", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(), info.help or "", default))
-        parts += [f"## `{words}`", "", _told(callback.__doc__, set())[0], ""]
+            default = (
+                "(needed)"
+                if needed
+                else ""
+                if parameter.default in (None, False)
+                else f"`{parameter.default}`"
+            )
+            rows.append(
+                (
+                    ", ".join(f"`{name}`" for name in names) + f" {takes}".rstrip(),
+                    info.help or "",
+                    default,
+                )
+            )
+        parts += [f"## `{words}`", "", _documented(callback.__doc__, set())[0], ""]
         parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
         if rows:
             parts += [_table(("argument or option", "what it does", "default"), rows), ""]
@@ -104,40 +126,53 @@ def command_line() -> str:
 def _commands(words: str, app: Any) -> Iterator[tuple[str, Callable[..., None]]]:
     """Yield the words and the function of every command of a typer application."""
     for command in app.registered_commands:
-        yield f"{words} {command.name or command.callback.__name__.replace('_', '-')}", command.callback
+        yield (
+            f"{words} {command.name or command.callback.__name__.replace('_', '-')}",
+            command.callback,
+        )
     for group in app.registered_groups:
         yield from _commands(f"{words} {group.name}", group.typer_instance)
 
 
 def _names(parameter: Parameter) -> tuple[list[str], str, Any]:
-    """Return what a parameter is called on the command line, what it takes, and what typer was told of it."""
+    """Return the names, the value type and the typer settings of a command-line parameter."""
     annotation, info = get_args(parameter.annotation)[:2]
     named = [each for each in get_args(annotation) if each is not type(None)] or [annotation]
     if isinstance(info, ArgumentInfo):
         return [parameter.name.upper()], "", info
-    declared = (*([info.default] if isinstance(info.default, str) else ()), *(info.param_decls or ()))
-    names = [name for each in declared for name in each.split("/")]  # typer takes a first name for the default
+    declared = (
+        *([info.default] if isinstance(info.default, str) else ()),
+        *(info.param_decls or ()),
+    )
+    names = [
+        name for each in declared for name in each.split("/")
+    ]  # typer takes a first name for the default
     names = names or ["--" + parameter.name.strip("_").replace("_", "-")]
     kind = named[0]
-    takes = "" if kind is bool else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+    takes = (
+        ""
+        if kind is bool
+        else info.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+    )
     return names, takes, info
 
 
 def toml_keys() -> str:
     """Write the keys of every TOML file that evroute reads, from the classes that read them."""
+    from evroute.bandits.kernel_bandit import BanditExperiment
+    from evroute.bandits.starvation import StarvationExperiment
     from evroute.energy.vehicle import Vehicle
-    from evroute.simulation.bandits.kernel_bandit import BanditExperiment
-    from evroute.simulation.bandits.starvation import StarvationExperiment
-    from evroute.simulation.experiment import Experiment
-    from evroute.simulation.methods import Method
-    from evroute.simulation.parts import METHODS, named
-    from evroute.simulation.worlds.world import WORLDS
+    from evroute.experiments.experiment import Experiment
+    from evroute.methods.method import Method
+    from evroute.methods.parts import METHODS, named
+    from evroute.worlds.world import WORLDS
 
     worlds = ROOT / "data" / "worlds"
     parts = [
         "# TOML keys",
         "",
-        "Written from the classes that read the files. A key that is not listed is refused. An example of each is "
+        "Written from the classes that read the files. A key that is not listed is refused. An "
+        "example of each is "
         "shown as it ships.",
         "",
         "## Experiments",
@@ -153,7 +188,8 @@ def toml_keys() -> str:
         'A name (`methods = ["gp-ts"]`), or a table, such as `{ method = "bkb", q_bar = 5 }`.',
         "",
         _keys(Method),
-        "Every other key is an option of the model or the index: see [models and indices](methods.md). Names that "
+        "Every other key is an option of the model or the index: see [models and "
+        "indices](methods.md). Names that "
         "ship:",
         "",
         _table(
@@ -166,10 +202,15 @@ def toml_keys() -> str:
         "",
         "## Worlds",
         "",
-        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of these it is; `name` "
-        "is what run names call it (from the options if left out). Names that ship, files in `data/worlds`:",
+        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of "
+        "these it is; `name` "
+        "is what run names call it (from the options if left out). Names that ship, files in "
+        "`data/worlds`:",
         "",
-        _table(("name", "what"), [(f"`{path.stem}`", _comment(path)) for path in sorted(worlds.glob("*.toml"))]),
+        _table(
+            ("name", "what"),
+            [(f"`{path.stem}`", _comment(path)) for path in sorted(worlds.glob("*.toml"))],
+        ),
         "",
     ]
     for kind in WORLDS:
@@ -208,12 +249,13 @@ def toml_keys() -> str:
 def methods() -> str:
     """Write a section for each model and each index with its options and their defaults."""
     from evroute.cli.method import OPTIONS
-    from evroute.simulation.parts import INDICES, MODELS, defaults_of, named, options_of
+    from evroute.methods.parts import INDICES, MODELS, defaults_of, named, options_of
 
     parts = [
         "# Models and indices",
         "",
-        "Written from the code. `--model NAME --index NAME --option KEY=VALUE`, or `{ model = ..., index = ..., "
+        "Written from the code. `--model NAME --index NAME --option KEY=VALUE`, or `{ model = ..., "
+        "index = ..., "
         "KEY = VALUE }` in an experiment; `evroute method show NAME` prints the same.",
         "",
     ]
@@ -222,10 +264,16 @@ def methods() -> str:
         for name, place in table.items():
             target = named(table, what, name)
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
-            parts += [_told(target.__doc__, set(signature(target).parameters))[0].removeprefix("Return "), ""]
+            parts += [
+                _documented(target.__doc__, set(signature(target).parameters))[0].removeprefix(
+                    "Return "
+                ),
+                "",
+            ]
             types, defaults = options_of(table, name), defaults_of(table, name)
             rows = [
-                (f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS.get(key, "")) for key in types
+                (f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS.get(key, ""))
+                for key in types
             ]
             if rows:
                 parts += [_table(("option", "type", "default", "what"), rows), ""]
@@ -240,25 +288,31 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def _keys(model: Any, without: Iterable[str] = ()) -> str:
-    """Tell the fields of a pydantic model or dataclass: a table, and what its docstring says of them."""
+    """Return the docstring of a pydantic model or dataclass and a table of its fields."""
     rows = []
-    names, told = {name for name, _ in _fields(model)}, dict[str, str]()
-    for each in reversed(model.__mro__):  # a class of options tells of its own, its bases of theirs
-        prose, of_class = _told(vars(each).get("__doc__"), names)
-        told |= of_class
+    names, texts = {name for name, _ in _fields(model)}, dict[str, str]()
+    for each in reversed(model.__mro__):  # each class documents the fields that it adds
+        prose, of_class = _documented(vars(each).get("__doc__"), names)
+        texts |= of_class
     for name, field in _fields(model):
         if name in without:
             continue
         needed = field.is_required()
-        default = "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
-        rows.append((f"`{name}`", _type(field.annotation, field.metadata), default, told.get(name, "")))
+        default = (
+            "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
+        )
+        rows.append(
+            (f"`{name}`", _type(field.annotation, field.metadata), default, texts.get(name, ""))
+        )
     return prose + "\n\n" + _table(("key", "type", "default", "what"), rows) + "\n"
 
 
 def _fields(model: Any) -> Iterable[tuple[str, FieldInfo]]:
     if issubclass(model, BaseModel):
         return model.model_fields.items()
-    return getattr(model, "__pydantic_fields__", {f.name: f for f in dataclasses.fields(model)}).items()
+    return getattr(
+        model, "__pydantic_fields__", {f.name: f for f in dataclasses.fields(model)}
+    ).items()
 
 
 _SIGNS = {"gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
@@ -290,10 +344,21 @@ def _plain(annotation: Any) -> str:
         return " or ".join(f"`{_toml(each)}`" for each in args)
     if origin is tuple:
         inner = [each for each in args if each is not Ellipsis]
-        return f"list of {_plain(inner[0])}" if Ellipsis in args else f"[{', '.join(map(_plain, inner))}]"
+        return (
+            f"list of {_plain(inner[0])}"
+            if Ellipsis in args
+            else f"[{', '.join(map(_plain, inner))}]"
+        )
     if origin is dict:
         return f"table of {_plain(args[1])}"
-    names = {str: "text", float: "number", int: "whole number", bool: "true or false", Path: "file", Any: "any"}
+    names = {
+        str: "text",
+        float: "number",
+        int: "whole number",
+        bool: "true or false",
+        Path: "file",
+        Any: "any",
+    }
     return names.get(annotation, getattr(annotation, "__name__", str(annotation)).lower())
 
 
@@ -320,28 +385,43 @@ def _example(name: str) -> str:
 
 def _comment(path: Path) -> str:
     """Return the comment that a TOML file opens with."""
-    lines = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+    lines = takewhile(
+        lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines()
+    )
     return " ".join(line.lstrip("# ") for line in lines)
 
 
-def _told(docstring: str | None, known: set[str]) -> tuple[str, dict[str, str]]:
-    """Part a docstring into its prose and what it says of ``known`` names (``name: text``, two spaces between)."""
-    prose, told = [], {}
-    for block in _SECTION.split(cleandoc(docstring or ""))[0].replace("``", "`").split("\n\n"):
+def _documented(docstring: str | None, known: set[str]) -> tuple[str, dict[str, str]]:
+    """Split a docstring into its prose and the text on each of the ``known`` names.
+
+    The text stands in a ``Parameters`` section, or in the prose as ``name: text``, two spaces
+    between the names.
+    """
+    prose, texts = [], {}
+    first_section, *sections = _SECTION.split(cleandoc(docstring or "").replace("``", "`"))
+    for block in first_section.split("\n\n"):
         found = [each for each in _FIELD.finditer(block) if set(each["names"].split(", ")) <= known]
         if before := block[: found[0].start() if found else None].rstrip():
             prose.append(before)
         ends = [each.start() for each in found[1:]] + [len(block)]
         for field, end in zip(found, ends, strict=False):
-            first, *others = field["names"].split(", ")
-            told[first] = " ".join(block[field.end() : end].split())
-            told |= dict.fromkeys(others, f"see `{first}`")
-    return "\n\n".join(prose), told
+            texts |= _named_texts(field["names"], block[field.end() : end])
+    for section in sections:
+        for entry in _ENTRY.finditer(section):
+            if set(entry["names"].split(", ")) <= known:
+                texts |= _named_texts(entry["names"], entry["text"])
+    return "\n\n".join(prose), texts
+
+
+def _named_texts(names: str, text: str) -> dict[str, str]:
+    first, *others = names.split(", ")
+    return {first: " ".join(text.split())} | dict.fromkeys(others, f"see `{first}`")
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(header)
     lines = [head, ["---"] * len(head), *(list(row) for row in rows)]
     return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |"
+        for line in lines
     )

@@ -1,6 +1,7 @@
 """The command line: ``evroute``. Each command parses, calls one library function and shows what it returns.
 
-Imports of numpy and all that stands on it happen inside the commands, so that ``evroute --help`` stays instant.
+Imports of numpy and all that stands on it happen inside the commands, so that ``evroute --help``
+stays instant.
 """
 
 import sys
@@ -11,6 +12,7 @@ import typer
 from evroute import __version__
 from evroute.cli import bandit, dashboard, learn, method, network, report, route, simulate, vehicle
 from evroute.errors import EvrouteError
+from evroute.text import UNPRINTABLE
 
 app = typer.Typer(
     name="evroute",
@@ -43,7 +45,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Energy-efficient routes for electric cars, learned from the trips that were driven."""
@@ -69,5 +74,6 @@ def main() -> None:
 
 
 def _fail(message: str, status: int) -> None:
-    print(f"evroute: {message}", file=sys.stderr)
+    line = UNPRINTABLE.sub("\ufffd", " ".join(message.splitlines()))
+    print(f"evroute: {line}", file=sys.stderr)
     sys.exit(status)

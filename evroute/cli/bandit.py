@@ -5,10 +5,14 @@ from typing import Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 
 def bandit(
     experiment: Annotated[Path, typer.Argument(help="A TOML file (see data/bandits).")],
-    out: Annotated[Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of table and figure. [runs/NAME of the file]")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods play a plain kernel bandit. Interrupted, the same command continues.
@@ -16,15 +20,19 @@ def bandit(
     Writes rounds.parquet, table.csv and bandit.png, and shows the table.
     """
     import pandas as pd
-    from rich.console import Console
     from rich.table import Table
 
+    from evroute.bandits.kernel_bandit import load_bandit, play
+    from evroute.bandits.starvation import StarvationExperiment, bands
     from evroute.cli.progress import progress
     from evroute.files import replacing
-    from evroute.report.bandits import bandit_chart, bandit_table, starvation_chart, starvation_table
+    from evroute.report.bandits import (
+        bandit_chart,
+        bandit_table,
+        starvation_chart,
+        starvation_table,
+    )
     from evroute.report.page import png
-    from evroute.simulation.bandits.kernel_bandit import load_bandit, play
-    from evroute.simulation.bandits.starvation import StarvationExperiment, bands
 
     wanted = load_bandit(experiment)
     folder = out or Path("runs") / experiment.stem
@@ -35,7 +43,9 @@ def bandit(
     else:
         n_runs = len(wanted.methods) * wanted.repetitions
         with progress(quiet=quiet) as report:
-            played = play(wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs), folder)
+            played = play(
+                wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs), folder
+            )
         rounds = played.to_pandas()
         table, chart = bandit_table(rounds), bandit_chart(rounds)
         title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
@@ -47,6 +57,11 @@ def bandit(
         temporary.write_bytes(png(chart))
     shown = Table(*table.columns, title=title)
     for row in table.itertuples(index=False):
-        shown.add_row(*(cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}" for cell in row))
-    Console().print(shown)
+        shown.add_row(
+            *(
+                cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}"
+                for cell in row
+            )
+        )
+    plain_console().print(shown)
     typer.echo(folder)

@@ -5,7 +5,9 @@ from typing import Annotated
 import typer
 
 
-def app(port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8501) -> None:
+def app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8501,
+) -> None:
     """Open the dashboard in a browser; Ctrl-C ends it."""
     import runpy
     import sys
@@ -19,4 +21,5 @@ def app(port: Annotated[int, typer.Option(min=1, max=65535, help="Where it liste
             raise MissingPackageError(package, "app")
     # in this process, so that whatever ends it ends the server
     sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
+    sys.argv += ["--server.address", "127.0.0.1"]  # whatever other configuration says
     runpy.run_module("streamlit", run_name="__main__")

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
-    from evroute.simulation.own.learn import Learned
+    from evroute.learning.learn import Learned
 
 SHOWN = 20
 
@@ -19,23 +21,40 @@ def learn(
             "GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh or soc_percent [, vehicle]."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")],
-    network: Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")] = "denver",
-    vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
+    out: Annotated[
+        Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")
+    ],
+    network: Annotated[
+        str, typer.Option(help="A network's name, or a stored .npz file.")
+    ] = "denver",
+    vehicle: Annotated[
+        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
+    ] = "reference",
     model: Annotated[str, typer.Option(help="A model of 'evroute method list'.")] = "physics+gp",
-    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
+    ] = None,
     arms: Annotated[
         str | None,
-        typer.Option(help="What the model learns on: edges, turns (edges as entered), or turns-braked. [edges]"),
+        typer.Option(
+            help="What the model learns on: edges, turns (edges as entered), or turns-braked. [edges]"
+        ),
     ] = None,
-    prior: Annotated[str, typer.Option(help="Size of prior deviations: paper, dissipation.")] = "paper",
-    reset: Annotated[bool, typer.Option("--reset", help="Forget what the folder has learned.")] = False,
+    prior: Annotated[
+        str, typer.Option(help="Size of prior deviations: paper, dissipation.")
+    ] = "paper",
+    reset: Annotated[
+        bool,
+        typer.Option(
+            "--reset", help="Start afresh; earlier trips are moved to reset-DATE in --out."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Learn trips that you measured. Plan on them with 'evroute route --belief'."""
     from evroute.cli.progress import progress
     from evroute.cli.simulate import _parsed
-    from evroute.simulation.own.learn import learn as run
+    from evroute.learning.learn import learn as run
 
     with progress(quiet=quiet) as report:
         learned = run(
@@ -54,10 +73,9 @@ def learn(
 
 def _print(learned: "Learned") -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = plain_console(highlight=False)
     rows = learned.trips.to_pylist()[-learned.new :] if learned.new else []
     if rows:
         title = f"the last {SHOWN} of {len(rows)} trips" if len(rows) > SHOWN else ""
@@ -78,7 +96,9 @@ def _print(learned: "Learned") -> None:
                 f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
             )
         console.print(table)
-    told = [f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"]
+    told = [
+        f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"
+    ]
     told += [f"{learned.known} known already"] * bool(learned.known)
     told += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
     console.print("; ".join(told))
@@ -86,11 +106,16 @@ def _print(learned: "Learned") -> None:
         console.print(learned.verdict, soft_wrap=True)
     for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
         if name in learned.saving:
-            console.print(f"as believed, its routes save {learned.saving[name]} against {title}", soft_wrap=True)
+            console.print(
+                f"as believed, its routes save {learned.saving[name]} against {title}",
+                soft_wrap=True,
+            )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
-        console.print(f"  {trip}: {reason}", soft_wrap=True, markup=False)
+        console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
+    if learned.aside:
+        console.print(f"the trips learned before are in {learned.aside}", soft_wrap=True)
     for note in learned.notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 OPTIONS = {
     "B": "at least the norm of what is learned, in prior deviations; auto: by rule of thumb, without guarantee",
     "adam_rate": "step size of the inducing points",
@@ -58,15 +60,16 @@ app = typer.Typer(help="Models, indices, and the methods that they make.", no_ar
 @app.command("list")
 def list_methods() -> None:
     """List named methods, models and indices."""
-    from rich.console import Console
     from rich.table import Table
 
-    from evroute.simulation.parts import INDICES, METHODS, MODELS, summary_of
+    from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
 
-    console = Console()
+    console = plain_console()
     table = Table("method", "model", "index", "options", title="Named methods")
     for name, parts in METHODS.items():
-        options = ", ".join(f"{key}={value}" for key, value in parts.items() if key not in {"model", "index"})
+        options = ", ".join(
+            f"{key}={value}" for key, value in parts.items() if key not in {"model", "index"}
+        )
         table.add_row(name, str(parts["model"]), str(parts["index"]), options)
     console.print(table)
     for title, known in (("Models", MODELS), ("Indices", INDICES)):
@@ -79,30 +82,35 @@ def list_methods() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A named method, a model or an index.")]) -> None:
     """Show the options of a method, a model or an index."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.errors import UnknownNameError
-    from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
+    from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of, summary_of
 
     if name in METHODS:
-        Console().print(f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}")
+        plain_console().print(
+            f"{name}: {', '.join(f'{key} = {value}' for key, value in METHODS[name].items())}"
+        )
         parts = [(MODELS, str(METHODS[name]["model"])), (INDICES, str(METHODS[name]["index"]))]
     else:
         parts = [(known, name) for known in (MODELS, INDICES) if name in known]
     if not parts:
-        raise UnknownNameError(f"unknown method '{name}'; 'evroute method list' tells what there is")
+        raise UnknownNameError(
+            f"unknown method '{name}'; 'evroute method list' tells what there is"
+        )
     for known, part in parts:
         kind = "model" if known is MODELS else "index"
         defaults = defaults_of(known, part)
         title = f"{kind} {part}: {_plain(summary_of(known, part))}"
         if not defaults:
-            Console().print(f"{title} It has no options.", highlight=False)
+            plain_console().print(f"{title} It has no options.", highlight=False)
             continue
         table = Table("option", "default", "what", title=title)
         for option, default in defaults.items():
-            table.add_row(option, "none" if default is None else str(default), OPTIONS.get(option, ""))
-        Console().print(table)
+            table.add_row(
+                option, "none" if default is None else str(default), OPTIONS.get(option, "")
+            )
+        plain_console().print(table)
 
 
 def _plain(summary: str) -> str:

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evroute.network.road_network import RoadNetwork
 
-app = typer.Typer(help="Road networks: list them, look into them, build your own.", no_args_is_help=True)
+app = typer.Typer(
+    help="Road networks: list them, look into them, build your own.", no_args_is_help=True
+)
 
 Name = Annotated[str, typer.Argument(help="A network's name, or a stored .npz file.")]
 Elevation = Annotated[
@@ -23,14 +27,14 @@ Elevation = Annotated[
     ),
 ]
 Smoothing = Annotated[
-    float, typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none.")
+    float,
+    typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
 ]
 
 
 @app.command("list")
 def list_networks() -> None:
     """List the networks that can be used by name."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.network.catalog import network_names
@@ -40,7 +44,7 @@ def list_networks() -> None:
     table.add_column("where", overflow="fold")
     for name, where in network_names().items():
         table.add_row(name, where)
-    Console().print(table)
+    plain_console().print(table)
 
 
 @app.command()
@@ -60,12 +64,19 @@ def info(
 
 @app.command()
 def build(
-    name: Annotated[str, typer.Argument(help="The name to use it by: letters, digits, '.', '_', '-'.")],
-    place: Annotated[str | None, typer.Option(metavar="TEXT", help="A place of the world; needs internet.")] = None,
-    osm: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="OpenStreetMap: .osm, .osm.gz, .osm.bz2 or .osm.pbf.")
+    name: Annotated[
+        str, typer.Argument(help="The name to use it by: letters, digits, '.', '_', '-'.")
+    ],
+    place: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A place of the world; needs internet.")
     ] = None,
-    graphml: Annotated[Path | None, typer.Option(metavar="FILE", help="A graph that OSMnx saved.")] = None,
+    osm: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="OpenStreetMap: .osm, .osm.gz, .osm.bz2 or .osm.pbf."),
+    ] = None,
+    graphml: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A graph that OSMnx saved.")
+    ] = None,
     sumo: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
     ] = None,
@@ -93,7 +104,6 @@ def fetch(
     """Download a published SUMO network of a city, verify it, and build it under its name; needs internet."""
     from dataclasses import replace
 
-    from rich.console import Console
     from rich.progress import DownloadColumn, Progress
 
     from evroute.network import sumo_net
@@ -102,7 +112,7 @@ def fetch(
 
     wanted = find(name)
     columns = (*Progress.get_default_columns(), DownloadColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
         task = progress.add_task(wanted.file_name)
         path = download(
             wanted,
@@ -120,7 +130,10 @@ def fetch(
 @app.command()
 def export(
     name: Name,
-    to: Annotated[Path, typer.Option(metavar="FILE", help=".graphml (for OSMnx), .gpkg, .geojson or .parquet.")],
+    to: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help=".graphml (for OSMnx), .gpkg, .geojson or .parquet."),
+    ],
 ) -> None:
     """Write a network for other programs."""
     from evroute.network.catalog import load_network
@@ -134,15 +147,21 @@ def export(
 @app.command()
 def close(
     name: Name,
-    new: Annotated[str, typer.Option("--as", metavar="NAME", help="The name of the network without those roads.")],
+    new: Annotated[
+        str,
+        typer.Option("--as", metavar="NAME", help="The name of the network without those roads."),
+    ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="An edge, or several with commas; may be given several times."),
+        typer.Option(
+            metavar="ID", help="An edge, or several with commas; may be given several times."
+        ),
     ] = None,
     area: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="AREA", help="lat,lon,lat,lon of two corners, or a file with polygons; several times too."
+            metavar="AREA",
+            help="lat,lon,lat,lon of two corners, or a file with polygons; several times too.",
         ),
     ] = None,
 ) -> None:
@@ -161,20 +180,24 @@ def close(
     typer.echo(f"built {path}: {left.source.notes[-1]}")
 
 
-def _build(read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float) -> None:
+def _build(
+    read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float
+) -> None:
     """Read the roads, give them heights, keep them, and show what came of it."""
-    from rich.console import Console
+    from rich.text import Text
 
     from evroute.network import catalog
 
     if not math.isfinite(smoothing):
         raise typer.BadParameter("it must be a number of metres", param_hint="--smoothing")
-    console = Console(stderr=True)
-    with console.status(doing) as status:
+    console = plain_console(stderr=True)
+    with console.status(Text(doing)) as status:
         network = read()
         status.update("setting heights")
         rasters, attribution = _rasters(network, elevation or [])
-        network = catalog.build(network, rasters=rasters, smoothing_m=smoothing, attribution=attribution)
+        network = catalog.build(
+            network, rasters=rasters, smoothing_m=smoothing, attribution=attribution
+        )
         status.update("storing")
         path = catalog.keep(network)
     console.print(f"built {path}", soft_wrap=True)
@@ -221,23 +244,29 @@ def _as_json(told: dict[str, Any]) -> str:
 
 
 def _print_table(told: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     inclines = told["incline_percent"]
     table = Table(title=told["name"], show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("edges, junctions, turns", f"{told['edges']:,}, {told['junctions']:,}, {told['turns']:,}")
+    table.add_row(
+        "edges, junctions, turns", f"{told['edges']:,}, {told['junctions']:,}, {told['turns']:,}"
+    )
     table.add_row("length", f"{told['length_m'] / 1000:.1f} km")
     titles = ("median", "95th percentile", "99th", "steepest")
-    told_inclines = (f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True))
+    told_inclines = (
+        f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True)
+    )
     table.add_row("|incline| of edges", ", ".join(told_inclines))
-    table.add_row("edges with negative energy", f"{told['negative_prior_edges']:,} (eq. 8, the default vehicle)")
+    table.add_row(
+        "edges with negative energy",
+        f"{told['negative_prior_edges']:,} (eq. 8, the default vehicle)",
+    )
     smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
     table.add_row("heights", f"{told['elevation']}; {smoothing}")
     for key in ("source", "source_sha256", "attribution", "crs"):
         table.add_row(key.replace("_", " "), told[key])
     for note in told["notes"]:
         table.add_row("note", note)
-    Console().print(table)
+    plain_console().print(table)

@@ -26,13 +26,26 @@ def progress(*, quiet: bool) -> Iterator[Report]:
 @contextmanager
 def _bar() -> Iterator[Report]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("preparing", total=None)
         try:
-            yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+            yield lambda what, done, total: bar.update(
+                task, description=what, completed=done, total=total
+            )
         except BaseException:
             bar.live.transient = True  # the one line that tells what was wrong stands alone
             raise
@@ -46,7 +59,9 @@ def _lines() -> Report:
         nonlocal told_s, first
         now_s = monotonic()
         if first is None:
-            first = done  # what an earlier run had done already says nothing of the time this one takes
+            first = (
+                done  # what an earlier run had done already says nothing of the time this one takes
+            )
         if now_s - told_s < LINE_EVERY_S and done != total:
             return
         told_s, line = now_s, f"{what}: {done:,}"

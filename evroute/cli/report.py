@@ -1,26 +1,31 @@
 """``evroute report``: one page about a run folder, with its figures beside it."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
+SHOWN_SENTENCES = 6
+
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder, as evroute simulate writes it.")],
-    out: Annotated[Path | None, typer.Option(help="The page. [report.html in the run folder]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The page. [report.html in the run folder]")
+    ] = None,
 ) -> None:
-    """Write a page about a run folder. It stands alone; each of its figures lies beside it as a PNG too."""
-    from rich.console import Console
+    """Write a page about a run folder, with its figures as PNGs beside it; print its abstract."""
+    from rich.text import Text
 
+    from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.report.page import build_page
-    from evroute.simulation.runs import RunFolder
 
     target = out or folder / "report.html"
-    with Console(file=sys.stderr).status("reading") as status:
-        page = build_page(RunFolder(folder), lambda what: status.update(f"drawing {what}"))
+    with plain_console(stderr=True).status("reading") as status:
+        page = build_page(RunFolder(folder), lambda what: status.update(Text(f"drawing {what}")))
     outdated = set(target.parent.glob(f"{target.stem}-*.png"))
     for figure in page.figures:
         path = target.with_name(f"{target.stem}-{figure.name}.png")
@@ -30,7 +35,11 @@ def report(
     for path in outdated:
         path.unlink()
     with replacing(target) as temporary:
-        temporary.write_text(page.html, encoding="utf-8")
+        temporary.write_text(page.html, encoding="utf-8", errors="replace")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)
+    for sentence in page.abstract[:SHOWN_SENTENCES]:
+        typer.echo(sentence)
+    if len(page.abstract) > SHOWN_SENTENCES:
+        typer.echo(f"{len(page.abstract) - SHOWN_SENTENCES} more such sentences are in the page")
     typer.echo(f"{target} and {len(page.figures)} figures")

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.console import plain_console
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evroute.energy.driving import DrivingConditions
     from evroute.energy.vehicle import Vehicle
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.guarantee import Guarantee
@@ -21,48 +22,79 @@ TITLES = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
 
 
 def route(
-    network: Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")] = "denver",
+    network: Annotated[
+        str, typer.Option(help="A network's name, or a stored .npz file.")
+    ] = "denver",
     start: Annotated[
-        str | None, typer.Option("--from", metavar="PLACE", help="Where from: an edge id, or LAT,LON.")
+        str | None,
+        typer.Option("--from", metavar="PLACE", help="Where from: an edge id, or LAT,LON."),
     ] = None,
-    goal: Annotated[str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")] = None,
+    goal: Annotated[
+        str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")
+    ] = None,
     via: Annotated[
         list[str] | None,
         typer.Option(metavar="PLACE", help="A place to pass on the way; repeatable, in order."),
     ] = None,
-    trip: Annotated[str | None, typer.Option(help="A named trip of the network, instead of two places.")] = None,
-    vehicle: Annotated[str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")] = "reference",
+    trip: Annotated[
+        str | None, typer.Option(help="A named trip of the network, instead of two places.")
+    ] = None,
+    vehicle: Annotated[
+        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
+    ] = "reference",
     search: Annotated[
-        str, typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare.")
+        str,
+        typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare."),
     ] = "potential",
     max_extra_time: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Least energy among routes at most so much slower: 10%.")
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="Least energy among routes at most so much slower: 10%."
+        ),
     ] = None,
     alternatives: Annotated[
-        int, typer.Option(min=0, max=5, help="Show so many routes between the fastest and the least energy.")
+        int,
+        typer.Option(
+            min=0, max=5, help="Show so many routes between the fastest and the least energy."
+        ),
     ] = 0,
     soc: Annotated[
-        float | None, typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery.")
+        float | None,
+        typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
     ] = None,
     reserve: Annotated[
-        float | None, typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]")
+        float | None,
+        typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]"),
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(metavar="C", help="Outside, °C: density of the air, heating or cooling.")
+        float | None,
+        typer.Option(metavar="C", help="Outside, °C: density of the air, heating or cooling."),
     ] = None,
     wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
     wind_from: Annotated[
-        float, typer.Option(metavar="DEGREES", help="Where it blows from: 0 north, 90 east, 180 south, 270 west.")
+        float,
+        typer.Option(
+            metavar="DEGREES", help="Where it blows from: 0 north, 90 east, 180 south, 270 west."
+        ),
     ] = 0.0,
-    speed_factor: Annotated[float, typer.Option(help="Speeds driven as a share of those of the network.")] = 1.0,
-    payload: Annotated[float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")] = 0.0,
+    speed_factor: Annotated[
+        float, typer.Option(help="Speeds driven as a share of those of the network.")
+    ] = 1.0,
+    payload: Annotated[
+        float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")
+    ] = 0.0,
     belief: Annotated[
-        Path | None, typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned.")
+        Path | None,
+        typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned."),
     ] = None,
-    run: Annotated[str | None, typer.Option(help="Which run of --belief, if it holds several.")] = None,
+    run: Annotated[
+        str | None, typer.Option(help="Which run of --belief, if it holds several.")
+    ] = None,
     interval: Annotated[
         str | None,
-        typer.Option(help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs --belief."),
+        typer.Option(
+            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs --belief."
+        ),
     ] = None,
     assume: Annotated[
         list[str] | None,
@@ -72,10 +104,15 @@ def route(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    geojson: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")] = None,
-    gpx: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the least-energy route as GPX.")] = None,
+    geojson: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")
+    ] = None,
+    gpx: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the least-energy route as GPX.")
+    ] = None,
     map_: Annotated[
-        Path | None, typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet.")
+        Path | None,
+        typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet."),
     ] = None,
     batch: Annotated[
         Path | None,
@@ -86,7 +123,9 @@ def route(
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option(help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much faster."),
+        typer.Option(
+            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much faster."
+        ),
     ] = None,
 ) -> None:
     """Plan a trip by least energy. Tells what that costs in time, and whether the battery carries it."""
@@ -102,7 +141,9 @@ def route(
     if via and (start is None or goal is None):
         raise EvrouteError("--via goes between --from and --to")
     if batch is None and not trip and not places:
-        raise EvrouteError("say where to drive: a named trip (--trip A), or two places (--from, --to)")
+        raise EvrouteError(
+            "say where to drive: a named trip (--trip A), or two places (--from, --to)"
+        )
     if reserve is not None and soc is None:
         raise EvrouteError("--reserve needs the charge at the start: --soc")
     if run is not None and belief is None:
@@ -120,21 +161,49 @@ def route(
         payload_kg=payload,
     )
     if only is not None and (only != "energy" or batch is None or search != "potential"):
-        raise EvrouteError("--only energy goes with --batch, and with no other --search than potential")
+        raise EvrouteError(
+            "--only energy goes with --batch, and with no other --search than potential"
+        )
     roads = load_network(network)
+    learned = None
+    if belief is not None:
+        from evroute.learning.belief import load_belief
+
+        learned = load_belief(belief, run, network=roads)
+
+    def planner_of(vehicle: "Vehicle") -> "Planner":
+        from evroute.planning.planner import Planner
+
+        return Planner(roads, vehicle, learned, conditions=day, guarantee=wanted)
+
     if batch is not None:
-        if trip or places or json or geojson or gpx or map_ or max_extra_time or soc is not None or alternatives:
-            raise EvrouteError("--batch takes trips, charges and limits from its file, and prints JSON lines alone")
+        if (
+            trip
+            or places
+            or json
+            or geojson
+            or gpx
+            or map_
+            or max_extra_time
+            or soc is not None
+            or alternatives
+        ):
+            raise EvrouteError(
+                "--batch takes trips, charges and limits from its file, and prints JSON lines alone"
+            )
         _answer(
-            batch, lambda name: _planner(roads, load_vehicle(name), belief, run, day, wanted), vehicle, search, only
+            batch,
+            lambda name: planner_of(load_vehicle(name)),
+            vehicle,
+            search,
+            only,
         )
         return
     origin, *between, destination = stops(roads, trip, places)
     car = load_vehicle(vehicle)
     battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
     extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
-    planner = _planner(roads, car, belief, run, day, wanted)
-    plan = planner.plan(
+    plan = planner_of(car).plan(
         origin,
         destination,
         search=search,
@@ -157,12 +226,14 @@ def route(
             typer.echo(
                 f"{found} of {alternatives} alternatives: no more lie between the fastest and the least energy"
             )
-        if belief is not None:
-            from evroute.simulation.belief import load_conformal
-
-            heard = load_conformal(belief, run)
+        if learned is not None:
+            heard = learned.conformal
             if heard.trips:
-                last = f"last {heard.trips_heard} trips were" if heard.trips_heard > 1 else "one trip was"
+                last = (
+                    f"last {heard.trips_heard} trips were"
+                    if heard.trips_heard > 1
+                    else "one trip was"
+                )
                 typer.echo(
                     f"intervals are {heard.inflation:.2f} times as wide as the model alone would have them, "
                     f"by how far off its {last}"
@@ -184,32 +255,18 @@ def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
         name, _, value = each.partition("=")
         if name not in ("B", "sigma", "delta"):
             raise EvrouteError(f"--assume '{each}' is none of B=VALUE, sigma=VALUE, delta=VALUE")
-        values[name] = "auto" if (name, value) == ("B", "auto") else number_of(f"--assume {name}", value)
+        values[name] = (
+            "auto" if (name, value) == ("B", "auto") else number_of(f"--assume {name}", value)
+        )
     try:
         return Guarantee(interval, **values)  # type: ignore[arg-type]
     except ValueError as error:
         raise EvrouteError(str(error)) from None
 
 
-def _planner(
-    roads: "RoadNetwork",
-    car: "Vehicle",
-    belief: Path | None,
-    run: str | None,
-    day: "DrivingConditions",
-    wanted: "Guarantee | None",
-) -> "Planner":
-    from evroute.planning.planner import Planner
-
-    if belief is None:
-        return Planner(roads, car, conditions=day)
-    from evroute.simulation.belief import inflation, load_belief
-
-    model = load_belief(belief, run, roads, car)
-    return Planner(roads, car, model, conditions=day, guarantee=wanted, inflation=inflation(belief, run))
-
-
-def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str, only: str | None) -> None:
+def _answer(
+    batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str, only: str | None
+) -> None:
     import csv
     from json import dumps
 
@@ -222,11 +279,14 @@ def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, s
         with batch.open(newline="", encoding="utf-8-sig") as handle:
             rows = csv.DictReader(handle, strict=True)
             if rows.fieldnames is None:
-                raise EvrouteError(f"{batch} is empty; its first line names the columns, such as from,to")
+                raise EvrouteError(
+                    f"{batch} is empty; its first line names the columns, such as from,to"
+                )
             if only:
                 if not compiled():
                     typer.echo(
-                        "evroute: three times slower without numba; run: pip install 'evroute[fast]'", err=True
+                        "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                        err=True,
                     )
                 answers = answer_energies(rows, planner_of(vehicle))
             else:
@@ -240,7 +300,9 @@ def _answer(batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, s
         raise typer.Exit(1)
 
 
-def _write(roads: "RoadNetwork", plan: "Plan", geojson: Path | None, gpx: Path | None, map_: Path | None) -> None:
+def _write(
+    roads: "RoadNetwork", plan: "Plan", geojson: Path | None, gpx: Path | None, map_: Path | None
+) -> None:
     from evroute.files import replacing
 
     if geojson:
@@ -265,18 +327,26 @@ def _write(roads: "RoadNetwork", plan: "Plan", geojson: Path | None, gpx: Path |
 
 def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     from rich.box import HEAVY_HEAD, SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.report.words import lowest_charge
 
-    console = Console()
+    console = plain_console()
     title = f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}"
     many = len(plan.routes) > len(TITLES)
-    table = Table(title=title, box=SIMPLE_HEAD if many else HEAVY_HEAD, pad_edge=not many, collapse_padding=many)
+    table = Table(
+        title=title,
+        box=SIMPLE_HEAD if many else HEAVY_HEAD,
+        pad_edge=not many,
+        collapse_padding=many,
+    )
     table.add_column("", overflow="fold")
     for name in plan.routes:
-        table.add_column(TITLES.get(name, name.replace("alternative-", "alt. ")), justify="right", overflow="fold")
+        table.add_column(
+            TITLES.get(name, name.replace("alternative-", "alt. ")),
+            justify="right",
+            overflow="fold",
+        )
 
     def row(title: str, *values: str) -> None:
         table.add_row(title, *values)
@@ -288,7 +358,10 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
             row(f"  {part}", *(f"{r.parts_wh[part] / 1000:.3f}" for r in routes))
     if all(r.energy_forecast for r in routes):
         intervals = [r.energy_forecast.interval_wh() for r in routes if r.energy_forecast]
-        row("  90 % of trips", *(f"{low / 1000:.3f} to {high / 1000:.3f}" for low, high in intervals))
+        row(
+            "  90 % of trips",
+            *(f"{low / 1000:.3f} to {high / 1000:.3f}" for low, high in intervals),
+        )
     bounds = [r.guarantee for r in routes if r.guarantee]
     if bounds:
         row(
@@ -303,8 +376,14 @@ def _print(roads: "RoadNetwork", plan: "Plan") -> None:
     battery = plan.battery
     if battery:
         charges = [r.charge for r in routes if r.charge]
-        row("lowest charge %", *(f"{battery.percent(float(c.charge_wh.min())):.1f}" for c in charges))
-        row("charge on arrival %", *(f"{battery.percent(float(c.charge_wh[-1])):.1f}" for c in charges))
+        row(
+            "lowest charge %",
+            *(f"{battery.percent(float(c.charge_wh.min())):.1f}" for c in charges),
+        )
+        row(
+            "charge on arrival %",
+            *(f"{battery.percent(float(c.charge_wh[-1])):.1f}" for c in charges),
+        )
         forecasts = [r.charge_forecast for r in routes if r.charge_forecast]
         if forecasts:
             row("arrives above the reserve", *(f"{f.arrives_above_reserve:.1%}" for f in forecasts))

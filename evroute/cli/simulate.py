@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from evroute.cli.console import plain_console
 from evroute.errors import EvrouteError
 
 if TYPE_CHECKING:
     from evroute.cli.progress import Report
-    from evroute.simulation.experiment import Experiment
-    from evroute.simulation.runs import RunFolder
-    from evroute.simulation.summary import Summary
+    from evroute.experiments.experiment import Experiment
+    from evroute.experiments.runs import RunFolder
+    from evroute.experiments.summary import Summary
 
 SHOWN_ROWS = 40
 """Rows of each table that the terminal gets; reports have all."""
@@ -23,7 +24,10 @@ LOOK_EVERY_S = 2.0
 
 def simulate(
     experiment: Annotated[
-        Path | None, typer.Argument(help="A TOML file (see data/experiments); or describe a grid by the options.")
+        Path | None,
+        typer.Argument(
+            help="A TOML file (see data/experiments); or describe a grid by the options."
+        ),
     ] = None,
     network: Annotated[list[str] | None, typer.Option(help="Network; repeat for several.")] = None,
     trip: Annotated[
@@ -37,15 +41,20 @@ def simulate(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="A named method, such as gp-ts; 'evroute method list' tells all; repeatable."),
+        typer.Option(
+            help="A named method, such as gp-ts; 'evroute method list' tells all; repeatable."
+        ),
     ] = None,
     model: Annotated[
-        list[str] | None, typer.Option(help="A model: each goes with every --index; repeatable. [exact]")
+        list[str] | None,
+        typer.Option(help="A model: each goes with every --index; repeatable. [exact]"),
     ] = None,
     index: Annotated[list[str] | None, typer.Option(help="An index; repeatable. [ts]")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=VALUE, an option of methods ('evroute method show NAME' tells them); repeatable."),
+        typer.Option(
+            help="NAME=VALUE, an option of methods ('evroute method show NAME' tells them); repeatable."
+        ),
     ] = None,
     search: Annotated[
         list[str] | None,
@@ -56,81 +65,129 @@ def simulate(
     horizon: Annotated[
         int | None, typer.Option(min=1, help="Trips per run. [500, or those of the longest file]")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")] = None,
-    vehicle: Annotated[str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")
+    ] = None,
+    vehicle: Annotated[
+        str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")
+    ] = None,
     world: Annotated[
         list[str] | None,
-        typer.Option(help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. [sampled-gp]"),
+        typer.Option(
+            help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. [sampled-gp]"
+        ),
     ] = None,
     in_flight: Annotated[
         str | None,
-        typer.Option(help="Trips planned before the first of them tells what it took; clock: when each ends. [1]"),
+        typer.Option(
+            help="Trips planned before the first of them tells what it took; clock: when each ends. [1]"
+        ),
     ] = None,
     audit: Annotated[
         bool,
-        typer.Option("--audit", help="Drive random routes too, unlearned: how well was known what was not chosen."),
+        typer.Option(
+            "--audit",
+            help="Drive random routes too, unlearned: how well was known what was not chosen.",
+        ),
     ] = False,
     soc: Annotated[
         float | None,
-        typer.Option(min=0, max=100, help="Log what each trip does to a battery that starts so full, %."),
+        typer.Option(
+            min=0, max=100, help="Log what each trip does to a battery that starts so full, %."
+        ),
     ] = None,
     reserve: Annotated[
-        float | None, typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]")
+        float | None,
+        typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]"),
     ] = None,
     share_belief: Annotated[
-        bool, typer.Option("--share-belief", help="Vehicles that trips name learn together, not each for itself.")
+        bool,
+        typer.Option(
+            "--share-belief", help="Vehicles that trips name learn together, not each for itself."
+        ),
     ] = False,
     closed_share: Annotated[
-        float | None, typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]")
+        float | None,
+        typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]"),
     ] = None,
     variance_scale: Annotated[
-        float | None, typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less.")
+        float | None,
+        typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less."),
     ] = None,
-    beta_scale: Annotated[float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")] = None,
+    beta_scale: Annotated[
+        float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")
+    ] = None,
     omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
     xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
-    inducing_points: Annotated[int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")] = None,
-    batch_size: Annotated[int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")] = None,
-    slots: Annotated[
-        str | None, typer.Option(help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]")
+    inducing_points: Annotated[
+        int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")
     ] = None,
-    device: Annotated[str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")
+    ] = None,
+    slots: Annotated[
+        str | None,
+        typer.Option(
+            help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]"
+        ),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")
+    ] = None,
     arms: Annotated[
         str | None,
-        typer.Option(help="What models learn on: edges, turns (edges as entered), or turns-braked. [edges]"),
+        typer.Option(
+            help="What models learn on: edges, turns (edges as entered), or turns-braked. [edges]"
+        ),
     ] = None,
     guard: Annotated[
-        bool, typer.Option("--guard", help="Let no method lose more than a small budget against the eq. 8 route.")
+        bool,
+        typer.Option(
+            "--guard", help="Let no method lose more than a small budget against the eq. 8 route."
+        ),
     ] = False,
     prior: Annotated[
         list[str] | None,
-        typer.Option(help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"),
+        typer.Option(
+            help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"
+        ),
     ] = None,
     lengthscale: Annotated[
-        list[float] | None, typer.Option(help="Of worlds and models, in standard deviations of a context. [1]")
+        list[float] | None,
+        typer.Option(help="Of worlds and models, in standard deviations of a context. [1]"),
     ] = None,
     fit_hyperparameters: Annotated[
-        bool, typer.Option("--fit-hyperparameters", help="Fit kernel and noise to the trips as these come in.")
+        bool,
+        typer.Option(
+            "--fit-hyperparameters", help="Fit kernel and noise to the trips as these come in."
+        ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; the results do not depend on it.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Processes; the results do not depend on it.")
+    ] = 1,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="TCP://HOST:PORT", help="A Dask cluster that does the work instead.")
+        str | None,
+        typer.Option(metavar="TCP://HOST:PORT", help="A Dask cluster that does the work instead."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Keep the runs finished in --out, or run all again.")
+        bool,
+        typer.Option(
+            "--resume/--no-resume", help="Keep the runs finished in --out, or run all again."
+        ),
     ] = True,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would run, how long and on how much disk.")
+        bool,
+        typer.Option("--dry-run", help="Only say what would run, how long and on how much disk."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
     from evroute.cli.progress import progress
-    from evroute.simulation.estimate import hindsight, kept
-    from evroute.simulation.experiment import grid, load_experiment
-    from evroute.simulation.experiment import simulate as run
-    from evroute.simulation.runs import RunFolder
+    from evroute.experiments.estimate import hindsight, kept
+    from evroute.experiments.experiment import grid, load_experiment
+    from evroute.experiments.experiment import simulate as run
+    from evroute.experiments.runs import RunFolder
 
     flags = {
         "variance_scale": variance_scale,
@@ -145,18 +202,33 @@ def simulate(
         "guard": guard or None,
         "fit_hyperparameters": fit_hyperparameters or None,
     }
-    options = {name: value for name, value in flags.items() if value is not None} | dict(map(_parsed, option or ()))
+    options = {name: value for name, value in flags.items() if value is not None} | dict(
+        map(_parsed, option or ())
+    )
     grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale}
-    choices = {"network": network, "trip": trip, "method": method, "model": model, "index": index} | grids | options
-    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle, "closed_share": closed_share} | grids
+    choices = (
+        {"network": network, "trip": trip, "method": method, "model": model, "index": index}
+        | grids
+        | options
+    )
+    fields = {
+        "horizon": horizon,
+        "seeds": seeds,
+        "vehicle": vehicle,
+        "closed_share": closed_share,
+    } | grids
     fields |= {"audit": audit or None, "share_belief": share_belief or None}
     fields |= {"soc": soc, "reserve": reserve}
     if in_flight is not None:
-        fields["in_flight"] = in_flight if in_flight == "clock" else _parsed(f"in_flight={in_flight}")[1]
+        fields["in_flight"] = (
+            in_flight if in_flight == "clock" else _parsed(f"in_flight={in_flight}")[1]
+        )
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:
-            raise EvrouteError(f"--{clash[0].replace('_', '-')} cannot change an experiment file; edit {experiment}")
+            raise EvrouteError(
+                f"--{clash[0].replace('_', '-')} cannot change an experiment file; edit {experiment}"
+            )
         wanted = load_experiment(experiment, **given)
     elif not network:
         raise EvrouteError("name an experiment file, or a network with --network")
@@ -185,9 +257,14 @@ def simulate(
     try:
         with progress(quiet=quiet) as report:
             heard = _Heard(report, RunFolder(out))
-            folder = run(wanted, out, jobs=jobs, scheduler=scheduler, resume=resume, on_progress=heard)
+            folder = run(
+                wanted, out, jobs=jobs, scheduler=scheduler, resume=resume, on_progress=heard
+            )
     except KeyboardInterrupt:
-        typer.echo(f"evroute: interrupted; finished runs are kept in {out}: the same command continues", err=True)
+        typer.echo(
+            f"evroute: interrupted; finished runs are kept in {out}: the same command continues",
+            err=True,
+        )
         raise typer.Exit(130) from None
     took_s = monotonic() - started
 
@@ -195,18 +272,28 @@ def simulate(
     for name, error in failures.items():
         typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
     if failures:
-        typer.echo(f"evroute: {len(failures)} runs failed; {folder.path}/failures tells why", err=True)
+        typer.echo(
+            f"evroute: {len(failures)} runs failed; {folder.path}/failures tells why", err=True
+        )
     if not folder.finished_runs():
         raise typer.Exit(1)
     _show(folder)
     for files in folder.manifest().get("trip_files", {}).values():
         for file, told in files.items():
-            notes = [f"{count} left out: {reason}" for reason, count in told["skipped"].items()] + told["notes"]
+            notes = [
+                f"{count} left out: {reason}" for reason, count in told["skipped"].items()
+            ] + told["notes"]
             typer.echo("; ".join([f"{file}: {told['trips']} trips", *notes]))
     for worlds in folder.manifest().get("worlds", {}).values():
         for label, told in worlds.items():
             typer.echo(f"{label}: {told['note']}")
-    if foreseen and foreseen.jobs == jobs and foreseen.rounds and not foreseen.finished and heard.before == 0:
+    if (
+        foreseen
+        and foreseen.jobs == jobs
+        and foreseen.rounds
+        and not foreseen.finished
+        and heard.before == 0
+    ):
         known = hindsight(foreseen, folder, took_s)
         taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
         typer.echo(
@@ -223,10 +310,9 @@ def _show(folder: "RunFolder") -> None:
     from itertools import groupby
 
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    from evroute.simulation.summary import summarise
+    from evroute.experiments.summary import summarise
 
     for (title, worlds), rows in groupby(summarise(folder.rounds()), key=_block):
         several = worlds > 1
@@ -250,11 +336,15 @@ def _show(folder: "RunFolder") -> None:
                 f"{row.network} {row.trip}",
                 row.method,
                 f"{row.regret_wh:,.0f}",
-                *((f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}") if several else ()),
+                *(
+                    (f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")
+                    if several
+                    else ()
+                ),
                 f"{row.against_eq8_wh:+.1f}",
                 f"{row.headroom_wh:+.1f}",
             )
-        Console().print(table)
+        plain_console().print(table)
         if len(told) > SHOWN_ROWS:
             typer.echo(f"and {len(told) - SHOWN_ROWS} rows more: evroute report {folder.path}")
 
@@ -263,7 +353,7 @@ def _block(row: "Summary") -> tuple[str, int]:
     """Return what the rows of a table have in common, as its title says it, and of how many worlds they are."""
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE
-    from evroute.simulation.worlds.world import DEFAULT as DEFAULT_WORLD
+    from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
 
     prior = f", {row.prior} prior" if row.prior != DEFAULT_SPREAD else ""
     scale = f", lengthscale {row.lengthscale:g}" if row.lengthscale != DEFAULT_LENGTHSCALE else ""
@@ -291,7 +381,7 @@ class _Heard:
 
 
 def _foresee(wanted: "Experiment", out: Path, jobs: int) -> None:
-    from evroute.simulation.estimate import estimate
+    from evroute.experiments.estimate import estimate
 
     told = estimate(wanted, out, jobs=jobs)
     finished = f", {told.finished} of them finished" if told.finished else ""

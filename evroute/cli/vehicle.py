@@ -4,19 +4,29 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True)
+from evroute.cli.console import plain_console
+
+app = typer.Typer(
+    help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True
+)
 
 
 @app.command("list")
 def list_vehicles() -> None:
     """List the vehicles of the catalogue."""
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.energy.vehicle import load_vehicle, vehicle_names
 
     table = Table()
-    for title in ("vehicle", "mass kg", "drag x area m²", "rolling", "auxiliary W", "usable battery kWh"):
+    for title in (
+        "vehicle",
+        "mass kg",
+        "drag x area m²",
+        "rolling",
+        "auxiliary W",
+        "usable battery kWh",
+    ):
         first = title == "vehicle"
         table.add_column(title, justify="left" if first else "right", no_wrap=first)
     for name in vehicle_names():
@@ -29,15 +39,16 @@ def list_vehicles() -> None:
             f"{v.auxiliary_w:.0f}",
             f"{v.battery_kwh:.1f}",
         )
-    Console().print(table)
+    plain_console().print(table)
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")]) -> None:
+def show(
+    name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")],
+) -> None:
     """Show the numbers of one vehicle and where they are from."""
     from dataclasses import asdict
 
-    from rich.console import Console
     from rich.table import Table
 
     from evroute.energy.vehicle import load_vehicle
@@ -47,4 +58,4 @@ def show(name: Annotated[str, typer.Argument(help="A name of the catalogue, or a
     table = Table("field", "value", "source", title=numbers.pop("name"))
     for field, value in numbers.items():
         table.add_row(field, f"{value:g}", sources.get(field, ""))
-    Console().print(table)
+    plain_console().print(table)

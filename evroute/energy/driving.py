@@ -1,4 +1,4 @@
-"""DrivingConditions: the day of a trip: temperature, wind, payload and traffic, and what each does to eq. 8."""
+"""DrivingConditions: temperature, wind, payload and traffic of a day, and their effects on eq. 8."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,15 +21,17 @@ COMFORT_C = 21.0
 HEATING_W_PER_K = 150.0
 COOLING_W_PER_K = 90.0
 HVAC_MAX_W = 5_000.0
+TEMPERATURE_UNIT_K = 10.0
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class DrivingConditions:
     """What a trip meets; the defaults are what eq. 8 assumes.
 
-    temperature_c: of the air, which sets its density and what heating or cooling takes (`hvac_w`); ``None``: eq. 8's
-    density and no heating.  wind_mps, wind_from_deg: a steady wind and the bearing it blows from, clockwise from
-    north.  speed_factor: of the speeds driven to those of the network.  payload_kg: on top of the vehicle's mass.
+    temperature_c: of the air, which sets its density and what heating or cooling takes (`hvac_w`);
+    ``None``: eq. 8's density and no heating.  wind_mps, wind_from_deg: a steady wind and the
+    bearing it blows from, clockwise from north.  speed_factor: of the speeds driven to those of the
+    network.  payload_kg: on top of the vehicle's mass.
 
     Raises
     ------
@@ -46,7 +48,11 @@ class DrivingConditions:
     @property
     def air_density_kgpm3(self) -> float:
         """Density of the air, kg/m³."""
-        return AIR_DENSITY_KGPM3 if self.temperature_c is None else air_density_kgpm3(self.temperature_c)
+        return (
+            AIR_DENSITY_KGPM3
+            if self.temperature_c is None
+            else air_density_kgpm3(self.temperature_c)
+        )
 
     def load(self, vehicle: Vehicle) -> Vehicle:
         """Return the vehicle with its payload and with heating or cooling on.
@@ -58,9 +64,15 @@ class DrivingConditions:
         """
         hvac = 0.0 if self.temperature_c is None else hvac_w(self.temperature_c)
         try:
-            return replace(vehicle, mass_kg=vehicle.mass_kg + self.payload_kg, auxiliary_w=vehicle.auxiliary_w + hvac)
+            return replace(
+                vehicle,
+                mass_kg=vehicle.mass_kg + self.payload_kg,
+                auxiliary_w=vehicle.auxiliary_w + hvac,
+            )
         except ValidationError as error:
-            raise EvrouteError(f"vehicle '{vehicle.name}' as loaded: {error.errors()[0]['msg']}") from None
+            raise EvrouteError(
+                f"vehicle '{vehicle.name}' as loaded: {error.errors()[0]['msg']}"
+            ) from None
 
     def headwind_mps(self, network: RoadNetwork) -> FloatArray:
         """Return the headwind of every edge, (n,) m/s."""
@@ -79,7 +91,9 @@ def conditions(**fields: Any) -> DrivingConditions:
         return DrivingConditions(**fields)
     except ValidationError as error:
         problem = error.errors()[0]
-        raise EvrouteError(f"{problem['loc'][0]}: {problem['msg']}, got {problem['input']}") from None
+        raise EvrouteError(
+            f"{problem['loc'][0]}: {problem['msg']}, got {problem['input']}"
+        ) from None
 
 
 def air_density_kgpm3(temperature_c: float) -> float:
@@ -90,20 +104,27 @@ def air_density_kgpm3(temperature_c: float) -> float:
 def hvac_w(temperature_c: float) -> float:
     """Return what heating or cooling the cabin takes at an outside temperature, W.
 
-    Straight lines away from 21 °C, to at most 5 kW (the heater of a Nissan Leaf; Lohse-Busch et al. 2013,
-    SAE 2013-01-1462). Their slopes are those at which five cars lost range (AAA, *Electric Vehicle Range Testing*,
-    2019): of 0.17 kWh/km at 45 km/h, 12 % without and 41 % with heating at -6.7 °C are 4.2 kW more, 4 % and 17 % at
-    35 °C are 1.3 kW. Heating up a cold cabin and heat pumps are left out.
+    Straight lines away from 21 °C, to at most 5 kW (the heater of a Nissan Leaf; Lohse-Busch et al.
+    2013, SAE 2013-01-1462). Their slopes are those at which five cars lost range (AAA, *Electric
+    Vehicle Range Testing*, 2019): of 0.17 kWh/km at 45 km/h, 12 % without and 41 % with heating at
+    -6.7 °C are 4.2 kW more, 4 % and 17 % at 35 °C are 1.3 kW. Heating up a cold cabin and heat
+    pumps are left out.
     """
     difference_k = temperature_c - COMFORT_C
     slope = COOLING_W_PER_K if difference_k > 0 else HEATING_W_PER_K
     return min(slope * abs(difference_k), HVAC_MAX_W)
 
 
+def temperature_feature(temperature_c: float) -> float:
+    """Return the context feature of a temperature, its distance from 21 °C in units of 10 K."""
+    return (temperature_c - COMFORT_C) / TEMPERATURE_UNIT_K
+
+
 def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) -> FloatArray:
     """Return the part of a wind that blows against the direction of each edge, (n,) m/s.
 
-    The direction is that from the edge's tail to its head; an edge that ends where it begins has no headwind.
+    The direction is that from the edge's tail to its head; an edge that ends where it begins has no
+    headwind.
     wind_from_deg: clockwise from the map's north.
     """
     east_m = network.x_m[network.head] - network.x_m[network.tail]

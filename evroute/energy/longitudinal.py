@@ -1,9 +1,10 @@
 """Energy of one edge at constant speed, and the potential that makes signed energies searchable.
 
-Sandberg et al., eq. 8 and Table 2. Eq. 8 has one powertrain efficiency, Table 2 two: the force is *divided* by the
-propulsion efficiency where it is positive and *multiplied* by the recuperation efficiency where it is negative, as
-SUMO does. So an edge never returns more than was put in, ``energy - potential >= 0`` on every edge, and no closed
-walk has negative energy (Sachenbacher et al. 2011 use the same potential).
+Sandberg et al., eq. 8 and Table 2. Eq. 8 has one powertrain efficiency, Table 2 two: the force is
+*divided* by the propulsion efficiency where it is positive and *multiplied* by the recuperation
+efficiency where it is negative, as SUMO does. So an edge never returns more than was put in,
+``energy - potential >= 0`` on every edge, and no closed walk has negative energy (Sachenbacher et
+al. 2011 use the same potential).
 """
 
 from dataclasses import dataclass
@@ -66,9 +67,20 @@ def energy_parts(
     climb = weight_n * climb_m
     rolling = weight_n * vehicle.rolling * level_m
     air_mps = speed_mps + headwind_mps
-    drag = 0.5 * vehicle.drag * vehicle.front_m2 * air_density_kgpm3 * length_m * air_mps * abs(air_mps)
+    drag = (
+        0.5
+        * vehicle.drag
+        * vehicle.front_m2
+        * air_density_kgpm3
+        * length_m
+        * air_mps
+        * abs(air_mps)
+    )
     driving = climb + rolling + drag >= 0
-    factor = np.where(driving, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency) / J_PER_WH
+    factor = (
+        np.where(driving, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency)
+        / J_PER_WH
+    )
     auxiliary = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH
     return EnergyParts(climb * factor, rolling * factor, drag * factor, auxiliary)
 

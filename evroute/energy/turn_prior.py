@@ -1,27 +1,28 @@
-"""TurnPrior: what entering an edge takes, the change of kinetic energy from the edge before it included.
+"""Energy of turns: entering an edge, with the change of kinetic energy from the edge before it.
 
 Every edge has its speed v. Entering edge e' from edge e takes
 
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
-at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. With the total-energy
-potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than P rises by, and P telescopes along a
-route. A turn that is taken slower than both edges are driven brakes and speeds up in between, which loses
-``m (min(v, v')^2 - v_turn^2) / 2`` times what the two efficiencies leave of a round trip.
+at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. With the
+total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than P rises by,
+and P telescopes along a route. A turn that is taken slower than both edges are driven brakes and
+speeds up in between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times what the two
+efficiencies leave of a round trip.
 
-The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the corner, radius
-``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit that SUMO's netconvert sets
-(``junctions.limit-turn-speed``).
+The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the
+corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit
+that SUMO's netconvert sets (``junctions.limit-turn-speed``).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import J_PER_WH, EnergyParts, energy_parts, potential_wh
-from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, check_spread
+from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -30,28 +31,17 @@ CORNER_M = 8.0
 LATERAL_MPS2 = 5.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TurnPrior:
-    """Prior of the expected energy of the a turns and starts of a `TurnTable`.
-
-    mean_wh, std_wh, noise_std_wh: (a,) Wh, as in `EnergyPrior`.  potential_wh: (a,) rise of the total-energy
-    potential, Wh.
-    """
-
-    mean_wh: FloatArray
-    std_wh: FloatArray
-    noise_std_wh: FloatArray
-    potential_wh: FloatArray
-
-    def __post_init__(self) -> None:
-        a = len(self.mean_wh)
-        freeze(self, **{name: (getattr(self, name), np.float64, (a,)) for name in self.__slots__})
-
-
 class TurnEnergy:
-    """Energy of turns for one vehicle, at speeds that may change.
+    """Energy of the turns and starts of a table for one vehicle, at given speeds of the edges.
 
-    conditions: of the day; their factor of speeds is left to those who give speeds.
+    Parameters
+    ----------
+    network, table
+        A network of n edges, and its turns and starts.
+    vehicle
+        As it is without payload, heating or cooling.
+    conditions
+        Conditions of the day; the methods take speeds after their speed factor.
     """
 
     def __init__(
@@ -77,8 +67,10 @@ class TurnEnergy:
         return TurnEnergy(self.network, vehicle, self.table, self.conditions)
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return the rise of the potential (a,) over some rows of the table at edge speeds (n,), Wh."""
-        potential: FloatArray = self._height_wh[self.table.entered[rows]] + self._gained_wh(rows, speed_mps)
+        """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
+        potential: FloatArray = self._height_wh[self.table.entered[rows]] + self._gained_wh(
+            rows, speed_mps
+        )
         return potential
 
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
@@ -86,9 +78,13 @@ class TurnEnergy:
         entered, car = self.table.entered[rows], self.vehicle
         steady = self._parts(self.at_wheels, speed_mps).total_wh
         work_wh = steady[entered] + self._gained_wh(rows, speed_mps)
-        factor = np.where(work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
+        factor = np.where(
+            work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency
+        )
         auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-        energy: FloatArray = work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
+        energy: FloatArray = (
+            work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
+        )
         return energy
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
@@ -97,9 +93,13 @@ class TurnEnergy:
 
     def wasted_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return what braking for the turn itself loses, (a,) Wh, never negative."""
-        return self.wasted_between_wh(rows, speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]])
+        return self.wasted_between_wh(
+            rows, speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
+        )
 
-    def wasted_between_wh(self, rows: IntArray, entry_mps: FloatArray, speed_mps: FloatArray) -> FloatArray:
+    def wasted_between_wh(
+        self, rows: IntArray, entry_mps: FloatArray, speed_mps: FloatArray
+    ) -> FloatArray:
         """Return the same between the speeds (a,) of the edge left and the edge entered."""
         slower_mps = np.minimum(entry_mps, speed_mps)
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
@@ -111,7 +111,9 @@ class TurnEnergy:
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return what slowing down to the speed of the turn gives back, (a,) Wh, never positive."""
         entry_mps, next_mps = speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
-        turn_mps = np.minimum(np.minimum(turn_speed_mps(self.table.angle_rad[rows]), next_mps), entry_mps)
+        turn_mps = np.minimum(
+            np.minimum(turn_speed_mps(self.table.angle_rad[rows]), next_mps), entry_mps
+        )
         slowed_wh = 0.5 * self.vehicle.mass_kg * (entry_mps**2 - turn_mps**2) / J_PER_WH
         braked: FloatArray = np.where(
             rows < self.table.n_turns, -self.vehicle.recuperation_efficiency * slowed_wh, 0.0
@@ -143,19 +145,22 @@ def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
     return speed
 
 
-def fit(energy: TurnEnergy, spread: str) -> TurnPrior:
-    """Evaluate the energy of every turn and start at the speed limits; ``spread`` is one of `energy.prior.SPREADS`.
+def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
+    """Return the prior of all turns and starts at the speed limits; ``spread`` is one of `SPREADS`.
 
-    Deviations follow the dissipated energy of the turn where the spread does. Then noise does too, at the paper's
-    size in the root mean square; else it is the paper's on every turn.
+    Deviations follow the dissipated energy of the turn where the spread does. Then noise does too,
+    at the paper's size in the root mean square; otherwise it is the paper's on every turn.
 
     Raises
     ------
     UnknownNameError
         If there is no such spread; the message lists them.
     """
-    rows, speed_mps = np.arange(len(energy.table)), energy.network.speed_mps
+    rows = np.arange(len(energy.table))
+    speed_mps = energy.conditions.speed_factor * energy.network.speed_mps
     mean_wh, rise_wh = energy.mean_wh(rows, speed_mps), energy.potential_wh(rows, speed_mps)
-    std_wh = SPREADS[check_spread(spread)](energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh)
+    std_wh = SPREADS[check_spread(spread)](
+        energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh
+    )
     noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
-    return TurnPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)
+    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)

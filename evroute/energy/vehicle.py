@@ -1,14 +1,17 @@
 """Vehicles: the parameters of eq. 8, a catalogue that ships with evroute, and TOML files of the user's own.
 
-A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each number is from::
+A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each
+number is from::
 
     name = "my van"
     mass_kg = 2400
     ...
 """
 
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -16,6 +19,7 @@ from pydantic.dataclasses import dataclass
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
 from evroute.resources import data_path
+from evroute.text import check_printable
 
 DEFAULT = "reference"
 
@@ -24,9 +28,11 @@ DEFAULT = "reference"
 class Vehicle:
     """One vehicle as eq. 8 sees it.
 
-    mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.  propulsion_efficiency: battery to
-    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load beside the
-    powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by field.
+    mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.
+    propulsion_efficiency: battery to
+    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load
+    beside the powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by
+    field.
 
     Raises
     ------
@@ -49,6 +55,13 @@ class Vehicle:
 _VEHICLE = TypeAdapter(Vehicle)
 
 
+def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
+    """Return the fields of a vehicle without the sources of its numbers; beliefs depend on them."""
+    numbers = asdict(vehicle)
+    del numbers["sources"]
+    return numbers
+
+
 def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
     """Load a vehicle of the catalogue by name, or one of the user's own from a ``.toml`` file.
 
@@ -57,7 +70,8 @@ def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
     UnknownNameError
         If the catalogue does not have the name; the message lists what it has.
     EvrouteError
-        If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of range.
+        If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of
+        range.
     """
     if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
         return _read(Path(name_or_path))
@@ -89,4 +103,5 @@ def _read(path: Path) -> Vehicle:
         raise EvrouteError(f"vehicle file {path}: {field}: {problem['msg']}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"vehicle file {path}: sources: it has no field '{unknown[0]}'")
+    check_printable(f"vehicle file {path}:", (vehicle.name, *vehicle.sources.values()))
     return vehicle

@@ -1,1 +1,1 @@
-"""Believing: what is believed of every edge's energy before, and after what trips measured."""
+"""Models of edge energy: prior, posterior, noise."""

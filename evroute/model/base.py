@@ -1,8 +1,8 @@
-"""What every model of edge energy offers, and the one way in which a covariance is factorised.
+"""Protocols of energy models, and the Cholesky factorisation that they share.
 
-A model believes something of the *expected* energy of each arm (an edge in a context), measurement noise excluded,
-and learns from what trips measured. Prior means come with the arms, so models know no physics: inside, every model
-works on residuals, energy minus prior mean.
+A model is a belief about the *expected* energy of each arm (an edge in a context), measurement
+noise excluded. Trips update it. The arms carry the prior means, so models contain no physics:
+inside, every model works on residuals, energy minus prior mean.
 """
 
 import logging
@@ -18,123 +18,155 @@ from evroute.errors import EvrouteError
 from evroute.model.bounds.spectrum import Points, Spectrum
 
 JITTER = 1e-8
-"""Share of the mean diagonal added, once, to a covariance that rounding left without a Cholesky factor."""
+"""Share of the mean diagonal added once to a covariance that rounding left indefinite."""
 
 State = dict[str, npt.NDArray[Any]]
-"""All that a model has learned, as arrays: what ``numpy.savez`` writes."""
+"""All learned numbers of a model as arrays, in the form of ``numpy.savez``."""
 
 log = logging.getLogger(__name__)
 
 
 @runtime_checkable
 class EnergyModel(Protocol):
-    """A belief about the expected energy of every arm that is updated trip by trip."""
+    """A belief about the expected energy of every arm, updated trip by trip."""
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return mean and standard deviation of the expected energy of each arm, (a,) Wh each."""
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or several at once, measured (Algorithm 1, line 6)."""
+        """Learn the measurements of one trip or of several trips (Algorithm 1, line 6)."""
 
     def state(self) -> State:
-        """Return all that was learned."""
+        """Return all learned numbers."""
 
     def restore(self, state: State) -> None:
-        """Take over a state; from then on every number is, bit for bit, what it would have been without a break.
+        """Restore a state; later results are bit for bit those of an uninterrupted run.
 
         Raises
         ------
         ValueError
-            If the state is not one of this kind of model on as many edges.
+            If the state is not of this kind of model on as many edges.
         """
 
 
 @runtime_checkable
 class HasJoint(Protocol):
-    """A model that knows how the energies of edges go together, as the total of a route needs."""
+    """A model with a joint posterior of edges, as the total energy of a route needs."""
 
     def covariance(self, arms: Arms) -> FloatArray:
-        """Return the posterior covariance of the expected energies, (a, a) Wh², exactly symmetric."""
+        """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh; cheaper than one by one."""
+        """Draw the expected energies ``size`` times, (size, a) Wh; cheaper than single draws.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
 
 
 @runtime_checkable
-class DrawsAround(Protocol):
-    """A model that draws about its mean for less than it takes to give all its deviations."""
+class SupportsScaledSample(Protocol):
+    """A model whose draws around the mean cost less than all its posterior deviations."""
 
     def mean(self, arms: Arms) -> FloatArray:
         """Return the posterior mean of each arm, (a,) Wh."""
 
     def sample_around(self, arms: Arms, rng: np.random.Generator, multiplier: float) -> FloatArray:
-        """Draw all arms together, their deviations from the mean multiplied, (a,) Wh."""
+        """Draw all arms jointly with scaled deviations from the mean, (a,) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        multiplier
+            Factor of the deviations from the posterior mean.
+        """
 
 
 @runtime_checkable
-class SharesNoise(Protocol):
-    """A model whose trips have noise in common, on all their edges alike."""
+class HasTripNoise(Protocol):
+    """A model with a noise term common to all edges of a trip."""
 
     def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return one deviation of it on each arm, (a,) Wh, up and down together; 0 where there is none."""
+        """Return one deviation of the common noise on each arm, (a,) Wh; 0 if there is none."""
 
 
 @runtime_checkable
 class HasInducing(Protocol):
-    """A model that looks at what was measured through inducing points."""
+    """A model that summarises the measurements by inducing points."""
 
     def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return their edges (m,) and contexts (m, d)."""
+        """Return the edges (m,) and contexts (m, d) of the inducing points."""
 
 
 @runtime_checkable
 class Anticipates(Protocol):
-    """A model that is told which arms are about to be measured, before their energies are known."""
+    """A model that records which arms are about to be measured before their energies are known."""
 
     def anticipate(self, arms: Arms) -> None:
-        """Take note of the arms of a route that was just chosen, in increasing order of edge."""
+        """Record the arms of a route that was just chosen, in increasing order of edge."""
 
 
 @runtime_checkable
-class Waits(Protocol):
-    """A model that plans in batches, and at times nothing before all of a batch was measured."""
+class HasPendingBatch(Protocol):
+    """A model that plans in batches and may need all measurements before the next plan."""
 
     @property
     def waits(self) -> bool:
-        """Whether it would refuse to plan now."""
+        """Whether the model refuses to plan now."""
 
 
 @runtime_checkable
 class HasRadius(Protocol):
-    """A model with a theorem that says how wide its confidence bounds are."""
+    """A model with a theorem on the width of its confidence bounds."""
 
-    def radius(self, form: Literal["theory", "safe", "lean"], norm_bound: float, delta: float) -> float:
-        """Return the number of standard deviations, for residuals of a norm and a probability that a bound breaks."""
+    def radius(
+        self, form: Literal["theory", "safe", "lean"], norm_bound: float, delta: float
+    ) -> float:
+        """Return the width of the confidence bound in posterior standard deviations.
+
+        Parameters
+        ----------
+        form
+            Variant of the bound.
+        norm_bound
+            Bound on the RKHS norm of the residuals.
+        delta
+            Probability that the bound fails.
+        """
 
 
 @runtime_checkable
-class Diagnoses(Protocol):
-    """A model that has numbers of its own to log, round by round."""
+class HasDiagnostics(Protocol):
+    """A model with diagnostic numbers for the log of every round."""
 
     def diagnostics(self) -> dict[str, float]:
-        """Return them by name, the same names always."""
+        """Return the numbers by name; the names never change."""
 
 
 @runtime_checkable
 class HasSpectrum(Protocol):
-    """A model that is a regression with a kernel, as confidence sets need (``model.bounds``)."""
+    """A model that is a kernel regression, as confidence sets need (``model.bounds``)."""
 
     def spectrum(self) -> Spectrum:
-        """Return what was measured in the eigenbasis of its Gram matrix, the noise whitened: of deviation 1."""
+        """Return the whitened measurements in the eigenbasis of their Gram matrix."""
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
-        """Return residuals of arms in the eigenbasis of a spectrum that this model gave, now or earlier."""
+        """Return residuals of arms in the eigenbasis of a spectrum that this model returned."""
 
     def prior_covariance(self, arms: Arms) -> FloatArray:
         """Return the kernel between the arms, (a, a) Wh²."""
@@ -144,8 +176,12 @@ class HasSpectrum(Protocol):
 
 
 def mean_of(model: EnergyModel, arms: Arms) -> FloatArray:
-    """Return the posterior mean of each arm, (a,) Wh, without deviations where the model can leave them out."""
-    return model.mean(arms) if isinstance(model, DrawsAround) else model.posterior(arms).mean_wh
+    """Return the posterior mean of each arm, (a,) Wh, by the cheapest method of the model."""
+    return (
+        model.mean(arms)
+        if isinstance(model, SupportsScaledSample)
+        else model.posterior(arms).mean_wh
+    )
 
 
 class CovarianceError(EvrouteError):
@@ -153,22 +189,33 @@ class CovarianceError(EvrouteError):
 
 
 def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) -> FloatArray:
-    """Return the lower Cholesky factor (a, a) of a symmetric matrix; ``what`` names it in messages.
+    """Return the lower Cholesky factor (a, a) of a symmetric matrix.
 
-    If rounding has cost it its definiteness, ``JITTER`` times its mean diagonal is added to the diagonal, once, and
-    logged. With ``overwrite`` a row-major matrix is given up for its factor, and takes no other memory.
+    If the factorisation fails, ``JITTER`` times the mean diagonal is added to the diagonal, once,
+    and logged.
+
+    Parameters
+    ----------
+    covariance
+        (a, a) symmetric matrix.
+    what
+        Name of the matrix in messages.
+    overwrite
+        Factorise a row-major matrix in place, without further memory.
 
     Raises
     ------
     CovarianceError
-        If that is not enough, or a value is not finite.
+        If the matrix is not positive definite with jitter, or a value is not finite.
     """
     factor = np.ascontiguousarray(covariance) if overwrite else np.array(covariance, order="C")
     diagonal = factor.diagonal().copy()
     failed = _factorise(factor)
     if failed and np.all(np.isfinite(diagonal)):
         jitter = JITTER * float(diagonal.mean())
-        log.warning("%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter)
+        log.warning(
+            "%s: pivot %d is not positive; adding %.3g to the diagonal", what, failed, jitter
+        )
         for row in range(len(factor)):
             factor[row + 1 :, row] = factor[row, row + 1 :]
         np.fill_diagonal(factor, diagonal + jitter)
@@ -184,10 +231,11 @@ def lower_factor(covariance: FloatArray, what: str, *, overwrite: bool = False) 
 
 
 def _factorise(matrix: FloatArray) -> int:
-    """Replace the lower triangle by its Cholesky factor; return 0, or the number of the pivot where that failed.
+    """Replace the lower triangle by its Cholesky factor; return 0 or the failed pivot.
 
-    LAPACK wants column-major matrices: the transpose of a row-major one, whose upper triangle is our lower. The
-    other triangle keeps its values, so that a failure can be mended.
+    LAPACK takes column-major matrices: the transpose of a row-major one, whose upper triangle is
+    our lower one. The other triangle keeps its values, so that the matrix can be rebuilt after a
+    failure.
     """
     if not len(matrix):
         return 0

@@ -1,7 +1,7 @@
-"""The standard kernel of a network, and the factor of its prior over all edges, kept on disk for other processes.
+"""The standard graph kernel of a network and the factor of a prior, cached on disk.
 
-Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. What is kept is named by a digest of all
-that it depends on, so a changed network or vehicle never meets an old file.
+Values from Sandberg et al., section B.3: nu = 2, kappa = 1, lengthscales 1. A cached file is named
+by a digest of all its inputs, so that a changed network or vehicle never meets an old file.
 """
 
 import logging
@@ -11,13 +11,12 @@ import numpy as np
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.prior import EnergyPrior
-from evroute.files import replacing
+from evroute.checked import read_mapped, write_mapped
+from evroute.errors import DamagedFileError
 from evroute.model import graph_matern
 from evroute.model.base import lower_factor
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
-from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
@@ -29,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
-    """Build the paper's graph kernel; its diagonal, seconds on a city, is kept in ``cache_dir`` if given."""
+    """Build the paper's graph kernel; its diagonal is cached in ``cache_dir`` if given."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
     raw_diagonal = _load(path)
@@ -39,34 +38,35 @@ def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
     return GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
 
 
-def standard_kernel(
-    graph: GraphMatern,
-    prior: EnergyPrior,
-    lengthscale: float = DEFAULT_LENGTHSCALE,
-    n_features: int = len(context.NAMES),
-) -> EdgeContextKernel:
-    """Build the paper's kernel: one lengthscale for every context, in standard deviations of it."""
-    return EdgeContextKernel(graph, prior.std_wh, np.full(n_features, lengthscale))
-
-
 def prior_covariance(kernel: EdgeContextKernel, arms: Arms) -> FloatArray:
-    """Return the prior covariance of all edges of a network in the contexts of ``arms``, (n, n) Wh².
+    """Return the prior covariance of all arms of a space, (a, a) Wh².
 
     Raises
     ------
     ValueError
-        If ``arms`` are not all edges.
+        If ``arms`` are not all arms of the kernel.
     """
-    if not np.array_equal(arms.edge, np.arange(kernel.graph.n_edges)):
-        raise ValueError(f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network")
+    if not np.array_equal(arms.id, np.arange(kernel.graph.n_edges)):
+        raise ValueError(
+            f"the arms must be all {kernel.graph.n_edges} edges of the kernel's network"
+        )
     return kernel.matrix(arms.features)
 
 
 def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) -> FloatArray:
-    """Return the lower Cholesky factor of ``prior_covariance``, (n, n): ``factor @ normal`` is a draw of the prior.
+    """Return the lower Cholesky factor of the prior covariance, (a, a) Wh.
 
-    Seconds on a city. With ``cache_dir`` it is made once, kept there, and mapped read-only into memory, which all
-    processes of a machine share; call this once before starting several.
+    ``factor @ normal`` is a draw of the prior. It takes seconds on a city. With a cache it is
+    computed once, stored, and mapped read-only into memory, which all processes of a machine share.
+
+    Parameters
+    ----------
+    kernel
+        Prior covariance of the arms.
+    arms
+        All arms of the kernel.
+    cache_dir
+        Folder of the cache; None for none.
     """
     path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
     factor = _load(path)
@@ -87,14 +87,12 @@ def _load(path: Path | None) -> FloatArray | None:
     if path is None or not path.is_file():
         return None
     try:
-        array: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        log.warning("making %s again, which cannot be read: %s", path, error)
+        return read_mapped(path)
+    except DamagedFileError as error:
+        log.warning("%s; making it again", error)
         return None
-    return array
 
 
 def _save(path: Path | None, array: FloatArray) -> None:
     if path is not None:
-        with replacing(path) as temporary:
-            np.save(temporary, array, allow_pickle=False)
+        write_mapped(path, array)

@@ -1,4 +1,4 @@
-"""Coefficients: what a model with a few numbers for all edges believes of these numbers."""
+"""Coefficients: the posterior of a model with a few numbers common to all edges."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -10,10 +10,19 @@ from evroute.arrays import FloatArray, freeze
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coefficients:
-    """Beliefs about p deviations from what the prior mean takes for granted, 0 before any trip.
+    """Posterior of p deviations from the values assumed by the prior mean, 0 before any trip.
 
-    names, units: p each.  mean, std: (p,) of the posterior.  prior_std: (p,).  What else departs from the prior mean
-    is taken up by them as far as they can, and ``std`` does not reckon with that.
+    The coefficients absorb other departures from the prior mean as far as they can; ``std`` does
+    not account for that.
+
+    Parameters
+    ----------
+    names, units
+        p names and units.
+    mean, std
+        (p,) posterior mean and deviation, in these units.
+    prior_std
+        (p,) prior deviation, in these units.
     """
 
     names: tuple[str, ...]
@@ -24,12 +33,18 @@ class Coefficients:
 
     def __post_init__(self) -> None:
         shape = (len(self.names),)
-        freeze(self, **{name: (getattr(self, name), np.float64, shape) for name in ("mean", "std", "prior_std")})
+        freeze(
+            self,
+            **{
+                name: (getattr(self, name), np.float64, shape)
+                for name in ("mean", "std", "prior_std")
+            },
+        )
 
 
 @runtime_checkable
 class HasCoefficients(Protocol):
-    """A model that learns such numbers."""
+    """A model with such coefficients."""
 
     def coefficients(self) -> Coefficients:
-        """Return what is believed of them now."""
+        """Return the current posterior of the coefficients."""

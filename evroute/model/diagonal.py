@@ -1,4 +1,4 @@
-"""Diagonal: the joint belief of models in which edges know nothing of one another."""
+"""Diagonal: joint posterior of models with independent edges."""
 
 from abc import ABC, abstractmethod
 
@@ -9,9 +9,12 @@ from evroute.arrays import FloatArray
 
 
 class Diagonal(ABC):
-    """Covariance and draws that follow from the marginals alone.
+    """Covariance and draws from the marginals alone.
 
-    noise_std_wh: (n,) Wh, of one measurement of each edge.
+    Parameters
+    ----------
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
     """
 
     def __init__(self, noise_std_wh: FloatArray) -> None:
@@ -21,15 +24,15 @@ class Diagonal(ABC):
 
     @abstractmethod
     def posterior(self, arms: Arms) -> Belief:
-        """Return mean and standard deviation of the expected energy of each arm, (a,) Wh each."""
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def covariance(self, arms: Arms) -> FloatArray:
-        """Return the posterior covariance, (a, a) Wh²: diagonal."""
+        """Return the posterior covariance, (a, a) Wh², diagonal."""
         return np.diag(self.posterior(arms).std_wh ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
@@ -38,6 +41,16 @@ class Diagonal(ABC):
         return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         belief = self.posterior(arms)
         return rng.normal(belief.mean_wh, belief.std_wh, size=(size, len(arms)))

@@ -1,10 +1,10 @@
-"""EdgeSpeeds: eq. 8 at the speeds that trips were seen to drive; measured energies play no part.
+"""EdgeSpeeds: eq. 8 at learned speeds; only travel times are learned, not energies.
 
-The time that a passage of edge e takes is that of its assumed speed times ``exp(s_e)``, with the slowness
-``s_e ~ N(0, slowness_std²)`` of each edge on its own, and log-normal noise; conjugate in logarithms, so that a speed
-is shrunk to the assumed one and stays positive. The slowness multiplies the time of whatever speed a round assumes.
-Energy is eq. 8 at the speed of the mean slowness, auxiliary power included; its deviation goes by the derivative,
-``dE/ds = auxiliary - 2 drag``.
+A passage of edge e takes the time of its assumed speed times ``exp(s_e)``, with independent
+slowness ``s_e ~ N(0, slowness_std²)`` and log-normal noise. The model is conjugate in logarithms:
+a speed is shrunk to the assumed one and stays positive. The slowness multiplies the time of any
+speed that a round assumes. Energy is eq. 8 at the speed of the mean slowness, auxiliary power
+included; its deviation is first order, ``dE/ds = auxiliary - 2 drag``.
 """
 
 import numpy as np
@@ -17,11 +17,24 @@ from evroute.model.diagonal import Diagonal
 
 
 class EdgeSpeeds(Diagonal):
-    """Eq. 8 at speeds learned from travel times, each edge on its own.
+    """Eq. 8 at speeds learned from travel times, edges independent.
 
-    noise_std_wh: (n,) of one measurement of the energy, Wh.  slowness_std: prior standard deviation of the logarithm
-    of an edge's travel time; 0.4 holds half the speed limit within 2 deviations, what the Highway Capacity Manual
-    2010 calls level of service D.  time_std: of the logarithm of one measured time. Both positive, both ours.
+    Parameters
+    ----------
+    regressors
+        Parts of eq. 8 at a speed.
+    noise_std_wh
+        (n,) noise deviation of one energy measurement of each edge, Wh.
+    slowness_std
+        Prior deviation of an edge's log travel time, positive. Our 0.4 holds half the speed limit
+        (level of service D of the Highway Capacity Manual 2010) within 2 deviations.
+    time_std
+        Deviation of one measured log travel time, positive; our value.
+
+    Raises
+    ------
+    ValueError
+        If a deviation is not positive.
     """
 
     def __init__(
@@ -32,12 +45,12 @@ class EdgeSpeeds(Diagonal):
         slowness_std: float = 0.4,
         time_std: float = 0.2,
     ) -> None:
-        for name, value, what in (
+        for name, value, meaning in (
             ("slowness_std", slowness_std, "prior deviation of log travel times"),
             ("time_std", time_std, "deviation of one measured log travel time"),
         ):
             if not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value:g}; it must be positive: the {what}")
+                raise ValueError(f"{name} is {value:g}; it must be positive: the {meaning}")
         super().__init__(noise_std_wh)
         self._regressors = regressors
         self._weight = time_std**-2.0
@@ -45,17 +58,17 @@ class EdgeSpeeds(Diagonal):
         self._information = np.zeros(len(noise_std_wh))
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return eq. 8 at the learned speeds and its deviation to first order."""
-        precision = self._precision[arms.edge]
-        slowness = self._information[arms.edge] / precision
+        """Return eq. 8 at the learned speeds and its deviation to first order, (a,) Wh each."""
+        precision = self._precision[arms.id]
+        slowness = self._information[arms.id] / precision
         assumed_mps = self._regressors.speed_mps(arms.features)
-        learned = self._regressors.parts(arms.edge, assumed_mps * np.exp(-slowness))
-        change_wh = learned.total_wh - self._regressors.parts(arms.edge, assumed_mps).total_wh
+        learned = self._regressors.parts(arms.id, assumed_mps * np.exp(-slowness))
+        change_wh = learned.total_wh - self._regressors.parts(arms.id, assumed_mps).total_wh
         by_slowness_wh = learned.auxiliary_wh - 2.0 * learned.drag_wh
         return Belief(arms.prior_mean_wh + change_wh, np.abs(by_slowness_wh) / np.sqrt(precision))
 
     def update(self, feedback: Feedback) -> None:
-        """Learn the travel times that were measured; repeats of an edge count each time.
+        """Learn the measured travel times; repeats of an edge count each time.
 
         Raises
         ------
@@ -63,24 +76,31 @@ class EdgeSpeeds(Diagonal):
             If a time is not positive.
         """
         timed = ~np.isnan(feedback.travel_s)
-        edge, travel_s = feedback.edge[timed], feedback.travel_s[timed]
+        edge, travel_s = feedback.id[timed], feedback.travel_s[timed]
         if np.any(travel_s <= 0):
-            raise ValueError(f"a trip took {travel_s.min():g} s on an edge; travel times must be positive")
-        assumed_s = self._regressors.network.length_m[edge] / self._regressors.speed_mps(feedback.features[timed])
+            raise ValueError(
+                f"a trip took {travel_s.min():g} s on an edge; travel times must be positive"
+            )
+        assumed_s = self._regressors.network.length_m[edge] / self._regressors.speed_mps(
+            feedback.features[timed]
+        )
         np.add.at(self._precision, edge, self._weight)
         np.add.at(self._information, edge, self._weight * np.log(travel_s / assumed_s))
 
     def state(self) -> State:
-        """Return precision and information of each slowness, (n,)."""
-        return {"slowness_precision": self._precision.copy(), "slowness_information": self._information.copy()}
+        """Return precision and information of each slowness, (n,) each."""
+        return {
+            "slowness_precision": self._precision.copy(),
+            "slowness_information": self._information.copy(),
+        }
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model on as many edges.
+            If the state is not of such a model on as many edges.
         """
         n = len(self._noise_std)
         names = {"slowness_precision", "slowness_information"}

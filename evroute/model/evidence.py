@@ -1,12 +1,13 @@
-"""The likelihood of what has been driven, as a function of a kernel's numbers, with its gradient.
+"""Log likelihood of the driven trips as a function of the kernel's numbers, with its gradient.
 
-Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z, the bound that the
-best variational distribution attains (Titsias, 2009, *Variational learning of inducing variables*, eq. 9):
-``log N(y; 0, Q + R) - tr(R^-1 (K - Q)) / 2`` with ``Q = K_XZ K_ZZ^-1 K_ZX``. Measurements of one arm enter by their
-number, mean and scatter; what these leave out of the likelihood is added.
+Exact, Sandberg et al., eqs. 2-3 integrated: ``log N(y; 0, K + R)``. Through inducing points Z,
+the bound attained by the best variational distribution (Titsias, 2009, *Variational learning of
+inducing variables*, eq. 9): ``log N(y; 0, Q + R) - tr(R^-1 (K - Q)) / 2`` with ``Q = K_XZ K_ZZ^-1
+K_ZX``. Measurements of one arm enter by their number, mean and scatter; the remaining term of the
+likelihood is added.
 
-The gradient goes backwards: each likelihood says how it changes with each covariance in it, `Surface` how that
-covariance changes with the numbers.
+The gradient is computed backwards: each likelihood returns its derivative by each covariance,
+`Surface` the derivative of the covariance by the numbers.
 """
 
 import math
@@ -20,18 +21,29 @@ from scipy.sparse import csc_matrix
 from evroute.arms import Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import JITTER, lower_factor
+from evroute.model.context_kernels.base import ContextKernel
 from evroute.model.graph_matern import filter_blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Driven:
-    """Measurements merged by arm (an edge in a context): all that a Gaussian likelihood asks of them.
+    """Measurements merged by arm: the sufficient statistics of a Gaussian likelihood.
 
-    edge: (a,).  features: (a, d).  count: (a,).  mean_wh: (a,) of the residuals, energy minus prior mean.
-    scatter_wh2: (a,) summed squared deviations from that mean.
+    Parameters
+    ----------
+    id
+        (a,) ids of the arms.
+    features
+        (a, d) contexts.
+    count
+        (a,) number of measurements.
+    mean_wh
+        (a,) mean residual, energy minus prior mean, Wh.
+    scatter_wh2
+        (a,) summed squared deviations from that mean, Wh².
     """
 
-    edge: IntArray
+    id: IntArray
     features: FloatArray
     count: IntArray
     mean_wh: FloatArray
@@ -39,8 +51,8 @@ class Driven:
 
     @classmethod
     def of(cls, trips: Sequence[Feedback]) -> "Driven":
-        """Merge the measurements of trips; arms are sorted by edge and context."""
-        rows = np.concatenate([np.column_stack([trip.edge, trip.features]) for trip in trips])
+        """Merge the measurements of trips; arms are sorted by id and context."""
+        rows = np.concatenate([np.column_stack([trip.id, trip.features]) for trip in trips])
         residual_wh = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
         arms, arm, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         mean_wh = np.bincount(arm, weights=residual_wh) / count
@@ -48,34 +60,59 @@ class Driven:
         return cls(arms[:, 0].astype(np.int64), arms[:, 1:], count, mean_wh, scatter_wh2)
 
     def most_visited(self, most: int) -> "Driven":
-        """Keep at most so many arms, the most visited."""
+        """Keep the ``most`` arms with the most measurements."""
         kept = np.sort(np.argsort(-self.count, kind="stable")[:most])
         return Driven(
-            self.edge[kept], self.features[kept], self.count[kept], self.mean_wh[kept], self.scatter_wh2[kept]
+            self.id[kept],
+            self.features[kept],
+            self.count[kept],
+            self.mean_wh[kept],
+            self.scatter_wh2[kept],
         )
 
 
 class Surface:
-    """``a h k_f + b k_f'`` between arms of some edges, and its derivatives by the logarithms of its numbers.
+    """Covariance ``a h k_f + b k_f'`` between arms and its derivatives by the log numbers.
 
-    h is ``(I + L kappa² / 2 nu)^-nu``, k_G but for a factor.  numbers: a, b, lengthscales of k_f (d,) and of k_f'
-    (d,), kappa, all positive; gradients are by their logarithms, in this order.
+    h is ``(I + L kappa² / 2 nu)^-nu``, proportional to k_G.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) incidence Laplacian of the line graph.
+    nu
+        Smoothness of the graph kernel.
+    numbers
+        (3 + 2 d,) a, b, lengthscales of k_f and of k_f', kappa, all positive; gradients are by
+        their logarithms, in this order.
+    edges
+        Edges of all arms, repeats allowed.
+    context
+        Form of k_f and k_f'.
     """
 
-    def __init__(self, laplacian: csc_matrix, nu: int, numbers: FloatArray, edges: IntArray) -> None:
+    def __init__(
+        self,
+        laplacian: csc_matrix,
+        nu: int,
+        numbers: FloatArray,
+        edges: IntArray,
+        context: ContextKernel,
+    ) -> None:
         d = (len(numbers) - 3) // 2
         self._a, self._b = numbers[:2]
         self._with_graph, self._alone = numbers[2 : 2 + d], numbers[2 + d : 2 + 2 * d]
         self._edges = np.unique(edges)
+        self._context = context
         self._graph, steeper = filter_blocks(laplacian, nu, float(numbers[-1]), self._edges)
         self._graph_by_kappa = -2.0 * nu * (self._graph - steeper)
 
     def block(self, arms: "Points", others: "Points") -> tuple[FloatArray, list[FloatArray]]:
         """Return the covariance (a, b) and its derivatives."""
-        at = np.ix_(np.searchsorted(self._edges, arms.edge), np.searchsorted(self._edges, others.edge))
+        at = np.ix_(np.searchsorted(self._edges, arms.id), np.searchsorted(self._edges, others.id))
         graph, with_graph, alone = self._graph[at], self._with_graph, self._alone
-        k_1, by_1 = _matern52(arms.features, others.features, with_graph)
-        k_2, by_2 = _matern52(arms.features, others.features, alone)
+        k_1, by_1 = self._context.log_gradient(arms.features, others.features, with_graph)
+        k_2, by_2 = self._context.log_gradient(arms.features, others.features, alone)
         first, second = self._a * graph * k_1, self._b * k_2
         return first + second, [
             first,
@@ -87,7 +124,7 @@ class Surface:
 
     def diagonal(self, arms: "Points") -> tuple[FloatArray, list[FloatArray]]:
         """Return the variances (a,) and their derivatives."""
-        row = np.searchsorted(self._edges, arms.edge)
+        row = np.searchsorted(self._edges, arms.id)
         first = self._a * self._graph.diagonal()[row]
         zero, second = np.zeros(len(row)), np.full(len(row), self._b)
         by_lengthscales = [zero] * (2 * len(self._alone))
@@ -97,29 +134,51 @@ class Surface:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Arms without measurements: edge (a,), features (a, d)."""
+    """Arms without measurements: id (a,), features (a, d)."""
 
-    edge: IntArray
+    id: IntArray
     features: FloatArray
 
 
 def log_likelihood(
-    surface: Surface, driven: Driven, unit_wh: FloatArray, noise_std_wh: FloatArray, inducing: Points | None
+    surface: Surface,
+    driven: Driven,
+    unit_wh: FloatArray,
+    noise_std_wh: FloatArray,
+    inducing: Points | None,
 ) -> tuple[float, FloatArray]:
-    """Return the log likelihood of all measurements, or with inducing points its bound, and its gradient.
+    """Return the log likelihood of all measurements, or its variational bound, and its gradient.
 
-    unit_wh, noise_std_wh: (a,) of each driven arm: what the surface counts in, and of one measurement.  The gradient
-    is by the logarithms of the surface's numbers and, last, of a factor of the noise.
+    Parameters
+    ----------
+    surface
+        Covariance between arms, in units of ``unit_wh``.
+    driven
+        Merged measurements of a arms.
+    unit_wh
+        (a,) unit of the surface for each arm, Wh.
+    noise_std_wh
+        (a,) noise deviation of one measurement, Wh.
+    inducing
+        Inducing points of the bound; None for the exact likelihood.
+
+    Returns
+    -------
+    tuple[float, FloatArray]
+        Value, and gradient by the logarithms of the surface's numbers and of a noise factor
+        (last).
 
     Raises
     ------
     CovarianceError
-        If the numbers leave no positive definite covariance.
+        If the covariance is not positive definite.
     """
     y, noise = driven.mean_wh / unit_wh, (noise_std_wh / unit_wh) ** 2 / driven.count
-    arms = Points(driven.edge, driven.features)
+    arms = Points(driven.id, driven.features)
     merged, gradient = (
-        _exact(surface, arms, y, noise) if inducing is None else _bound(surface, arms, y, noise, inducing)
+        _exact(surface, arms, y, noise)
+        if inducing is None
+        else _bound(surface, arms, y, noise, inducing)
     )
     spare, scatter = driven.count - 1, driven.scatter_wh2 / noise_std_wh**2
     within = -0.5 * (spare * np.log(2.0 * np.pi * noise_std_wh**2) + np.log(driven.count) + scatter)
@@ -127,7 +186,9 @@ def log_likelihood(
     return merged + float((within - np.log(unit_wh)).sum()), gradient
 
 
-def _exact(surface: Surface, arms: Points, y: FloatArray, noise: FloatArray) -> tuple[float, FloatArray]:
+def _exact(
+    surface: Surface, arms: Points, y: FloatArray, noise: FloatArray
+) -> tuple[float, FloatArray]:
     covariance, derivatives = surface.block(arms, arms)
     covariance[np.diag_indices(len(y))] += noise
     value, by_covariance = _normal(covariance, y)
@@ -162,17 +223,12 @@ def _bound(
 
 def _normal(covariance: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
     """Return ``log N(y; 0, C)`` and its derivative by C."""
-    lower = lower_factor(covariance, "the covariance of what was measured")
+    lower = lower_factor(covariance, "the covariance of the measurements")
     weights = cho_solve((lower, True), y)
     inverse = cho_solve((lower, True), np.eye(len(y)))
-    value = -0.5 * float(y @ weights) - float(np.log(lower.diagonal()).sum()) - 0.5 * len(y) * math.log(2.0 * math.pi)
+    value = (
+        -0.5 * float(y @ weights)
+        - float(np.log(lower.diagonal()).sum())
+        - 0.5 * len(y) * math.log(2.0 * math.pi)
+    )
     return value, 0.5 * (np.outer(weights, weights) - inverse)
-
-
-def _matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-    """Return the Matérn 5/2 kernel (a, b) and its derivatives by the logarithm of each lengthscale."""
-    squares = [((x[:, [j]] - y[:, j]) / scale) ** 2 for j, scale in enumerate(lengthscales)]
-    r = np.sqrt(5.0 * sum(squares, np.zeros((len(x), len(y)))))
-    decay = np.exp(-r)
-    slope = 5.0 / 3.0 * (1.0 + r) * decay
-    return (1.0 + r + r**2 / 3.0) * decay, [slope * each for each in squares]

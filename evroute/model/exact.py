@@ -1,10 +1,11 @@
-"""ExactGP: the exact Gaussian process posterior over arms, eqs. 2-3 of Sandberg et al., at city scale.
+"""ExactGP: the exact Gaussian process posterior (Sandberg et al., eqs. 2-3), at city scale.
 
-An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics; measurements of one
-edge in other contexts do not. Arms in their *reference* context (usually free flow) keep their posterior up to date
-in ``model.core``, at a few milliseconds a trip; arms in any other context are predicted when asked for, from the same
-numbers. Contexts that are new on every trip never merge, so cost and memory then grow with the square of all that
-was ever measured.
+An arm is an edge in a context. Repeated measurements of one arm merge into sufficient statistics;
+measurements of one edge in different contexts do not. The posterior of arms in their *reference*
+context (usually free flow) is kept up to date in ``model.incremental_posterior``, at a few
+milliseconds a trip. Arms in any other context are predicted on request, from the same numbers.
+Contexts that are new on every trip never merge, so cost and memory then grow with the square of
+the number of measurements.
 """
 
 import logging
@@ -19,7 +20,7 @@ from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.core import Core, Fresh
+from evroute.model.incremental_posterior import Fresh, IncrementalPosterior
 from evroute.model.kernels import ArmKernel
 from evroute.model.prior_draws import PriorDraws
 from evroute.model.trip_noise import TripEffect, TripNoise
@@ -29,11 +30,11 @@ CHECK_EVERY = 100
 CHECK_ARMS = 8
 """Arms whose variances are compared."""
 DRIFT_TOLERANCE = 1e-9
-"""Difference, in prior variances and deviations, above which everything is computed afresh."""
+"""Difference, in prior variances and deviations, above which all numbers are recomputed."""
 DIRECT_SAMPLE_ARMS = 512
-"""Joint draws of at most so many arms come from their own posterior covariance, of more from draws of the prior."""
+"""Largest number of arms drawn by their posterior covariance; more by draws of the prior."""
 AT_ONCE = 4096
-"""Arms that are predicted together where nothing is kept of them."""
+"""Arms without a kept posterior that are predicted together."""
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +42,33 @@ log = logging.getLogger(__name__)
 class ExactGP:
     """Exact Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context; or none, and every arm is predicted when asked for, as a region
-    needs (``model.regional``).  noise_std_wh: (n,) of one measurement of each edge, Wh.
-    prior_factor: (n, n) lower Cholesky factor of the prior covariance of ``arms`` (``model.build.prior_factor``),
-    which joint draws of many arms need; made when first needed if not given, seconds on a city.
-    potential_wh: (n,) ``m g dz``, Wh, which ``trip_effect`` needs.  trip_effect, noise: as in `TripNoise`.
-    refreshes: how often rounding errors grew beyond ``DRIFT_TOLERANCE`` and were removed.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All edges 0..n-1 in their reference contexts; or none: then every arm is predicted on
+        request, as a region needs (``model.regional``).
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    prior_factor
+        (n, n) lower Cholesky factor of the prior covariance of ``arms``
+        (``model.build.prior_factor``), for joint draws of many arms; computed on first use if
+        None, seconds on a city.
+    potential_wh
+        (n,) ``m g dz``, Wh, required by ``trip_effect``.
+    trip_effect, noise
+        See `TripNoise`.
+
+    Attributes
+    ----------
+    refreshes
+        Number of recomputations after rounding errors above ``DRIFT_TOLERANCE``.
+
+    Raises
+    ------
+    ValueError
+        If the arms are neither all edges nor none, or an array has another shape or sign.
     """
 
     def __init__(
@@ -61,15 +83,19 @@ class ExactGP:
         noise: Literal["prior", "learned"] = "prior",
     ) -> None:
         n = kernel.graph.n_edges
-        if len(arms) and not np.array_equal(arms.edge, np.arange(n)):
-            raise ValueError(f"the reference arms must be all {n} edges of the kernel's network, or none")
+        if len(arms) and not np.array_equal(arms.id, np.arange(n)):
+            raise ValueError(
+                f"the reference arms must be all {n} edges of the kernel's network, or none"
+            )
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
         if prior_factor is not None and prior_factor.shape != (n, n):
             raise ValueError(f"prior_factor has shape {prior_factor.shape}, expected {(n, n)}")
         self._noise = TripNoise(noise_std_wh, trip_effect=trip_effect, noise=noise)
         if self._noise.shares and (potential_wh is None or potential_wh.shape != (n,)):
-            raise ValueError(f"trip_effect goes by what edges dissipate; give potential_wh, {n} numbers")
+            raise ValueError(
+                f"trip_effect scales with dissipated energy; give potential_wh, {n} numbers"
+            )
         self._kernel = kernel
         self._reference = arms
         self._potential_wh = np.zeros(n) if potential_wh is None else potential_wh
@@ -78,21 +104,23 @@ class ExactGP:
         self._start()
 
     def _start(self) -> None:
-        self._core = Core(self._kernel.diagonal(self._reference.edge, self._reference.features))
+        self._core = IncrementalPosterior(
+            self._kernel.diagonal(self._reference.id, self._reference.features)
+        )
         self._met = ArmSlots(self._reference.features.shape[1])
         self._noise.reset()
         self._updates = 0
         self.refreshes = 0
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm, eqs. 2-3."""
+        """Return the posterior mean and deviation of each arm, eqs. 2-3, (a,) Wh each."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
-        kept = ~self._elsewhere(arms.edge, arms.features)
-        mean[kept], variance[kept] = (numbers[arms.edge[kept]] for numbers in self._core.reference())
+        kept = ~self._elsewhere(arms.id, arms.features)
+        mean[kept], variance[kept] = (numbers[arms.id[kept]] for numbers in self._core.reference())
         elsewhere, weights = np.flatnonzero(~kept), self._core.weights()
         for start in range(0, len(elsewhere), AT_ONCE):
             some = elsewhere[start : start + AT_ONCE]
-            edge, features = arms.edge[some], arms.features[some]
+            edge, features = arms.id[some], arms.features[some]
             prior = self._prior_with_slots(edge, features)
             mean[some] = weights @ prior
             explained = np.einsum("ij,ij->j", prior, self._core.solve(prior))
@@ -100,33 +128,35 @@ class ExactGP:
         return Belief(arms.prior_mean_wh + mean, np.sqrt(np.maximum(variance, 0.0)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise.std_wh[arms.edge]
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise.std_wh[arms.id]
         return noise_std
 
     def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return by how much one deviation of the factor of a trip moves each arm, (a,) Wh."""
-        moved: FloatArray = self._noise.trip_std * self._dissipated(arms.edge, arms.prior_mean_wh)
+        """Return the effect of one deviation of the trip factor on each arm, (a,) Wh."""
+        moved: FloatArray = self._noise.trip_std * self._dissipated(arms.id, arms.prior_mean_wh)
         return moved
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip measured; repeats of an arm count each time.
+        """Learn the measurements of one trip; repeats of an arm count each time.
 
-        Without a trip effect it may be a fleet at once.
+        Without a trip effect it may be those of a fleet.
         """
-        if not len(feedback.edge):
+        if not len(feedback.id):
             return
-        slots, place = np.unique(self._slots(feedback.edge, feedback.features), return_inverse=True)
+        slots, place = np.unique(self._slots(feedback.id, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        edge = self._met.edge[slots]
+        edge = self._met.id[slots]
         variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
-        dissipated_wh = np.bincount(place, self._dissipated(feedback.edge, feedback.prior_mean_wh)) / count
+        dissipated_wh = (
+            np.bincount(place, self._dissipated(feedback.id, feedback.prior_mean_wh)) / count
+        )
         if self._noise.shares:
             shared_wh = self._noise.trip_std * dissipated_wh
         if self._noise.learns:
             surprise_wh = residual_wh - self._core.mean[slots]
-            self._noise.hear(edge, count, surprise_wh, self._core.among(slots), dissipated_wh)
+            self._noise.update(edge, count, surprise_wh, self._core.among(slots), dissipated_wh)
         self._core.observe(slots, residual_wh, variance, shared_wh)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:
@@ -134,23 +164,26 @@ class ExactGP:
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
-        prior = self._prior_with_slots(arms.edge, arms.features)
-        covariance = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+        prior = self._prior_with_slots(arms.id, arms.features)
+        covariance = self._kernel(arms.id, arms.features, arms.id, arms.features)
         covariance -= prior.T @ self._core.solve(prior)
         return 0.5 * (covariance + covariance.T)
 
-    def regress(self, prior: Callable[[IntArray, FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
-        """Return what was learned of m further numbers: how their means (m,) and covariance (m, m) changed.
+    def regress(
+        self, prior: Callable[[IntArray, FloatArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the learned change of mean (m,) and covariance (m, m) of m further numbers.
 
-        prior: returns the prior covariance (D, m) of the arms measured, edges (D,) in contexts (D, d), with them.
+        ``prior(edge, features)`` returns the prior covariance (D, m) of the D measured arms,
+        edges (D,) in contexts (D, d), with these numbers.
         """
-        with_slots = prior(self._met.edge, self._met.features)
+        with_slots = prior(self._met.id, self._met.features)
         learned: FloatArray = -(with_slots.T @ self._core.solve(with_slots))
         return self._core.weights() @ with_slots, 0.5 * (learned + learned.T)
 
     def spectrum(self) -> Spectrum:
-        """Return what was measured in the eigenbasis of its Gram matrix."""
-        prior = self._kernel(self._met.edge, self._met.features, self._met.edge, self._met.features)
+        """Return the measurements in the eigenbasis of their Gram matrix."""
+        prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
         root = self._core.precision.root()
         values, vectors = np.linalg.eigh(root.transposed(root.transposed(prior).T))
         projections = vectors.T @ root.solve(self._core.information)
@@ -158,51 +191,79 @@ class ExactGP:
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
-        variance = self._kernel.diagonal(arms.edge, arms.features)
-        return spectrum.points(self._prior_with_slots(arms.edge, arms.features), variance)
+        variance = self._kernel.diagonal(arms.id, arms.features)
+        return spectrum.points(self._prior_with_slots(arms.id, arms.features), variance)
 
     def prior_covariance(self, arms: Arms) -> FloatArray:
         """Return the kernel between the arms, (a, a) Wh²."""
-        return self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+        return self._kernel(arms.id, arms.features, arms.id, arms.features)
 
     def n_measured(self) -> float:
         """Return the number of measurements."""
         if self._noise.learns_edges:
             return float(self._noise.n_measured)
-        return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.edge] ** 2)
+        return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.id] ** 2)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh; of many arms, 64 draws take a few times as long as one."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        64 draws of many arms take a few times as long as one.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         if len(arms) > DIRECT_SAMPLE_ARMS and self._prior_draws is not None:
             return np.array([self.sample_around(arms, rng, 1.0) for _ in range(size)])
         strays = self._core.size - np.count_nonzero(self._core.slot_of >= 0)
-        if len(arms) <= DIRECT_SAMPLE_ARMS or strays or self._elsewhere(arms.edge, arms.features).any():
-            factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+        if (
+            len(arms) <= DIRECT_SAMPLE_ARMS
+            or strays
+            or self._elsewhere(arms.id, arms.features).any()
+        ):
+            factor = lower_factor(
+                self.covariance(arms), "the posterior covariance of the arms", overwrite=True
+            )
             draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
             return draws + self.posterior(arms).mean_wh
-        return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.edge]
+        return arms.prior_mean_wh + self._residual_draws(rng, size)[:, arms.id]
 
     def mean(self, arms: Arms) -> FloatArray:
-        """Return the posterior mean of each arm alone, (a,) Wh: cheaper than with deviations."""
+        """Return the posterior mean of each arm, (a,) Wh; cheaper than `posterior`."""
         if len(self._reference):
             return self.posterior(arms).mean_wh
         return arms.prior_mean_wh + self._regressed(self._core.weights(), arms)
 
     def sample_around(self, arms: Arms, rng: np.random.Generator, multiplier: float) -> FloatArray:
-        """Draw all arms together, their deviations from the mean multiplied, (a,) Wh.
+        """Draw all arms jointly with scaled deviations from the mean, (a,) Wh.
 
-        Without reference arms by Matheron's rule with a draw of the prior for the slots and the arms alone, as
-        Wilson et al. (2020), *Efficiently sampling functions from Gaussian process posteriors*.
+        Without reference arms by Matheron's rule with a draw of the prior at the slots and the
+        arms alone, as Wilson et al. (2020), *Efficiently sampling functions from Gaussian process
+        posteriors*.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        multiplier
+            Factor of the deviations from the posterior mean.
         """
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
             return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
-        edge = np.concatenate([self._met.edge, arms.edge])
+        edge = np.concatenate([self._met.id, arms.id])
         features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
         noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
@@ -210,18 +271,18 @@ class ExactGP:
         return arms.prior_mean_wh + draw[core.size :] + self._regressed(core.weigh(surprise), arms)
 
     def state(self) -> State:
-        """Return the visited arms and the numbers of the core."""
-        learned = {"edge": self._met.edge.copy(), "features": self._met.features.copy()}
+        """Return the visited arms and the numbers of their posterior."""
+        learned = {"edge": self._met.id.copy(), "features": self._met.features.copy()}
         counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
         return learned | counts | self._noise.state() | self._core.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of an exact model of as many edges and features.
+            If the state is not of an exact model of as many edges and features.
         """
         n, d = self._kernel.graph.n_edges, self._reference.features.shape[1]
         size, n_open = len(state.get("edge", ())), len(state.get("open", ()))
@@ -241,23 +302,31 @@ class ExactGP:
             **self._noise.shapes(),
         }
         if self._noise.shares and "shared_data" in state:
-            expected |= {name: state[name].shape for name in ("shared_data", "shared_indices", "shared_indptr")}
+            expected |= {
+                name: state[name].shape
+                for name in ("shared_data", "shared_indices", "shared_indptr")
+            }
         if {name: part.shape for name, part in state.items()} != expected:
-            raise ValueError(f"this is not the state of an exact model of {n} edges with {d} features")
+            raise ValueError(
+                f"this is not the state of an exact model of {n} edges with {d} features"
+            )
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._noise.restore(state)
         self._met.append(state["edge"], state["features"])
-        self._core.restore(state, self._rows(self._met.edge, self._met.features))
+        self._core.restore(state, self._rows(self._met.id, self._met.features))
 
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
 
-        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e one of the noise of ybar.
+        ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e a draw of the
+        noise of ybar.
         """
         if self._prior_factor is None:
             prior = self._kernel.matrix(self._reference.features)
-            self._prior_factor = lower_factor(prior, "the prior covariance of all edges", overwrite=True)
+            self._prior_factor = lower_factor(
+                prior, "the prior covariance of all edges", overwrite=True
+            )
         core = self._core
         normal = rng.standard_normal((size, len(self._reference)))
         upper = self._prior_factor.T
@@ -267,15 +336,17 @@ class ExactGP:
         else:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
         noise = core.precision.root().times(rng.standard_normal((size, core.size)).T).T
-        draws += core.respond(core.information - core.precision.times(draws[:, self._met.edge].T).T - noise)
+        draws += core.respond(
+            core.information - core.precision.times(draws[:, self._met.id].T).T - noise
+        )
         return draws
 
     def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
-        """Return the sum of the slots' prior covariances with each arm, times weights (D,), (a,)."""
+        """Return ``weights @ K_D*`` for weights (D,) of the slots, (a,)."""
         regressed = np.empty(len(arms))
         for start in range(0, len(arms), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            regressed[some] = weights @ self._prior_with_slots(arms.edge[some], arms.features[some])
+            regressed[some] = weights @ self._prior_with_slots(arms.id[some], arms.features[some])
         return regressed
 
     def _dissipated(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
@@ -283,7 +354,7 @@ class ExactGP:
         return dissipated
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
-        """Tell which arms are not in their reference context, (a,)."""
+        """Return whether each arm is outside its reference context, (a,)."""
         if not len(self._reference):
             return np.ones(len(edge), dtype=np.bool_)
         if features is self._reference.features:
@@ -292,34 +363,36 @@ class ExactGP:
         return elsewhere
 
     def _slots(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); arms never met before get one."""
+        """Return the slot of each arm, (k,); add slots for new arms."""
         new = self._met.unmet(edge, features)
         if len(new):
             self._append(edge[new], features[new])
         return self._met.of(edge, features)
 
     def _append(self, edge: IntArray, features: FloatArray) -> None:
-        """Give new arms a slot each."""
-        cross = self._kernel(edge, features, self._met.edge, self._met.features)
+        """Add a slot for each new arm."""
+        cross = self._kernel(edge, features, self._met.id, self._met.features)
         among = self._kernel(edge, features, edge, features)
         reference = np.where(self._elsewhere(edge, features), -1, edge)
         self._core.append(cross, among, self._rows(edge, features), reference)
         self._met.append(edge, features)
 
     def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of some arms with all reference arms, (q, n) Wh²."""
-        return self._kernel(edge, features, self._reference.edge, self._reference.features)
+        """Return the prior covariance of arms with all reference arms, (q, n) Wh²."""
+        return self._kernel(edge, features, self._reference.id, self._reference.features)
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of the slots with some arms, (D, a) Wh²."""
-        return self._kernel(self._met.edge, self._met.features, edge, features)
+        """Return the prior covariance of the slots with arms, (D, a) Wh²."""
+        return self._kernel(self._met.id, self._met.features, edge, features)
 
     def _check(self) -> None:
-        """Compare with a fresh factorisation, and take its numbers if rounding errors have grown too large."""
-        prior = self._kernel(self._met.edge, self._met.features, self._met.edge, self._met.features)
+        """Compare with a fresh factorisation; adopt it if rounding errors are too large."""
+        prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
         fresh = Fresh(0.5 * (prior + prior.T), self._core.precision, self._core.information)
         drift = self._core.drift(fresh, CHECK_ARMS)
         if drift > DRIFT_TOLERANCE:
-            log.info("rounding errors of %.1g after %d updates; computing afresh", drift, self._updates)
+            log.info(
+                "rounding errors of %.1g after %d updates; computing afresh", drift, self._updates
+            )
             self._core.refresh(fresh)
             self.refreshes += 1

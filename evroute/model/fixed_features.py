@@ -1,10 +1,12 @@
-"""FixedFeatures: an exact Gaussian process whose kernel is that of m features, chosen before the first trip.
+"""FixedFeatures: an exact Gaussian process with a kernel of m fixed features.
 
-``k~(x, x') = psi(x)'psi(x')`` with Nyström features ``psi(x) = L^-1 k_S(x)``, ``L L' = K_SS``, of m edges S in their
-reference contexts, taken greedily where the others explain least of the prior variance (pivoted Cholesky). Everything
-learned is an m x m matrix, whatever the contexts: cost and memory do not grow with what was measured. Beliefs are
-narrower than those of the whole kernel far from S. Because S is fixed, the confidence sets of ``model.bounds`` hold
-(Notes on Flynn & Reeb, arXiv 2403.12732, section 6.3), for truths in the space of k~.
+``k~(x, x') = psi(x)'psi(x')`` with Nyström features ``psi(x) = L^-1 k_S(x)``, ``L L' = K_SS``, of
+m edges S in their reference contexts. S is chosen greedily before the first trip: the next edge
+has the largest unexplained prior variance (pivoted Cholesky). All learned numbers form an m x m
+matrix in any context: cost and memory do not grow with the number of measurements. Far from S,
+beliefs are narrower than those of the full kernel. Because S is fixed, the confidence sets of
+``model.bounds`` hold (Notes on Flynn & Reeb, arXiv 2403.12732, section 6.3), for truths in the
+space of k~.
 """
 
 import numpy as np
@@ -22,15 +24,26 @@ _EXPLAINED = 1e-9  # share of the largest prior variance below which no feature 
 class FixedFeatures:
     """Gaussian process on n edges and their contexts in at most ``features`` fixed features.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All edges 0..n-1 in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    features
+        Largest number of features, at least 1.
 
     Raises
     ------
     ValueError
-        If there is to be no feature.
+        If ``features`` is below 1.
     """
 
-    def __init__(self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int = 300) -> None:
+    def __init__(
+        self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int = 300
+    ) -> None:
         if features < 1:
             raise ValueError(f"features is {features}; the kernel needs at least 1")
         self._kernel = kernel
@@ -38,35 +51,39 @@ class FixedFeatures:
         self._reference = arms
         self._known: tuple[FloatArray, FloatArray] | None = None
         chosen = _spread_out(kernel, arms, features)
-        self._edge, self._features = arms.edge[chosen], arms.features[chosen]
+        self._edge, self._features = arms.id[chosen], arms.features[chosen]
         prior = kernel(self._edge, self._features, self._edge, self._features)
-        self._factor = lower_factor(0.5 * (prior + prior.T), "the prior covariance of the fixed features")
+        self._factor = lower_factor(
+            0.5 * (prior + prior.T), "the prior covariance of the fixed features"
+        )
         m = len(chosen)
         self._gram, self._information, self._count = np.zeros((m, m)), np.zeros(m), 0.0
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm."""
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
         if self._known is None:
             self._known = self._believe(self._reference)
-        mean, std = (numbers[arms.edge] for numbers in self._known)
-        away = np.flatnonzero(np.any(arms.features != self._reference.features[arms.edge], axis=1))
+        mean, std = (numbers[arms.id] for numbers in self._known)
+        away = np.flatnonzero(np.any(arms.features != self._reference.features[arms.id], axis=1))
         if len(away):
             mean[away], std[away] = self._believe(arms.take(away))
         return Belief(arms.prior_mean_wh + mean, std)
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
-        """Add what was measured to the second moments of the features."""
-        if not len(feedback.edge):
+        """Add measurements to the second moments of the features."""
+        if not len(feedback.id):
             return
-        noise = self._noise_std[feedback.edge]
-        psi = self._of(feedback.edge, feedback.features) / noise
+        noise = self._noise_std[feedback.id]
+        psi = self._of(feedback.id, feedback.features) / noise
         self._gram = self._gram + psi @ psi.T
-        self._information = self._information + psi @ ((feedback.energy_wh - feedback.prior_mean_wh) / noise)
+        self._information = self._information + psi @ (
+            (feedback.energy_wh - feedback.prior_mean_wh) / noise
+        )
         self._count += len(noise)
         self._known = None
 
@@ -77,19 +94,29 @@ class FixedFeatures:
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         psi = self._embed(arms)
         spread = solve_triangular(self._posterior_factor(), psi, lower=True)
         draws: FloatArray = rng.standard_normal((size, len(psi))) @ spread
         return draws + self.posterior(arms).mean_wh
 
     def spectrum(self) -> Spectrum:
-        """Return what was measured in the eigenbasis of the features' second moments."""
+        """Return the measurements in the eigenbasis of the features' second moments."""
         return Spectrum.of_features(self._gram, self._information)
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
@@ -108,7 +135,7 @@ class FixedFeatures:
         return self._count
 
     def state(self) -> State:
-        """Return second moments (m, m) and information (m,) of the features, and the number of measurements."""
+        """Return second moments (m, m), information (m,) and the number of measurements."""
         return {
             "precision": self._gram.copy(),
             "information": self._information.copy(),
@@ -116,12 +143,12 @@ class FixedFeatures:
         }
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model with as many features.
+            If the state is not of such a model with as many features.
         """
         m = len(self._information)
         if {name: part.shape for name, part in state.items()} != {
@@ -130,7 +157,9 @@ class FixedFeatures:
             "count": (),
         }:
             n = len(self._noise_std)
-            raise ValueError(f"this is not the state of a fixed-features model of {n} edges with {m} features")
+            raise ValueError(
+                f"this is not the state of a fixed-features model of {n} edges with {m} features"
+            )
         self._gram, self._information = state["precision"].copy(), state["information"].copy()
         self._count = float(state["count"])
         self._known = None
@@ -143,10 +172,12 @@ class FixedFeatures:
         return mean, np.sqrt(np.einsum("ij,ij->j", spread, spread))
 
     def _posterior_factor(self) -> FloatArray:
-        return lower_factor(self._gram + np.eye(len(self._gram)), "the precision of the fixed features")
+        return lower_factor(
+            self._gram + np.eye(len(self._gram)), "the precision of the fixed features"
+        )
 
     def _embed(self, arms: Arms) -> FloatArray:
-        return self._of(arms.edge, arms.features)
+        return self._of(arms.id, arms.features)
 
     def _of(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the features of arms, (m, a), Wh."""
@@ -156,8 +187,8 @@ class FixedFeatures:
 
 
 def _spread_out(kernel: ArmKernel, arms: Arms, size: int) -> IntArray:
-    """Return at most ``size`` arms, each where those before leave most of the prior variance, (m,)."""
-    rest = kernel.diagonal(arms.edge, arms.features).copy()
+    """Return at most ``size`` arms by largest remaining prior variance, (m,)."""
+    rest = kernel.diagonal(arms.id, arms.features).copy()
     floor = _EXPLAINED * float(rest.max())
     size = min(size, len(arms))
     columns, chosen = np.empty((size, len(arms))), np.empty(size, dtype=np.int64)
@@ -165,7 +196,7 @@ def _spread_out(kernel: ArmKernel, arms: Arms, size: int) -> IntArray:
         pivot = int(rest.argmax())
         if rest[pivot] <= floor:
             return chosen[:i]
-        cross = kernel(arms.edge[[pivot]], arms.features[[pivot]], arms.edge, arms.features)[0]
+        cross = kernel(arms.id[[pivot]], arms.features[[pivot]], arms.id, arms.features)[0]
         columns[i] = (cross - columns[:i, pivot] @ columns[:i]) / np.sqrt(rest[pivot])
         rest = np.maximum(rest - columns[i] ** 2, 0.0)
         chosen[i] = pivot

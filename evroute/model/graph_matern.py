@@ -1,12 +1,13 @@
 """GraphMatern: the Matérn kernel on the edges of a road network, by sparse solves.
 
-Sandberg et al., eq. 134 (after Borovitskiy et al., 2021, *Matérn Gaussian processes on graphs*): with the incidence
-Laplacian L of the line graph, ``k_G = (2 nu / kappa² I + L)^-nu``. The paper gives no scaling, and the raw diagonal
-spans two orders of magnitude; we scale by one number, to mean diagonal 1.
+Sandberg et al., eq. 134 (after Borovitskiy et al., 2021, *Matérn Gaussian processes on graphs*):
+with the incidence Laplacian L of the line graph, ``k_G = (2 nu / kappa² I + L)^-nu``. The paper
+gives no scaling, and the raw diagonal spans two orders of magnitude; we scale by one number, to
+mean diagonal 1.
 
-For whole nu a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a city. (One solve with
-the factor of ``A^nu`` would raise the condition number to the power nu.) Other nu need the spectrum of L: minutes on
-a city, so for small networks.
+For whole nu a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a
+city. (One solve with the factor of ``A^nu`` would raise the condition number to the power nu.)
+Other nu need the spectrum of L: minutes on a city, so for small networks.
 """
 
 import hashlib
@@ -24,14 +25,30 @@ _SOLVE_BLOCK = 16  # right-hand sides solved together; more spill the cache
 
 
 class GraphMatern:
-    """The graph Matérn kernel of n edges; its rows are made when asked for and kept.
+    """The graph Matérn kernel of n edges; rows are computed on first use and kept.
 
-    laplacian: (n, n) ``LineGraph.laplacian``.  nu, kappa: smoothness and lengthscale, positive.
-    raw_diagonal: (n,) what ``raw_diagonal`` returned for the same kernel, where it was kept; made here otherwise.
+    Parameters
+    ----------
+    laplacian
+        (n, n) ``LineGraph.laplacian``.
+    nu, kappa
+        Smoothness and lengthscale, positive.
+    raw_diagonal
+        (n,) result of the function ``raw_diagonal`` for the same kernel; computed if None.
+
+    Raises
+    ------
+    ValueError
+        If ``raw_diagonal`` has another shape, or nu or kappa is not positive.
     """
 
     def __init__(
-        self, laplacian: csc_matrix, nu: float = 2, kappa: float = 1, *, raw_diagonal: FloatArray | None = None
+        self,
+        laplacian: csc_matrix,
+        nu: float = 2,
+        kappa: float = 1,
+        *,
+        raw_diagonal: FloatArray | None = None,
     ) -> None:
         self._raw = _raw_kernel(laplacian, nu, kappa)
         self.laplacian, self.nu, self.kappa = laplacian, nu, kappa
@@ -61,13 +78,14 @@ class GraphMatern:
         return block
 
     def matrix(self) -> FloatArray:
-        """Return the whole of k_G, (n, n): seconds on a city. No row is kept."""
+        """Return the full k_G, (n, n), seconds on a city; no row is kept."""
         full = self._raw.matrix()
         full *= self._scale
         return full
 
     def _make(self, edges: IntArray) -> None:
-        # One column at a time, so that its last bits do not depend on the company in which it was first asked for.
+        # One column at a time, so that its last bits do not depend on the other columns of its
+        # first request.
         for edge in np.unique(edges[self._slot[edges] < 0]).tolist():
             if self._n_rows == len(self._rows):
                 grown = np.empty((min(self.n_edges, max(64, 2 * self._n_rows)), self.n_edges))
@@ -79,22 +97,51 @@ class GraphMatern:
 
 
 def raw_diagonal(laplacian: csc_matrix, nu: float = 2, kappa: float = 1) -> FloatArray:
-    """Return the (n,) diagonal of the kernel before scaling: seconds on a city, worth keeping."""
+    """Return the diagonal of the kernel before scaling, (n,); seconds on a city.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) ``LineGraph.laplacian``.
+    nu, kappa
+        Smoothness and lengthscale, positive.
+    """
     return _raw_kernel(laplacian, nu, kappa).diagonal()
 
 
 def digest(laplacian: csc_matrix, nu: float, kappa: float) -> str:
-    """Return a SHA-256 that names the kernel in caches."""
+    """Return a SHA-256 of the kernel, as its name in caches.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) ``LineGraph.laplacian``.
+    nu, kappa
+        Smoothness and lengthscale.
+    """
     total = hashlib.sha256(f"graph Matern {float(nu)!r} {float(kappa)!r}".encode())
     for part in (laplacian.indptr, laplacian.indices, laplacian.data):
         total.update(np.ascontiguousarray(part).tobytes())
     return total.hexdigest()
 
 
-def filter_blocks(laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the blocks of ``(I + L / s)^-nu`` and ``(I + L / s)^-(nu + 1)`` among edges, (k, k), s = 2 nu / kappa².
+def filter_blocks(
+    laplacian: csc_matrix, nu: int, kappa: float, edges: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return blocks of ``(I + L / s)^-nu`` and ``(I + L / s)^-(nu + 1)``, (k, k) each.
 
-    The first is k_G but for one factor; -2 nu times their difference is its derivative by log kappa.
+    s is ``2 nu / kappa²``.
+
+    The first is proportional to k_G; -2 nu times their difference is its derivative by log kappa.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) ``LineGraph.laplacian``.
+    nu, kappa
+        Smoothness, whole, and lengthscale.
+    edges
+        (k,) rows and columns of the blocks.
     """
     solves, shift = _SparseSolves(laplacian, nu, kappa), 2 * nu / kappa**2
     low, high = np.empty((2, laplacian.shape[0], len(edges)))
@@ -148,7 +195,10 @@ class _SparseSolves:
         return matrix
 
     def diagonal(self) -> FloatArray:
-        """Return ``(A^-nu)_ee``: ``x'x`` with ``x = A^(-nu/2) e`` for even nu, ``x' A^-1 x`` for odd."""
+        """Return ``(A^-nu)_ee``, (n,): ``x'x`` for even nu, ``x' A^-1 x`` for odd nu.
+
+        x is ``A^-(nu // 2) e``.
+        """
         diagonal = np.empty(self._n)
         for block in self._blocks():
             x = self.solve(self._units(block), self._nu // 2)
@@ -162,7 +212,7 @@ class _SparseSolves:
         return right
 
     def _units(self, edges: slice) -> FloatArray:
-        """Return those columns of the identity, (n, k), as SuperLU wants them."""
+        """Return columns of the identity, (n, k), column-major for SuperLU."""
         units = np.zeros((self._n, edges.stop - edges.start), order="F")
         units[edges, :] = np.eye(edges.stop - edges.start)
         return units

@@ -1,8 +1,9 @@
-"""Hyper-parameters fitted to what has been driven: the most likely ones, or with a prior the most probable.
+"""Hyper-parameters fitted to trips: maximum likelihood, or maximum a posteriori with a prior.
 
-Found are the lengthscales of both terms of the kernel, the graph's share, a factor of all prior deviations, one of
-all noise deviations, nu (1, 2 or 3) and kappa of the graph kernel: by L-BFGS from where the kernel stands, once for
-each nu. The paper fixes them (section B.3); so does evroute unless asked.
+Fitted are the lengthscales of both terms of the kernel, the graph's share, a factor of all prior
+deviations, a factor of all noise deviations, nu (1, 2 or 3) and kappa of the graph kernel. The
+search is L-BFGS from the present kernel, once for each nu. The paper fixes these numbers (section
+B.3); so does evroute by default.
 """
 
 import logging
@@ -20,20 +21,34 @@ from evroute.model.kernels import EdgeContextKernel
 
 NUS = (1, 2, 3)
 MOST_ARMS = 1000
-"""Arms whose measurements are looked at, the most visited: a step of the search costs their number cubed."""
+"""Arms used in a fit, the most visited; a search step costs the cube of their number."""
 MOST_STEPS = 100
 TOLERANCE_NATS = 1e-3
 """Gain of a step, per nat gained so far beyond the first, below which a search ends."""
-LIMITS = {"variance": (1e-4, 1e4), "lengthscale": (1e-2, 1e2), "kappa": (1e-2, 1e2), "noise": (1e-3, 1e3)}
+LIMITS = {
+    "variance": (1e-4, 1e4),
+    "lengthscale": (1e-2, 1e2),
+    "kappa": (1e-2, 1e2),
+    "noise": (1e-3, 1e3),
+}
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hyperparameters:
-    """The numbers of a kernel and its noise, relative to those of a first kernel where they have a unit.
+    """Numbers of a kernel and its noise; those with a unit are factors of a first kernel's numbers.
 
-    lengthscales: (2, d) of k_f and k_f'.  std_factor, noise_factor: of all prior and noise standard deviations.
+    Parameters
+    ----------
+    nu, kappa
+        Smoothness and lengthscale of the graph kernel.
+    lengthscales
+        (2, d) of k_f and k_f', in standard deviations of the features.
+    graph_share
+        Share of the prior variance in the first term, in (0, 1).
+    std_factor, noise_factor
+        Factors of all prior and all noise standard deviations.
     """
 
     nu: float
@@ -45,16 +60,22 @@ class Hyperparameters:
 
     @classmethod
     def of(cls, kernel: EdgeContextKernel) -> "Hyperparameters":
-        """Return those of a kernel."""
+        """Return the hyper-parameters of a kernel."""
         return cls(kernel.matern.nu, kernel.matern.kappa, kernel.lengthscales, kernel.graph_share)
 
     def applied(self, kernel: EdgeContextKernel) -> EdgeContextKernel:
-        """Return the first kernel with these numbers; seconds on a city where nu or kappa differ."""
+        """Return the first kernel with these numbers; seconds on a city if nu or kappa differ."""
         graph = kernel.matern
         if (self.nu, self.kappa) != (graph.nu, graph.kappa):
             graph = GraphMatern(graph.laplacian, self.nu, self.kappa)
         std_wh = self.std_factor * kernel.std_wh
-        return EdgeContextKernel(graph, std_wh, self.lengthscales, graph_share=self.graph_share)
+        return EdgeContextKernel(
+            graph,
+            std_wh,
+            self.lengthscales,
+            graph_share=self.graph_share,
+            context=kernel.context_name,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers and lists."""
@@ -62,13 +83,25 @@ class Hyperparameters:
 
     @classmethod
     def from_json(cls, numbers: dict[str, Any]) -> "Hyperparameters":
-        """Return what `to_json` was given."""
+        """Return the hyper-parameters from the result of `to_json`."""
         return cls(**numbers | {"lengthscales": np.array(numbers["lengthscales"])})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """What a fit started from and found, and the log likelihood of both; ``failed`` says why nothing was found."""
+    """Start and result of a fit.
+
+    Parameters
+    ----------
+    n_arms
+        Number of arms used.
+    start, found
+        Hyper-parameters before and after; equal if the fit failed.
+    start_log_likelihood, log_likelihood
+        Log likelihood of both, nats.
+    failed
+        Reason of a failed fit; empty otherwise.
+    """
 
     n_arms: int
     start: Hyperparameters
@@ -97,10 +130,20 @@ def fit(
     inducing: Points | None = None,
     prior_log_std: float | None = None,
 ) -> Fit:
-    """Fit to measurements, starting from a kernel and the noise (n,) of its edges.
+    """Fit hyper-parameters to measurements, starting from a kernel and the noise of its edges.
 
-    inducing: maximises the variational bound through these points, not the likelihood itself.  prior_log_std: adds a
-    log-normal prior around the start to every number, of this standard deviation of the logarithm.
+    Parameters
+    ----------
+    kernel
+        Start of the search.
+    noise_std_wh
+        (n,) noise deviations at the start, Wh.
+    driven
+        Merged measurements.
+    inducing
+        Inducing points of the variational bound to maximise; None maximises the likelihood.
+    prior_log_std
+        Deviation of a log-normal prior around the start, for every number; None for no prior.
 
     Raises
     ------
@@ -125,15 +168,15 @@ def fit(
     if not why and (not found or min(each[0] for each in found) >= -before):
         why = "no step from the start raised it"
     if why:
-        log.warning("the hyper-parameters stay what they were: %s", why)
-        return Fit(len(driven.edge), start, start, before, before, why)
+        log.warning("the hyper-parameters stay unchanged: %s", why)
+        return Fit(len(driven.id), start, start, before, before, why)
     _, nu, theta = min(found, key=lambda each: each[0])
     after, _ = problem.log_likelihood(nu, theta)
-    return Fit(len(driven.edge), start, problem.named(nu, theta), before, after)
+    return Fit(len(driven.id), start, problem.named(nu, theta), before, after)
 
 
 class _Problem:
-    """The objective over the logarithms of a, b, lengthscales, kappa (`Surface`) and a factor of the noise."""
+    """Objective over the logs of a, b, lengthscales, kappa (`Surface`) and a noise factor."""
 
     def __init__(
         self,
@@ -146,14 +189,14 @@ class _Problem:
         self.kernel = kernel
         self.driven = driven
         self.inducing = inducing
-        self.edges = driven.edge if inducing is None else np.concatenate([driven.edge, inducing.edge])
-        self.unit_wh = kernel.std_wh[driven.edge]
-        self.noise_std_wh = noise_std_wh[driven.edge]
+        self.edges = driven.id if inducing is None else np.concatenate([driven.id, inducing.id])
+        self.unit_wh = kernel.std_wh[driven.id]
+        self.noise_std_wh = noise_std_wh[driven.id]
         self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
 
     def origin(self, nu: float) -> FloatArray:
-        """Return where the search starts: equal variances from the graph on the driven edges, whatever nu is."""
-        kernel, edges = self.kernel, np.unique(self.driven.edge)
+        """Return the start of the search; the mean graph variance is the same for every nu."""
+        kernel, edges = self.kernel, np.unique(self.driven.id)
         filtered, _ = filter_blocks(kernel.matern.laplacian, int(nu), kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
@@ -163,37 +206,57 @@ class _Problem:
 
     def log_likelihood(self, nu: float, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""
-        surface = Surface(self.kernel.matern.laplacian, int(nu), np.exp(theta[:-1]), self.edges)
+        surface = Surface(
+            self.kernel.matern.laplacian,
+            int(nu),
+            np.exp(theta[:-1]),
+            self.edges,
+            self.kernel.context,
+        )
         noise_std_wh = self.noise_std_wh * np.exp(theta[-1])
         return log_likelihood(surface, self.driven, self.unit_wh, noise_std_wh, self.inducing)
 
     def best(self, nu: int) -> tuple[float, FloatArray]:
-        """Return the least negative log posterior for one nu, and where it is."""
+        """Return the smallest negative log posterior for one nu, and its location."""
         origin = self.origin(nu)
         first, _ = self.log_likelihood(nu, origin)
-        # Every measurement speaks of the noise, every arm of the rest: in these steps the surface is about as steep
-        # in all directions. From the start's value on, so that the tolerance is one of nats.
+        # Every measurement informs the noise, every arm the other numbers: in these steps the
+        # surface is about equally steep in all directions. The loss is relative to its start, so
+        # that the tolerance is in nats.
         step = np.ones(len(origin))
         step[-1] = np.sqrt(len(self.driven.count) / (2.0 * self.driven.count.sum()))
 
         def loss(steps: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.log_likelihood(nu, origin + step * steps)
             away = step * steps / self.prior_log_std
-            return 0.5 * float(away @ away) - (value - first), step * (away / self.prior_log_std - gradient)
+            return 0.5 * float(away @ away) - (value - first), step * (
+                away / self.prior_log_std - gradient
+            )
 
         lengthscales = [LIMITS["lengthscale"]] * self.kernel.lengthscales.size
-        limits = np.log([LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]])
+        limits = np.log(
+            [LIMITS["variance"]] * 2 + lengthscales + [LIMITS["kappa"], LIMITS["noise"]]
+        )
         bounds = (limits - origin[:, np.newaxis]) / step[:, np.newaxis]
         options = {"maxiter": MOST_STEPS, "ftol": TOLERANCE_NATS}
-        result = minimize(loss, np.zeros(len(origin)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        result = minimize(
+            loss, np.zeros(len(origin)), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        )
         return float(result.fun) - first, origin + step * result.x
 
     def named(self, nu: int, theta: FloatArray) -> Hyperparameters:
         """Return the numbers as hyper-parameters of a kernel whose k_G has mean diagonal 1."""
         a, b, *_, kappa, noise_factor = np.exp(theta)
-        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(self.kernel.matern.laplacian, nu, kappa).mean()
+        scale = (2 * nu / kappa**2) ** nu * raw_diagonal(
+            self.kernel.matern.laplacian, nu, kappa
+        ).mean()
         lengthscales = np.exp(theta[2:-2]).reshape(self.kernel.lengthscales.shape)
         variance = a * scale + b
         return Hyperparameters(
-            nu, float(kappa), lengthscales, float(a * scale / variance), float(np.sqrt(variance)), float(noise_factor)
+            nu,
+            float(kappa),
+            lengthscales,
+            float(a * scale / variance),
+            float(np.sqrt(variance)),
+            float(noise_factor),
         )

@@ -1,7 +1,8 @@
-"""IndependentNormal: each edge learns for itself by the conjugate normal update (Bayesian-inference baseline, BI).
+"""IndependentNormal: the conjugate normal update of each edge (Bayesian-inference baseline, BI).
 
-Sandberg et al., section 4: no kernel, so nothing learned on one edge says anything about another. The context of an
-edge does not matter either: a residual, measured energy minus prior mean, counts the same in all.
+Sandberg et al., section 4: there is no kernel, so a measurement informs its edge only. The
+context does not matter either: a residual, measured energy minus prior mean, counts the same in
+all contexts.
 """
 
 import numpy as np
@@ -15,8 +16,18 @@ from evroute.model.diagonal import Diagonal
 class IndependentNormal(Diagonal):
     """Normal belief of the expected residual of each of n edges.
 
-    prior_variance_wh2: (n,) Wh², the diagonal of the kernel where compared with a Gaussian process.
-    noise_std_wh: (n,) Wh, of one measurement.
+    Parameters
+    ----------
+    prior_variance_wh2
+        (n,) prior variances, Wh²; the diagonal of the kernel in comparisons with a Gaussian
+        process.
+    noise_std_wh
+        (n,) noise deviation of one measurement, Wh.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive or the lengths differ.
     """
 
     def __init__(self, prior_variance_wh2: FloatArray, noise_std_wh: FloatArray) -> None:
@@ -24,35 +35,44 @@ class IndependentNormal(Diagonal):
         if not np.all((prior_variance_wh2 > 0) & (prior_variance_wh2 < np.inf)):
             raise ValueError("prior variances must be positive numbers")
         if prior_variance_wh2.shape != noise_std_wh.shape:
-            raise ValueError(f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise deviations")
+            raise ValueError(
+                f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise "
+                "deviations"
+            )
         self._precision = 1.0 / prior_variance_wh2
         self._information = np.zeros(len(prior_variance_wh2))
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm: mean ``information / precision``, variance ``1 / precision``."""
-        precision = self._precision[arms.edge]
-        return Belief(arms.prior_mean_wh + self._information[arms.edge] / precision, 1.0 / np.sqrt(precision))
+        """Return the posterior: mean ``information / precision``, variance ``1 / precision``."""
+        precision = self._precision[arms.id]
+        return Belief(
+            arms.prior_mean_wh + self._information[arms.id] / precision, 1.0 / np.sqrt(precision)
+        )
 
     def update(self, feedback: Feedback) -> None:
-        """Add the precision and the information of each measurement to its edge; repeats count each time."""
-        weight = self._noise_std[feedback.edge] ** -2.0
-        np.add.at(self._precision, feedback.edge, weight)
-        np.add.at(self._information, feedback.edge, weight * (feedback.energy_wh - feedback.prior_mean_wh))
+        """Add precision and information of each measurement to its edge; repeats count."""
+        weight = self._noise_std[feedback.id] ** -2.0
+        np.add.at(self._precision, feedback.id, weight)
+        np.add.at(
+            self._information, feedback.id, weight * (feedback.energy_wh - feedback.prior_mean_wh)
+        )
 
     def state(self) -> State:
         """Return precision (n,) 1/Wh² and information (n,) 1/Wh."""
         return {"precision": self._precision.copy(), "information": self._information.copy()}
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model on as many edges.
+            If the state is not of such a model on as many edges.
         """
         n = len(self._noise_std)
-        if set(state) != {"precision", "information"} or any(part.shape != (n,) for part in state.values()):
+        if set(state) != {"precision", "information"} or any(
+            part.shape != (n,) for part in state.values()
+        ):
             raise ValueError(f"this is not the state of an independent model of {n} edges")
         self._precision = np.array(state["precision"], dtype=np.float64)
         self._information = np.array(state["information"], dtype=np.float64)

@@ -1,41 +1,24 @@
 """Kernels over arms: Matérn 5/2 on contexts, and its product with the graph Matérn kernel on edges.
 
-Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges (eq. 134) and k_f, k_f'
-Matérn 5/2 kernels on contexts (eqs. 135-136), each with lengthscales of its own. How the prior variance is split
-between the two terms the paper does not say; unless told otherwise we give each one half. Ours is the prior standard
-deviation of its own for every edge: the paper's is one number.
+Sandberg et al., section B.1: ``k = k_G k_f + k_f'`` with k_G the graph Matérn kernel on edges
+(eq. 134) and k_f, k_f' Matérn 5/2 kernels on contexts (eqs. 135-136) with separate lengthscales.
+The paper does not state how the prior variance is split between the two terms; our default is one
+half each. We also use a separate prior standard deviation for every edge; the paper has one
+number.
 """
 
 import hashlib
 from typing import Protocol
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.graph_matern import GraphMatern
 
 
-def matern52(x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
-    """Return the Matérn kernel of smoothness 5/2 between contexts (a, d) and (b, d), (a, b), 1 at distance 0.
-
-    ``(1 + r + r²/3) exp(-r)`` with ``r = sqrt(5) D`` and D the distance after each dimension is divided by its
-    lengthscale (d,): Sandberg et al., eqs. 135-136 with nu = 5/2 and outputscale 1.
-    """
-    # Distances from differences: expanding the square would lose all digits between near contexts.
-    r: FloatArray = cdist(x / lengthscales, y / lengthscales)
-    r *= np.sqrt(5.0)
-    kernel: FloatArray = r * (1.0 / 3.0)
-    kernel += 1.0
-    kernel *= r
-    kernel += 1.0
-    np.negative(r, out=r)
-    kernel *= np.exp(r, out=r)
-    return kernel
-
-
 class ArmGraph(Protocol):
-    """A kernel between arms by their places on the roads: `GraphMatern` between edges, `TurnGraph` between turns."""
+    """A kernel between arms by their position: edges (`GraphMatern`) or turns (`TurnGraph`)."""
 
     n_edges: int
     diagonal: FloatArray
@@ -45,80 +28,127 @@ class ArmGraph(Protocol):
         """Return the kernel between two lists of arms, (a, b)."""
 
     def matrix(self) -> FloatArray:
-        """Return the whole of it, (n, n)."""
+        """Return the full kernel, (n, n)."""
 
 
 class ArmKernel(Protocol):
-    """What an exact model asks of its prior covariance."""
+    """Prior covariance of arms, as an exact model uses it."""
 
     @property
     def graph(self) -> ArmGraph:
-        """The kernel on the edges of its network."""
+        """The kernel on the edges of the network."""
 
     def __call__(
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
     ) -> FloatArray:
-        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
+        """Return the prior covariance between two lists of arms, (a, b) Wh².
+
+        Parameters
+        ----------
+        edge_a, edge_b
+            (a,) and (b,) edges.
+        features_a, features_b
+            (a, d) and (b, d) contexts.
+        """
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior variance of each arm, (a,) Wh²."""
 
     def matrix(self, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of all edges in the contexts (n, d), (n, n) Wh², exactly symmetric."""
+        """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""
 
 
 class EdgeContextKernel:
     """``k = s s' (w k_G k_f + (1 - w) k_f')`` between arms, each an edge with a context.
 
-    graph: k_G, mean diagonal 1.  std_wh: (n,) s, prior standard deviation of each edge were its k_G 1, Wh.
-    lengthscales: in standard deviations of the contexts, (2, d) of k_f and of k_f', or (d,) of both.
-    graph_share: w, strictly between 0 and 1.
+    Parameters
+    ----------
+    graph
+        k_G, mean diagonal 1.
+    std_wh
+        (n,) s, Wh: prior standard deviation of each edge where k_G is 1.
+    lengthscales
+        (2, d) of k_f and of k_f', or (d,) of both, in standard deviations of the features.
+    graph_share
+        w, strictly between 0 and 1.
+    context
+        Name of k_f and k_f' (`context_kernels`).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range, or the number of deviations is not n.
     """
 
     def __init__(
-        self, graph: ArmGraph, std_wh: FloatArray, lengthscales: FloatArray, *, graph_share: float = 0.5
+        self,
+        graph: ArmGraph,
+        std_wh: FloatArray,
+        lengthscales: FloatArray,
+        *,
+        graph_share: float = 0.5,
+        context: str = DEFAULT_KERNEL,
     ) -> None:
         if std_wh.shape != (graph.n_edges,) or not np.all((std_wh > 0) & (std_wh < np.inf)):
-            raise ValueError(f"the prior standard deviations must be {graph.n_edges} positive numbers")
-        if np.ndim(lengthscales) not in (1, 2) or not np.all((lengthscales > 0) & (lengthscales < np.inf)):
-            raise ValueError(f"lengthscales must be positive numbers, one per feature; got {lengthscales}")
+            raise ValueError(
+                f"the prior standard deviations must be {graph.n_edges} positive numbers"
+            )
+        if np.ndim(lengthscales) not in (1, 2) or not np.all(
+            (lengthscales > 0) & (lengthscales < np.inf)
+        ):
+            raise ValueError(
+                f"lengthscales must be positive numbers, one per feature; got {lengthscales}"
+            )
         if not 0 < graph_share < 1:
-            raise ValueError(f"the graph's share of the prior variance is {graph_share}; it must be between 0 and 1")
+            raise ValueError(
+                f"the graph's share of the prior variance is {graph_share}; it must be between 0 "
+                "and 1"
+            )
         self.graph = graph
         self.std_wh = std_wh
         self.lengthscales = np.array(np.broadcast_to(lengthscales, (2, np.shape(lengthscales)[-1])))
         self.graph_share = graph_share
+        self.context_name = context
+        self.context = context_kernel(context)
 
     def __call__(
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
     ) -> FloatArray:
-        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
+        """Return the prior covariance between two lists of arms, (a, b) Wh².
+
+        Parameters
+        ----------
+        edge_a, edge_b
+            (a,) and (b,) edges.
+        features_a, features_b
+            (a, d) and (b, d) contexts.
+        """
         covariance = self.graph.block(edge_a, edge_b)
         self._mix(covariance, edge_a, features_a, edge_b, features_b)
         return covariance
 
     @property
     def matern(self) -> GraphMatern:
-        """k_G where the arms are edges.
+        """The graph Matérn kernel k_G, if the arms are edges.
 
         Raises
         ------
         TypeError
-            If they are not.
+            If the arms are not edges.
         """
         if not isinstance(self.graph, GraphMatern):
-            raise TypeError(f"{type(self.graph).__name__} is no graph Matérn kernel between edges")
+            raise TypeError(f"{type(self.graph).__name__} is not a graph Matérn kernel on edges")
         return self.graph
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior variance of each arm, (a,) Wh²; the kernels on contexts are 1 there."""
+        """Return the prior variance of each arm, (a,) Wh²; k_f and k_f' are 1 there."""
         self._check(features)
         w = self.graph_share
         diagonal: FloatArray = self.std_wh[edge] ** 2 * (w * self.graph.diagonal[edge] + (1.0 - w))
         return diagonal
 
     def matrix(self, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of all edges in the contexts (n, d), (n, n) Wh², exactly symmetric."""
+        """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""
         self._check(features)
         covariance = self.graph.matrix()
         n = len(covariance)
@@ -126,15 +156,24 @@ class EdgeContextKernel:
         for start in range(0, n, _BLOCK):
             block = slice(start, min(start + _BLOCK, n))
             right = slice(start, n)
-            self._mix(covariance[block, right], edges[block], features[block], edges[right], features[right])
+            self._mix(
+                covariance[block, right],
+                edges[block],
+                features[block],
+                edges[right],
+                features[right],
+            )
             square = covariance[block, block]
             square[:] = 0.5 * (square + square.T)
             covariance[block.stop :, block] = covariance[block, block.stop :].T
         return covariance
 
     def digest(self, features: FloatArray) -> str:
-        """Return a SHA-256 that names the prior of all edges in the contexts (n, d), for caches."""
-        total = hashlib.sha256(f"{self.graph.digest} {float(self.graph_share)!r}".encode())
+        """Return a SHA-256 of the prior of all edges in contexts (n, d), as its name in caches."""
+        name = f"{self.graph.digest} {float(self.graph_share)!r}"
+        if self.context_name != DEFAULT_KERNEL:
+            name += f" {self.context_name}"
+        total = hashlib.sha256(name.encode())
         for part in (self.std_wh, self.lengthscales, features):
             total.update(np.ascontiguousarray(part).tobytes())
         return total.hexdigest()
@@ -147,7 +186,7 @@ class EdgeContextKernel:
         edge_b: IntArray,
         features_b: FloatArray,
     ) -> None:
-        """Turn k_G between arms into k, in place."""
+        """Replace k_G between arms by k, in place."""
         self._check(features_a)
         self._check(features_b)
         with_graph, alone = self.lengthscales
@@ -159,10 +198,10 @@ class EdgeContextKernel:
             rows *= self.graph_share
             if together:
                 rows += 1.0 - self.graph_share
-                rows *= matern52(features, features_b, alone)
+                rows *= self.context(features, features_b, alone)
             else:
-                rows *= matern52(features, features_b, with_graph)
-                rows += (1.0 - self.graph_share) * matern52(features, features_b, alone)
+                rows *= self.context(features, features_b, with_graph)
+                rows += (1.0 - self.graph_share) * self.context(features, features_b, alone)
             rows *= self.std_wh[edge_a[some], np.newaxis]
             rows *= self.std_wh[edge_b]
 

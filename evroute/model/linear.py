@@ -1,4 +1,4 @@
-"""LinearModel: what all models share that learn a few coefficients, the same on every road, and nothing else."""
+"""LinearModel: base of the models that learn only a few coefficients, common to all roads."""
 
 from abc import ABC, abstractmethod
 
@@ -14,13 +14,23 @@ from evroute.model.regression import Regression
 class LinearModel(ABC):
     """``y_e - E_e = sum_j x_ej b_j + noise`` with ``b_j ~ N(0, prior_std_j²)``: conjugate, exact.
 
-    prior_std: (p,) of the coefficients, in their units.  noise_std_wh: (n,) of one measurement of each edge, Wh.
+    Parameters
+    ----------
+    prior_std
+        (p,) prior deviations of the coefficients, in their units.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+
+    Raises
+    ------
+    ValueError
+        If a deviation is not positive.
     """
 
     names: tuple[str, ...]
     units: tuple[str, ...]
     title: str
-    """What the model is called in messages."""
+    """Name of the model in messages."""
 
     def __init__(self, prior_std: FloatArray, noise_std_wh: FloatArray) -> None:
         if not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
@@ -29,24 +39,26 @@ class LinearModel(ABC):
         self._regression = Regression(prior_std)
 
     @abstractmethod
-    def _columns(self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray) -> FloatArray:
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
         """Return the regressors of a list of edges, (k, p) Wh per unit of a coefficient."""
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm."""
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
         return self._regression.belief(self._columns_of(arms), arms.prior_mean_wh)
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or several at once, measured."""
+        """Learn the measurements of one trip or of several trips."""
         self._regression.observe(
-            self._columns(feedback.edge, feedback.features, feedback.prior_mean_wh),
+            self._columns(feedback.id, feedback.features, feedback.prior_mean_wh),
             feedback.energy_wh - feedback.prior_mean_wh,
-            self._noise_std[feedback.edge],
+            self._noise_std[feedback.id],
         )
 
     def covariance(self, arms: Arms) -> FloatArray:
@@ -54,16 +66,26 @@ class LinearModel(ABC):
         return self._regression.covariance(self._columns_of(arms))
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         return self._regression.draws(self._columns_of(arms), arms.prior_mean_wh, rng, size)
 
     def coefficients(self) -> Coefficients:
-        """Return what is believed of the coefficients."""
+        """Return the posterior of the coefficients."""
         return self._regression.coefficients(self.names, self.units)
 
     def state(self) -> State:
@@ -71,14 +93,14 @@ class LinearModel(ABC):
         return self._regression.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model with the same prior.
+            If the state is not of such a model with the same prior.
         """
         self._regression.restore(state, f"a {self.title} model of {len(self._noise_std)} edges")
 
     def _columns_of(self, arms: Arms) -> FloatArray:
-        return self._columns(arms.edge, arms.features, arms.prior_mean_wh)
+        return self._columns(arms.id, arms.features, arms.prior_mean_wh)

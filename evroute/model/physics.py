@@ -1,7 +1,8 @@
-"""PhysicsRegression: the numbers that eq. 8 takes for granted, learned from what was driven, and nothing else.
+"""PhysicsRegression: the parameters of eq. 8, learned by regression; nothing else is learned.
 
-``y_e - E_e = sum_j x_ej b_j + noise``: Bayesian linear regression on the derivatives of eq. 8 (`energy.regressors`),
-exact. What is learned on one road holds on all, and what no coefficient explains is never learned.
+``y_e - E_e = sum_j x_ej b_j + noise``: exact Bayesian linear regression on the derivatives of eq.
+8 (`energy.regressors`). A coefficient learned on one road holds on all roads; residuals that no
+coefficient explains are never learned.
 """
 
 import numpy as np
@@ -14,18 +15,33 @@ from evroute.model.linear import LinearModel
 class PhysicsRegression(LinearModel):
     """Eq. 8 with mass, rolling, drag, auxiliary power and wind learned by regression.
 
-    noise_std_wh: (n,) of one measurement of each edge, Wh.  coefficient_scale: multiplies the prior deviations of
-    all coefficients, positive.
+    Parameters
+    ----------
+    regressors
+        Derivatives of eq. 8 by its parameters.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    coefficient_scale
+        Factor of the prior deviations of all coefficients, positive.
+
+    Raises
+    ------
+    ValueError
+        If the scale or a deviation is not positive.
     """
 
     title = "physics regression"
 
-    def __init__(self, regressors: Derivatives, noise_std_wh: FloatArray, *, coefficient_scale: float = 1.0) -> None:
+    def __init__(
+        self, regressors: Derivatives, noise_std_wh: FloatArray, *, coefficient_scale: float = 1.0
+    ) -> None:
         super().__init__(prior_std(regressors, coefficient_scale), noise_std_wh)
         self._regressors = regressors
         self.names, self.units = regressors.names, regressors.units
 
-    def _columns(self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray) -> FloatArray:
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
         return self._regressors.of(edge, features)
 
 

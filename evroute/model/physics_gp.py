@@ -1,11 +1,11 @@
-"""PhysicsGP: the physics regression as the mean, and a Gaussian process on what it leaves, in one exact posterior.
+"""PhysicsGP: physics regression plus a Gaussian process on its residuals, in one exact posterior.
 
-``f_e = E_e + sum_j x_ej b_j + g_e``: what is wrong on all roads alike goes to the coefficients and holds on roads
-never driven; what is wrong with a road or its neighbourhood goes to g. That both are learned at once, by the sum of
-their kernels (`physics_kernel`), shares every deviation between them by what each finds likely.
+``f_e = E_e + sum_j x_ej b_j + g_e``: errors common to all roads go to the coefficients b and hold
+on roads never driven; errors of one road or its neighbourhood go to g. Both are learned jointly
+by the sum of their kernels (`physics_kernel`), so every residual is split by the two likelihoods.
 
-Prior deviations of g are a share of what eq. 8 says an edge dissipates, whatever prior a run has: one size for all
-roads would let g take what belongs to the coefficients.
+Prior deviations of g are a share of the energy that an edge dissipates by eq. 8, for every prior
+of a run: equal deviations on all roads would let g absorb the share of the coefficients.
 """
 
 from typing import Literal
@@ -26,12 +26,29 @@ from evroute.model.trip_noise import TripEffect
 
 
 class PhysicsGP:
-    """That regression of eq. 8 (`physics`) and an exact Gaussian process on the rest.
+    """Regression of eq. 8 (`physics`) and an exact Gaussian process g on the rest.
 
-    dissipation_kernel: of g, with deviations of a quarter of what each edge dissipates.  arms: every edge in its
-    reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.  rest_scale: multiplies the
-    deviations of g, coefficient_scale those of the coefficients; both positive.  potential_wh, trip_effect, noise: as
-    in `ExactGP`.
+    Parameters
+    ----------
+    dissipation_kernel
+        Kernel of g, with deviations of a quarter of the energy that each edge dissipates.
+    regressors
+        Derivatives of eq. 8 by its parameters.
+    arms
+        All edges in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    rest_scale
+        Factor of the deviations of g, positive.
+    coefficient_scale
+        Factor of the prior deviations of the coefficients, positive.
+    potential_wh, trip_effect, noise
+        As in `ExactGP`.
+
+    Raises
+    ------
+    ValueError
+        If a scale is not positive.
     """
 
     def __init__(
@@ -49,34 +66,40 @@ class PhysicsGP:
     ) -> None:
         if not 0 < rest_scale < np.inf:
             raise ValueError(
-                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior deviations of what "
-                "the coefficients do not explain"
+                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior "
+                "deviations of the residuals of the regression"
             )
         rest = EdgeContextKernel(
             dissipation_kernel.graph,
             rest_scale * dissipation_kernel.std_wh,
             dissipation_kernel.lengthscales,
             graph_share=dissipation_kernel.graph_share,
+            context=dissipation_kernel.context_name,
         )
         self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
         self._gp = ExactGP(
-            self._kernel, arms, noise_std_wh, potential_wh=potential_wh, trip_effect=trip_effect, noise=noise
+            self._kernel,
+            arms,
+            noise_std_wh,
+            potential_wh=potential_wh,
+            trip_effect=trip_effect,
+            noise=noise,
         )
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm."""
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
         return self._gp.posterior(arms)
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
         return self._gp.noise_std(arms)
 
     def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return by how much one deviation of the factor of a trip moves each arm, (a,) Wh."""
+        """Return the effect of one deviation of the trip factor on each arm, (a,) Wh."""
         return self._gp.trip_noise(arms)
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or several at once, measured."""
+        """Learn the measurements of one trip or of several trips."""
         self._gp.update(feedback)
 
     def covariance(self, arms: Arms) -> FloatArray:
@@ -84,15 +107,25 @@ class PhysicsGP:
         return self._gp.covariance(arms)
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         return self._gp.sample(arms, rng)
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         return self._gp.sample_many(arms, rng, size)
 
     def spectrum(self) -> Spectrum:
-        """Return what was measured in the eigenbasis of its Gram matrix."""
+        """Return the measurements in the eigenbasis of their Gram matrix."""
         return self._gp.spectrum()
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
@@ -108,24 +141,26 @@ class PhysicsGP:
         return self._gp.n_measured()
 
     def coefficients(self) -> Coefficients:
-        """Return what is believed of the coefficients."""
+        """Return the posterior of the coefficients."""
         prior, regressors = self._kernel.coefficient_std, self._kernel.regressors
         mean, learned = self._gp.regress(self._kernel.with_coefficients)
         variance = np.maximum(prior**2 + learned.diagonal(), 0.0)
         return Coefficients(regressors.names, regressors.units, mean, np.sqrt(variance), prior)
 
     def state(self) -> State:
-        """Return the state of the Gaussian process, and the prior deviations of the coefficients."""
+        """Return the state of the Gaussian process and the prior deviations of the coefficients."""
         return {"coefficient_std": self._kernel.coefficient_std.copy(), **self._gp.state()}
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model on as many edges with the same prior.
+            If the state is not of such a model on as many edges with the same prior.
         """
         if not np.array_equal(state.get("coefficient_std", ()), self._kernel.coefficient_std):
-            raise ValueError(f"this is not the state of a physics+gp model of {self._kernel.graph.n_edges} edges")
+            raise ValueError(
+                f"this is not the state of a physics+gp model of {self._kernel.graph.n_edges} edges"
+            )
         self._gp.restore({name: part for name, part in state.items() if name != "coefficient_std"})

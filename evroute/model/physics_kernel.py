@@ -1,7 +1,8 @@
-"""PhysicsKernel: the covariance of a linear function of the regressors plus a Gaussian process of the rest.
+"""PhysicsKernel: covariance of a linear function of the regressors plus a Gaussian process.
 
-``k(a, b) = x_a' S x_b + k_gp(a, b)`` with S the diagonal prior covariance of the coefficients: Rasmussen & Williams,
-*Gaussian Processes for Machine Learning*, eq. 2.40 with fixed basis functions x and a proper prior.
+``k(a, b) = x_a' S x_b + k_gp(a, b)`` with S the diagonal prior covariance of the coefficients:
+Rasmussen & Williams, *Gaussian Processes for Machine Learning*, eq. 2.40 with fixed basis
+functions x and a proper prior.
 """
 
 import numpy as np
@@ -12,12 +13,21 @@ from evroute.model.kernels import ArmGraph, EdgeContextKernel
 
 
 class PhysicsKernel:
-    """Sum of the two.
+    """``k(a, b) = x_a' S x_b + k_gp(a, b)`` between arms.
 
-    rest: k_gp.  coefficient_std: (p,) square roots of the diagonal of S, in the units of the regressors.
+    Parameters
+    ----------
+    rest
+        k_gp.
+    regressors
+        Source of x, Wh per unit of a coefficient.
+    coefficient_std
+        (p,) square roots of the diagonal of S, in the units of the regressors.
     """
 
-    def __init__(self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray) -> None:
+    def __init__(
+        self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray
+    ) -> None:
         self.rest = rest
         self.regressors = regressors
         self.coefficient_std = coefficient_std
@@ -30,10 +40,21 @@ class PhysicsKernel:
     def __call__(
         self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
     ) -> FloatArray:
-        """Return the prior covariance between two lists of arms, (a, b) Wh²."""
+        """Return the prior covariance between two lists of arms, (a, b) Wh².
+
+        Parameters
+        ----------
+        edge_a, edge_b
+            (a,) and (b,) edges.
+        features_a, features_b
+            (a, d) and (b, d) contexts.
+        """
         covariance = self.rest(edge_a, features_a, edge_b, features_b)
-        # without BLAS: rows made again after a restart are the same to the last bit, however many are made at once
-        for of_a, of_b in zip(self._columns(edge_a, features_a).T, self._columns(edge_b, features_b).T, strict=True):
+        # without BLAS: rows computed again after a restart are the same to the last bit, in blocks
+        # of any size
+        for of_a, of_b in zip(
+            self._columns(edge_a, features_a).T, self._columns(edge_b, features_b).T, strict=True
+        ):
             covariance += of_a[:, np.newaxis] * of_b
         return covariance
 
@@ -43,7 +64,7 @@ class PhysicsKernel:
         return linear + self.rest.diagonal(edge, features)
 
     def matrix(self, features: FloatArray) -> FloatArray:
-        """Return the prior covariance of all edges in the contexts (n, d), (n, n) Wh², exactly symmetric."""
+        """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""
         covariance = self.rest.matrix(features)
         columns = self._columns(np.arange(len(covariance)), features)
         linear = columns @ columns.T

@@ -1,8 +1,8 @@
-"""Precision: what measurements tell of the slots of a core, diagonal but for what each trip's edges share.
+"""Precision of the slots' measurements: diagonal except for noise that a trip's edges share.
 
-A trip whose noise has covariance ``R = diag(r) + a a'`` tells ``R^-1 = diag(1/r) - u u'``, with ``v = a/r`` and
-``u = v / sqrt(1 + a'v)`` (Sherman & Morrison). Summed over trips, ``Lam = diag(d) - U U'`` with one sparse column of
-U for each trip.
+A trip with noise covariance ``R = diag(r) + a a'`` adds the precision ``R^-1 = diag(1/r) - u
+u'``, with ``v = a/r`` and ``u = v / sqrt(1 + a'v)`` (Sherman & Morrison). Summed over trips,
+``Lam = diag(d) - U U'`` with one sparse column of U for each trip.
 """
 
 import numpy as np
@@ -16,7 +16,10 @@ from evroute.model.base import State, lower_factor
 class Precision:
     """Lam of D slots, 1/Wh².
 
-    diagonal: (D,) d.
+    Attributes
+    ----------
+    diagonal
+        (D,) d, 1/Wh².
     """
 
     def __init__(self) -> None:
@@ -25,26 +28,42 @@ class Precision:
 
     @property
     def shares(self) -> bool:
-        """Whether any trip had noise that its edges shared."""
+        """Whether any trip had noise common to its edges."""
         return bool(self._shared.shape[0])
 
     def grow(self, n: int) -> None:
-        """Add n slots of which nothing was measured."""
+        """Add n slots without measurements."""
         self.diagonal = np.pad(self.diagonal, (0, n))
         self._resize()
 
-    def add(self, slots: IntArray, noise_variance: FloatArray, shared_wh: FloatArray | None) -> FloatArray:
-        """Add a trip over distinct slots (k,) with noise of variances (k,) Wh² and a (k,); return ``R^-1`` (k, k)."""
+    def add(
+        self, slots: IntArray, noise_variance: FloatArray, shared_wh: FloatArray | None
+    ) -> FloatArray:
+        """Add a trip over k distinct slots; return its precision ``R^-1``, (k, k) 1/Wh².
+
+        Parameters
+        ----------
+        slots
+            (k,) slots.
+        noise_variance
+            (k,) independent noise variances r, Wh².
+        shared_wh
+            (k,) a, Wh; None without common noise.
+        """
         self.diagonal[slots] += 1.0 / noise_variance
-        told = np.diag(1.0 / noise_variance)
+        trip = np.diag(1.0 / noise_variance)
         if shared_wh is not None:
             weighted = shared_wh / noise_variance
             u = weighted / np.sqrt(1.0 + shared_wh @ weighted)
             old = self._shared
-            parts = (np.append(old.data, u), np.append(old.indices, slots), np.append(old.indptr, old.nnz + len(u)))
+            parts = (
+                np.append(old.data, u),
+                np.append(old.indices, slots),
+                np.append(old.indptr, old.nnz + len(u)),
+            )
             self._shared = csr_array(parts, shape=(len(old.indptr), len(self.diagonal)))
-            told -= np.outer(u, u)
-        return told
+            trip -= np.outer(u, u)
+        return trip
 
     def times(self, values: FloatArray) -> FloatArray:
         """Return ``Lam x`` for x (D,) or (D, m)."""
@@ -61,7 +80,7 @@ class Precision:
         return Root(lower_factor(dense, "the precision of all measurements", overwrite=True))
 
     def state(self) -> State:
-        """Return the diagonal, and U if any trip shared."""
+        """Return the diagonal, and U if any trip has common noise."""
         learned: State = {"precision": self.diagonal.copy()}
         if self.shares:
             for name in ("data", "indices", "indptr"):
@@ -69,7 +88,7 @@ class Precision:
         return learned
 
     def restore(self, state: State) -> None:
-        """Take over a state."""
+        """Restore a state."""
         self.diagonal = state["precision"].copy()
         self._shared = csr_array((0, len(self.diagonal)))
         if "shared_data" in state:
@@ -78,7 +97,9 @@ class Precision:
 
     def _resize(self) -> None:
         old = self._shared
-        self._shared = csr_array((old.data, old.indices, old.indptr), shape=(old.shape[0], len(self.diagonal)))
+        self._shared = csr_array(
+            (old.data, old.indices, old.indptr), shape=(old.shape[0], len(self.diagonal))
+        )
 
 
 class Root:
@@ -89,16 +110,20 @@ class Root:
 
     def times(self, values: FloatArray) -> FloatArray:
         """Return ``B x`` for x (D,) or (D, m)."""
-        product: FloatArray = self._values @ values if self._values.ndim == 2 else (self._values * values.T).T
+        product: FloatArray = (
+            self._values @ values if self._values.ndim == 2 else (self._values * values.T).T
+        )
         return product
 
     def transposed(self, values: FloatArray) -> FloatArray:
         """Return ``B' x`` for x (D,) or (D, m)."""
-        product: FloatArray = self._values.T @ values if self._values.ndim == 2 else (self._values * values.T).T
+        product: FloatArray = (
+            self._values.T @ values if self._values.ndim == 2 else (self._values * values.T).T
+        )
         return product
 
     def solve(self, values: FloatArray) -> FloatArray:
-        """Return ``B^-1 x`` for x (D,), 0 where nothing was measured."""
+        """Return ``B^-1 x`` for x (D,), 0 at slots without measurements."""
         if self._values.ndim == 2:
             solved: FloatArray = solve_triangular(self._values, values, lower=True)
             return solved

@@ -1,8 +1,8 @@
-"""Refitting: any model of edge energy whose hyper-parameters are fitted to its own trips as these come in.
+"""Refitting: any model of edge energy, with hyper-parameters refitted to its trips during the run.
 
-After 10, 30, 100, 300, ... trips the kernel's numbers and the noise are fitted (``model.hyperparameters``) and the
-model learns all its trips again with what was found. In between it is the model that it wraps. A variational model is
-fitted by its bound, through its own inducing points.
+After 10, 30, 100, 300, ... trips the numbers of the kernel and the noise are fitted
+(``model.hyperparameters``), and the wrapped model learns all its trips again with the result. A
+variational model is fitted by its bound, through its inducing points.
 """
 
 import json
@@ -21,18 +21,29 @@ from evroute.model.hyperparameters import Fit, Hyperparameters, fit
 from evroute.model.kernels import EdgeContextKernel
 
 FIRST_FITS = (10, 30)
-"""Trips after which the first fits come; ten times as many trips later come the next."""
+"""Trips after the first fits; the next fits follow after ten times as many trips."""
 PRIOR_LOG_STD = 1.0
-"""Of the log-normal prior around the start of every fit: few trips say little, and leave what they do not tell."""
+"""Deviation of the log-normal prior around the start of every fit, for few trips."""
 
 log = logging.getLogger(__name__)
 
 
 class Refitting:
-    """A model that is made anew by ``make(kernel, noise_std_wh)`` after each fit.
+    """A model that is rebuilt by ``make(kernel, noise_std_wh)`` after each fit.
 
-    kernel, noise_std_wh (n,): where every fit starts.
-    fits: how the fits went, by the number of trips after which they came.
+    Parameters
+    ----------
+    make
+        Builds the wrapped model from a kernel and (n,) noise deviations, Wh.
+    kernel
+        Start of every fit.
+    noise_std_wh
+        (n,) noise deviations at the start of every fit, Wh.
+
+    Attributes
+    ----------
+    fits
+        Results of the fits, by the number of trips.
     """
 
     def __init__(
@@ -50,15 +61,15 @@ class Refitting:
         self.fits: dict[int, Fit] = {}
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm."""
+        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
         return self._model.posterior(arms)
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh, as it was fitted."""
+        """Return the fitted noise deviation of one measurement of each arm, (a,) Wh."""
         return self._model.noise_std(arms)
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or a fleet at once, measured; fit when it is time."""
+        """Learn the measurements of one trip or of a fleet; fit if a fit is due."""
         self._trips.append(feedback)
         self._model.update(feedback)
         if _is_time(len(self._trips)):
@@ -69,32 +80,50 @@ class Refitting:
         return self._joint.covariance(arms)
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         return self._joint.sample(arms, rng)
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh."""
+        """Draw the expected energies ``size`` times, (size, a) Wh.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         return self._joint.sample_many(arms, rng, size)
 
     def state(self) -> State:
         """Return the state of the model, the hyper-parameters and all trips."""
-        measured = [np.column_stack([t.edge, t.prior_mean_wh, t.energy_wh, t.features]) for t in self._trips]
+        measured = [
+            np.column_stack([t.id, t.prior_mean_wh, t.energy_wh, t.features]) for t in self._trips
+        ]
         trips = {
-            "trips": np.concatenate(measured) if measured else np.empty((0, 3 + self._kernel.lengthscales.shape[1])),
-            "trip_edges": np.array([len(trip.edge) for trip in self._trips], dtype=np.int64),
+            "trips": np.concatenate(measured)
+            if measured
+            else np.empty((0, 3 + self._kernel.lengthscales.shape[1])),
+            "trip_edges": np.array([len(trip.id) for trip in self._trips], dtype=np.int64),
             "numbers": np.array(json.dumps(self._numbers.to_json())),
         }
         return trips | {f"model.{name}": part for name, part in self._model.state().items()}
 
     def restore(self, state: State) -> None:
-        """Take over a state; the fits are not told again.
+        """Restore a state; `fits` is not part of it.
 
         Raises
         ------
         ValueError
-            If it is not the state of a refitting model, or not one of the model inside.
+            If the state is not of a refitting model, or its inner part not of the wrapped model.
         """
-        inside = {name.removeprefix("model."): part for name, part in state.items() if name.startswith("model.")}
+        inside = {
+            name.removeprefix("model."): part
+            for name, part in state.items()
+            if name.startswith("model.")
+        }
         if len(state) != len(inside) + 3 or not {"trips", "trip_edges", "numbers"} <= state.keys():
             n = len(self._noise_std_wh)
             raise ValueError(f"this is not the state of a refitting model of {n} edges")
@@ -113,7 +142,9 @@ class Refitting:
         return self._make(numbers.applied(self._kernel), numbers.noise_factor * self._noise_std_wh)
 
     def _fit(self) -> None:
-        inducing = Points(*self._model.inducing_arms()) if isinstance(self._model, HasInducing) else None
+        inducing = (
+            Points(*self._model.inducing_arms()) if isinstance(self._model, HasInducing) else None
+        )
         result = fit(
             self._kernel,
             self._noise_std_wh,
@@ -123,7 +154,11 @@ class Refitting:
         )
         self.fits[len(self._trips)] = result
         likelihoods = (result.start_log_likelihood, result.log_likelihood)
-        log.info("hyper-parameters after %d trips: log likelihood from %.1f to %.1f", len(self._trips), *likelihoods)
+        log.info(
+            "hyper-parameters after %d trips: log likelihood from %.1f to %.1f",
+            len(self._trips),
+            *likelihoods,
+        )
         if not result.failed:
             self._numbers = result.found
             self._model = self._made(result.found)

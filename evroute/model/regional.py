@@ -1,17 +1,20 @@
-"""Exact learning on a region: the graph kernel sparse, nothing kept for edges that were not driven.
+"""Exact learning on a region: a sparse graph kernel, and no numbers kept for edges never driven.
 
-On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven edges with all others
-fits into memory. So `regional` predicts what it is asked for, from the driven edges alone: cheap for the edges that a
-plan needs (``planning.corridor``). Its root is made once for a network, minutes, and mapped from the cache.
+On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven
+edges with all others fits into memory. So `regional` predicts the requested arms from the driven
+edges alone: cheap for the edges that a plan needs (``planning.corridor``). The sparse root is
+computed once per network, in minutes, and memory-mapped from the cache.
 """
 
+import logging
 from pathlib import Path
 
 import numpy as np
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.files import replacing
+from evroute.checked import read_mapped, write_mapped
+from evroute.errors import DamagedFileError
 from evroute.model.build import KAPPA
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import EdgeContextKernel
@@ -20,24 +23,31 @@ from evroute.model.trip_noise import TripEffect
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
+log = logging.getLogger(__name__)
+
 PARTS = ("row", "start", "column", "value", "diagonal")
 
 
 def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMatern:
-    """Build the paper's graph kernel from its sparse root, which is kept in ``cache_dir`` if given: 3 kB an edge."""
+    """Build the paper's graph kernel from its sparse root, cached at 3 kB an edge."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     name = root_digest(laplacian, KAPPA)
     x_m, y_m = (0.5 * (at[network.tail] + at[network.head]) for at in (network.x_m, network.y_m))
     if cache_dir is None:
         return SparseGraphMatern(sparse_root(laplacian, KAPPA, x_m, y_m), name)
     paths = {part: cache_dir / "kernels" / f"sparse-root-{name[:24]}-{part}.npy" for part in PARTS}
-    if not all(path.is_file() for path in paths.values()):
-        root = sparse_root(laplacian, KAPPA, x_m, y_m)
-        for part, path in paths.items():
-            with replacing(path) as temporary:
-                np.save(temporary, getattr(root, part), allow_pickle=False)
-    kept = {part: np.load(path, mmap_mode="r", allow_pickle=False) for part, path in paths.items()}
-    return SparseGraphMatern(SparseRoot(**kept), name)
+    try:
+        if all(path.is_file() for path in paths.values()):
+            kept = {part: read_mapped(path) for part, path in paths.items()}
+            return SparseGraphMatern(SparseRoot(**kept), name)
+    except DamagedFileError as error:
+        log.warning("%s; making it again", error)
+    root = sparse_root(laplacian, KAPPA, x_m, y_m)
+    for part, path in paths.items():
+        write_mapped(path, getattr(root, part))
+    return SparseGraphMatern(
+        SparseRoot(**{part: read_mapped(path) for part, path in paths.items()}), name
+    )
 
 
 def regional(
@@ -47,7 +57,21 @@ def regional(
     potential_wh: FloatArray,
     trip_effect: TripEffect = None,
 ) -> ExactGP:
-    """Exact Gaussian process that predicts only what it is asked for: networks of any size, with a corridor."""
+    """Build an exact Gaussian process for networks of any size, which predicts on request only.
+
+    Parameters
+    ----------
+    sparse_kernel
+        Kernel with a sparse graph (`sparse_graph`).
+    arms
+        All edges in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    potential_wh
+        (n,) ``m g dz``, Wh.
+    trip_effect
+        See `TripNoise`.
+    """
     return ExactGP(
         sparse_kernel,
         arms.take(np.empty(0, dtype=np.int64)),

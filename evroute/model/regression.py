@@ -1,7 +1,8 @@
-"""Bayesian linear regression in weight space: the posterior of a few numbers that all edges share.
+"""Bayesian linear regression in weight space: the posterior of coefficients common to all edges.
 
-Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51, with prior ``w ~ N(0, diag(prior_std²))``. Inside,
-columns are multiplied by the prior deviations, so that the prior precision is the identity.
+Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51, with prior ``w ~ N(0,
+diag(prior_std²))``. Inside, columns are multiplied by the prior deviations, so that the prior
+precision is the identity.
 """
 
 import numpy as np
@@ -14,9 +15,17 @@ from evroute.model.coefficients import Coefficients
 
 
 class Regression:
-    """Posterior of p coefficients of what was measured beyond the prior mean.
+    """Posterior of p coefficients of the residuals, energy minus prior mean.
 
-    prior_std: (p,) positive, in the coefficients' units.
+    Parameters
+    ----------
+    prior_std
+        (p,) prior deviations, positive, in the coefficients' units.
+
+    Raises
+    ------
+    ValueError
+        If a deviation is not positive.
     """
 
     def __init__(self, prior_std: FloatArray) -> None:
@@ -26,8 +35,20 @@ class Regression:
         self._precision = np.eye(len(prior_std))
         self._information = np.zeros(len(prior_std))
 
-    def observe(self, columns: FloatArray, residual_wh: FloatArray, noise_std_wh: FloatArray) -> None:
-        """Learn k measurements: regressors (k, p), measured minus prior mean (k,), noise deviations (k,), Wh."""
+    def observe(
+        self, columns: FloatArray, residual_wh: FloatArray, noise_std_wh: FloatArray
+    ) -> None:
+        """Learn k measurements.
+
+        Parameters
+        ----------
+        columns
+            (k, p) regressors, Wh per unit of a coefficient.
+        residual_wh
+            (k,) measured energy minus prior mean, Wh.
+        noise_std_wh
+            (k,) noise deviations, Wh.
+        """
         scaled = columns * self.prior_std / noise_std_wh[:, np.newaxis]
         self._precision += scaled.T @ scaled
         self._information += scaled.T @ (residual_wh / noise_std_wh)
@@ -43,14 +64,14 @@ class Regression:
         return root
 
     def belief(self, columns: FloatArray, prior_mean_wh: FloatArray) -> Belief:
-        """Return the belief about arms with regressors (a, p) and prior means (a,)."""
-        # without BLAS: what is believed of an arm does not depend, to the last bit, on the others asked for
+        """Return the posterior of arms with regressors (a, p) and prior means (a,), Wh."""
+        # without BLAS: the result of an arm does not depend, to the last bit, on the other arms
         mean_wh = prior_mean_wh + (columns * self.mean()).sum(axis=1)
         spread = (columns[:, :, np.newaxis] * self.root().T).sum(axis=1)
         return Belief(mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
     def covariance(self, columns: FloatArray) -> FloatArray:
-        """Return the posterior covariance of arms with regressors (a, p), (a, a) Wh², of rank p at most."""
+        """Return the posterior covariance of arms with regressors (a, p), (a, a) Wh²."""
         spread = columns @ self.root().T
         covariance: FloatArray = spread @ spread.T
         return 0.5 * (covariance + covariance.T)
@@ -58,18 +79,32 @@ class Regression:
     def draws(
         self, columns: FloatArray, prior_mean_wh: FloatArray, rng: np.random.Generator, size: int
     ) -> FloatArray:
-        """Draw the coefficients ``size`` times and return the energies that follow, (size, a) Wh."""
+        """Draw the coefficients ``size`` times and return the energies of arms, (size, a) Wh.
+
+        Parameters
+        ----------
+        columns
+            (a, p) regressors, Wh per unit of a coefficient.
+        prior_mean_wh
+            (a,) prior means, Wh.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
         coefficients = self.mean() + rng.standard_normal((size, len(self.prior_std))) @ self.root()
         drawn: FloatArray = prior_mean_wh + coefficients @ columns.T
         return drawn
 
     def coefficients(self, names: tuple[str, ...], units: tuple[str, ...]) -> Coefficients:
-        """Return what is believed of the coefficients, by name."""
+        """Return the posterior of the coefficients with their names and units."""
         root = self.root()
-        return Coefficients(names, units, self.mean(), np.sqrt((root**2).sum(axis=0)), self.prior_std)
+        return Coefficients(
+            names, units, self.mean(), np.sqrt((root**2).sum(axis=0)), self.prior_std
+        )
 
     def state(self) -> State:
-        """Return precision (p, p) and information (p,), both of coefficients in units of their prior deviations."""
+        """Return precision (p, p), information (p,) and prior deviations (p,)."""
         return {
             "precision": self._precision.copy(),
             "information": self._information.copy(),
@@ -77,12 +112,12 @@ class Regression:
         }
 
     def restore(self, state: State, what: str) -> None:
-        """Take over a state.
+        """Restore a state; ``what`` names the model in messages.
 
         Raises
         ------
         ValueError
-            If it is not one of as many coefficients with the same prior; the message names ``what`` was expected.
+            If the state is not of as many coefficients with the same prior.
         """
         expected = {name: part.shape for name, part in self.state().items()}
         if {name: part.shape for name, part in state.items()} != expected:

@@ -1,4 +1,4 @@
-"""Which arms are the inducing points of a sparse model, and in which slots of its variational distribution."""
+"""Inducing points of a sparse model: choice of arms and assignment to variational slots."""
 
 from typing import Literal
 
@@ -7,14 +7,28 @@ import numpy as np
 from evroute.arrays import IntArray
 
 Slots = Literal["follow", "padded", "literal"]
-"""How arms take the M slots: ``follow`` has no more than were driven; ``padded`` fills the rest up with edges never
-driven, which costs time and changes nothing; ``literal`` does that too, and sorts all anew after every trip."""
+"""Assignment of arms to the M slots.
+
+``follow`` has no more slots than driven arms. ``padded`` fills the others with edges never
+driven, which costs time and changes nothing. ``literal`` does so too, and sorts all slots
+anew after every trip.
+"""
 
 
 def kept_slots(held: IntArray, visits: IntArray, most: int) -> IntArray:
-    """Return the arm of each slot: those that hold one keep it unless ``most`` others were visited more often.
+    """Return the arm of each slot: the ``most`` most visited arms, which keep the slots they hold.
 
-    Newcomers take what is left, in order of their first visit.
+    New arms take the free slots in order of their first visit; at equal visits an arm that holds
+    a slot has priority.
+
+    Parameters
+    ----------
+    held
+        (m,) arm of each slot so far.
+    visits
+        (A,) visits of each arm.
+    most
+        Largest number of slots.
     """
     newer = np.ones(len(visits), dtype=np.bool_)
     newer[held] = False

@@ -1,16 +1,18 @@
 """SparseGraphMatern: the graph Matérn kernel of a whole region, nu = 2, from local patches.
 
-With ``A = s I + L``, ``s = 4 / kappa²``, the kernel is ``k_G = A^-2 = R R'`` with ``R = A^-1`` (Sandberg et al.,
-eq. 134, scaled to mean diagonal 1 as in ``model.graph_matern``). R has no negative entry, its rows add up to 1/s, and
-they fade with every turn away from their edge. So the network is cut into tiles; the rows of a tile's edges are
-solved on a patch of the network around it, small entries are dropped, and what is left is a sparse matrix that is
-made once and kept. Whatever was dropped, ``R R'`` is symmetric and positive semi-definite to the last bit.
+With ``A = s I + L``, ``s = 4 / kappa²``, the kernel is ``k_G = A^-2 = R R'`` with ``R = A^-1``
+(Sandberg et al., eq. 134, scaled to mean diagonal 1 as in ``model.graph_matern``). R has no
+negative entry, its rows sum to 1/s, and they decay with every turn away from their edge. So the
+network is cut into tiles; the rows of a tile's edges are solved on a patch of the network around
+it, and small entries are dropped. The result is a sparse matrix, computed once and kept. For any
+dropped entries, ``R R'`` is symmetric and positive semi-definite to the last bit.
 
-How wrong the kernel can be is known. On a patch P, ``h = A_PP^-1 a``, with a_i the weight of the turns that lead out
-of P from edge i, is s times what row i of ``A_PP^-1`` lacks in sum of row i of ``A^-1``, entry by entry not smaller.
-No entry of R exceeds 1/s, so with entries below t dropped no entry of ``A^-2`` is off by more than
-``(h_i + h_j) / s² + 2 t / s``. A patch grows until that is within `TOLERANCE` of the mean diagonal, which is at least
-the mean of ``1 / A_ii²``.
+The error of the kernel is bounded. On a patch P, let ``h = A_PP^-1 a``, with a_i the weight of
+the turns that lead out of P from edge i. Row i of ``A_PP^-1`` is entry by entry at most row i of
+``A^-1``, and its sum is smaller by ``h_i / s``. No entry of R exceeds 1/s, so with entries below
+t dropped no entry of ``A^-2`` is off by more than ``(h_i + h_j) / s² + 2 t / s``. A patch grows
+until this bound is within `TOLERANCE` of the mean diagonal, which is at least the mean of ``1 /
+A_ii²``.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ TOLERANCE = 4e-7
 """Bound on the error of k_G, in mean diagonals, before rounding to single precision."""
 TILE_EDGES = 512
 MORE = float(np.log(10.0))
-"""A patch grows by what a tenth of the influence reaches, each time that it is not enough."""
+"""Growth of the reach of a patch that is too small: a tenth of the influence."""
 _SOLVE_BLOCK = 16
 
 
@@ -36,8 +38,14 @@ _SOLVE_BLOCK = 16
 class SparseRoot:
     """R of n edges, before scaling, in the order of tiles.
 
-    row: (n,) row of each edge.  start: (n + 1,) and column, value: (nnz,) rows as in CSR, single precision.
-    diagonal: (n,) of ``R R'``.
+    Parameters
+    ----------
+    row
+        (n,) row of each edge.
+    start, column, value
+        (n + 1,), (nnz,) and (nnz,) rows as in CSR; values in single precision.
+    diagonal
+        (n,) diagonal of ``R R'``.
     """
 
     row: IntArray
@@ -56,9 +64,14 @@ class SparseRoot:
 
 
 class SparseGraphMatern:
-    """The graph Matérn kernel of n edges; its columns are sparse, made when asked for and kept.
+    """The graph Matérn kernel of n edges with sparse columns, computed on first use and kept.
 
-    root: of the same kernel (`sparse_root`).  digest: of the kernel (`root_digest`).
+    Parameters
+    ----------
+    root
+        Root of the kernel (`sparse_root`).
+    digest
+        Name of the kernel in caches (`root_digest`).
     """
 
     def __init__(self, root: SparseRoot, digest: str) -> None:
@@ -71,8 +84,10 @@ class SparseGraphMatern:
         self._columns = csr_array((0, self.n_edges))
 
     def block(self, edge_a: IntArray, edge_b: IntArray) -> FloatArray:
-        """Return k_G between two lists of edges, (a, b), from the columns of that with fewer columns to make."""
-        missing_a, missing_b = (np.count_nonzero(self._slot[edges] < 0) for edges in (edge_a, edge_b))
+        """Return k_G between two lists of edges, (a, b), by the list with fewer new columns."""
+        missing_a, missing_b = (
+            np.count_nonzero(self._slot[edges] < 0) for edges in (edge_a, edge_b)
+        )
         if (missing_b, len(edge_b)) < (missing_a, len(edge_a)):
             return self.block(edge_b, edge_a).T
         self._make(edge_a)
@@ -85,17 +100,29 @@ class SparseGraphMatern:
         row = np.repeat(np.arange(len(edge_a)), np.diff(columns.indptr))[inside]
         block = np.zeros((len(edge_a), len(distinct)))
         block[row, at[inside]] = columns.data[inside]
-        return block if len(distinct) == len(edge_b) and (np.diff(back) > 0).all() else block[:, back]
+        return (
+            block if len(distinct) == len(edge_b) and (np.diff(back) > 0).all() else block[:, back]
+        )
 
     def matrix(self) -> FloatArray:
-        """Return the whole of k_G, (n, n); of a small network, for n² numbers are many."""
+        """Return the full k_G, (n, n), for small networks."""
         root = self._root.rows(np.arange(self.n_edges))
         full: FloatArray = (root @ root.T).toarray()
         full *= self._scale
         return full
 
     def draw(self, edges: IntArray, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw ``size`` fields of covariance k_G at some edges, (k, size)."""
+        """Draw ``size`` fields of covariance k_G at some edges, (k, size).
+
+        Parameters
+        ----------
+        edges
+            (k,) edges.
+        rng
+            Source of randomness.
+        size
+            Number of fields.
+        """
         root, touched = _compressed(self._root.rows(edges))
         draws: FloatArray = root @ rng.standard_normal((len(touched), size))
         draws *= np.sqrt(self._scale)
@@ -120,8 +147,20 @@ class SparseGraphMatern:
         )
 
 
-def sparse_root(laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray) -> SparseRoot:
-    """Return R of the edges at (n,) coordinates, which serve to cut tiles: a minute or two on 250,000 edges."""
+def sparse_root(
+    laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: FloatArray
+) -> SparseRoot:
+    """Return R of all edges; a minute or two on 250,000 edges.
+
+    Parameters
+    ----------
+    laplacian
+        (n, n) ``LineGraph.laplacian``.
+    kappa
+        Lengthscale, positive.
+    x_m, y_m
+        (n,) coordinates of the edges, m, by which tiles are cut.
+    """
     n, shift = laplacian.shape[0], 2 * NU / kappa**2
     system = csc_matrix(laplacian + shift * identity(n))
     least_diagonal = float((system.diagonal() ** -2).mean())
@@ -146,12 +185,15 @@ def sparse_root(laplacian: csc_matrix, kappa: float, x_m: FloatArray, y_m: Float
 
 
 def root_digest(laplacian: csc_matrix, kappa: float) -> str:
-    """Return a SHA-256 that names the root in caches."""
+    """Return a SHA-256 of the root and its tolerance, as its name in caches."""
     return digest(laplacian, NU, kappa) + f"-{TOLERANCE:g}"
 
 
 def tiles(x_m: FloatArray, y_m: FloatArray) -> list[IntArray]:
-    """Cut places (n,) at medians across their longer side until each tile has at most ``TILE_EDGES``."""
+    """Return index arrays of at most ``TILE_EDGES`` points each.
+
+    The points (n,) are cut at medians across their longer side.
+    """
     whole, small = [np.arange(len(x_m))], []
     while whole:
         part = whole.pop()
@@ -167,12 +209,17 @@ def tiles(x_m: FloatArray, y_m: FloatArray) -> list[IntArray]:
 def _solved(
     system: csc_matrix, steps: csr_matrix, shift: float, tile: IntArray, escape: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return a patch (p,), the places in it of a tile's edges (t,) and their rows of ``A_PP^-1``, (t, p)."""
+    """Return a patch (p,), the positions in it of a tile's edges (t,), and their rows (t, p)."""
     reach = -float(np.log(escape))
     while True:
         patch = _around(steps, tile, reach)
         local = csc_matrix(system[:, patch][patch, :])
-        factor = splu(local, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factor = splu(
+            local,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
         inner = np.searchsorted(patch, tile)
         leaving = np.maximum(local.sum(axis=1).A1 - shift, 0.0)
         if factor.solve(leaving)[inner].max() <= escape:
@@ -188,7 +235,7 @@ def _solved(
 
 
 def _steps(system: csc_matrix) -> csr_matrix:
-    """Return minus the logarithm of ``-A_ij / A_ii``, by which influence fades with each turn, (n, n)."""
+    """Return ``-log(-A_ij / A_ii)``, the decay of influence at each turn, (n, n)."""
     turns = system.tocoo()
     apart = turns.row != turns.col
     row, column = turns.row[apart], turns.col[apart]
@@ -197,14 +244,19 @@ def _steps(system: csc_matrix) -> csr_matrix:
 
 
 def _around(steps: csr_matrix, edges: IntArray, reach: float) -> IntArray:
-    """Return the edges that some influence, by the best single way as far as ``exp(-reach)``, in increasing order."""
+    """Return the edges within influence ``exp(-reach)`` of some edges, in increasing order.
+
+    The influence is that of the best single way.
+    """
     return np.flatnonzero(np.isfinite(dijkstra(steps, indices=edges, min_only=True, limit=reach)))
 
 
 def _compressed(rows: csr_array) -> tuple[csr_array, IntArray]:
-    """Return rows (k, c) without the columns that hold nothing, and which columns (c,) are left."""
+    """Return rows (k, c) without their empty columns, and the columns left, (c,)."""
     held = np.zeros(rows.shape[1], dtype=np.bool_)
     held[rows.indices] = True
     left = np.flatnonzero(held)
     place = np.cumsum(held, dtype=np.int32) - 1
-    return csr_array((rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(left))), left
+    return csr_array(
+        (rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(left))
+    ), left

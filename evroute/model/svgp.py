@@ -1,12 +1,14 @@
-"""SparseVariationalGP: the model of Algorithm 3 (Sandberg et al.), a sparse variational Gaussian process.
+"""SparseVariationalGP: the sparse variational Gaussian process of Algorithm 3 (Sandberg et al.).
 
-After every trip the inducing points become the M most visited arms (an arm is an edge in a context), and one
-natural-gradient step, with one Adam step on the inducing contexts, is taken on a batch of all that was ever measured.
+After every trip the M most visited arms (edges in contexts) become the inducing points. One
+natural-gradient step, with one Adam step on the inducing contexts, follows on a batch of all
+measurements.
 
-We depart from the printed algorithm in one thing, and offer its form (``slots="literal"``) for comparison. Printed,
-the points are sorted anew after each trip, while the variational distribution stays in its slots: what was learned of
-one arm is then said of another. Here every arm keeps its slot, new ones follow, and one that has to give way leaves
-what was known of it in the others.
+We depart from the printed algorithm in one point; ``slots="literal"`` is its form, for
+comparison. As printed, the points are sorted anew after each trip while the variational
+distribution stays in its slots, so the belief about one arm passes to another. Here every arm
+keeps its slot, and new arms follow. The information of an arm that loses its slot remains in the
+belief about the others.
 """
 
 import json
@@ -29,14 +31,35 @@ log = logging.getLogger(__name__)
 class SparseVariationalGP:
     """Sparse variational Gaussian process on n edges and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
-    rng: draws the batches.  inducing_points: M, at most.  batch_size: measurements per step.  steps: per trip.
-    natural_rate, adam_rate: step sizes.  device: of torch.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All edges 0..n-1 in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge, Wh.
+    rng
+        Draws the batches.
+    inducing_points
+        Largest number of inducing points, M.
+    slots
+        Assignment of arms to slots (`Slots`).
+    batch_size
+        Measurements per step.
+    steps
+        Steps per trip.
+    natural_rate, adam_rate
+        Step sizes of q and of the inducing contexts, in (0, 1] and [0, inf).
+    device
+        Device of torch: cpu or cuda.
 
     Raises
     ------
     EvrouteError
-        If the device is not there.
+        If the device is missing.
+    ValueError
+        If an argument is outside its range.
     """
 
     def __init__(
@@ -55,26 +78,34 @@ class SparseVariationalGP:
         device: str = "cpu",
     ) -> None:
         n = kernel.graph.n_edges
-        if not np.array_equal(arms.edge, np.arange(n)):
+        if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
-        for name, number in (("inducing_points", inducing_points), ("batch_size", batch_size), ("steps", steps)):
+        for name, number in (
+            ("inducing_points", inducing_points),
+            ("batch_size", batch_size),
+            ("steps", steps),
+        ):
             if number < 1:
                 raise ValueError(f"{name} is {number}; it must be at least 1")
         if not (0 < natural_rate <= 1 and 0 <= adam_rate < np.inf):
-            raise ValueError(f"natural_rate is {natural_rate} and adam_rate {adam_rate}; see (0, 1] and [0, inf)")
+            raise ValueError(
+                f"natural_rate is {natural_rate} and adam_rate {adam_rate}; see (0, 1] and [0, inf)"
+            )
         if slots not in get_args(Slots):
             raise ValueError(f"slots is '{slots}'; there are {', '.join(get_args(Slots))}")
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
-        self._reference = _points(arms.edge, arms.features)
+        self._reference = _points(arms.id, arms.features)
         self._most = inducing_points if slots == "follow" else min(inducing_points, n)
         self._slots = slots
         self._batch_size = batch_size
         self._steps = steps
         self._rng = rng
-        self._variational = Variational(kernel, natural_rate=natural_rate, adam_rate=adam_rate, device=device)
+        self._variational = Variational(
+            kernel, natural_rate=natural_rate, adam_rate=adam_rate, device=device
+        )
         self._start()
 
     def _start(self) -> None:
@@ -88,21 +119,28 @@ class SparseVariationalGP:
         self._updates = 0
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior of each arm under q."""
+        """Return the posterior mean and deviation of each arm under q, (a,) Wh each."""
         if not len(self._inducing):
-            return Belief(arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.edge, arms.features)))
-        mean, variance = self._variational.predict(self._inducing, _points(arms.edge, arms.features))
-        unit_wh = self._kernel.std_wh[arms.edge]
-        return Belief(arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(np.maximum(variance, 0.0)))
+            return Belief(
+                arms.prior_mean_wh, np.sqrt(self._kernel.diagonal(arms.id, arms.features))
+            )
+        mean, variance = self._variational.predict(self._inducing, _points(arms.id, arms.features))
+        unit_wh = self._kernel.std_wh[arms.id]
+        return Belief(
+            arms.prior_mean_wh + unit_wh * mean, unit_wh * np.sqrt(np.maximum(variance, 0.0))
+        )
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or a fleet at once, measured (Algorithm 3). A step that diverges is left out."""
-        if not len(feedback.edge):
+        """Learn the measurements of one trip or of a fleet (Algorithm 3).
+
+        A step that diverges is skipped and logged.
+        """
+        if not len(feedback.id):
             return
         self._remember(feedback)
         self._updates += 1
@@ -112,28 +150,42 @@ class SparseVariationalGP:
                 self._inducing = self._variational.step(self._inducing, *self._batch())
         except DivergedError as error:
             log.warning(
-                "update %d of the variational model diverged, the last good state kept: %s", self._updates, error
+                "update %d of the variational model diverged, the last good state kept: %s",
+                self._updates,
+                error,
             )
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
         if not len(self._inducing):
-            prior = self._kernel(arms.edge, arms.features, arms.edge, arms.features)
+            prior = self._kernel(arms.id, arms.features, arms.id, arms.features)
             return 0.5 * (prior + prior.T)
-        covariance = self._variational.covariance(self._inducing, _points(arms.edge, arms.features))
-        unit_wh = self._kernel.std_wh[arms.edge]
+        covariance = self._variational.covariance(self._inducing, _points(arms.id, arms.features))
+        unit_wh = self._kernel.std_wh[arms.id]
         covariance *= unit_wh
         covariance *= unit_wh[:, np.newaxis]
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh; all edges of a city at once take seconds."""
-        factor = lower_factor(self.covariance(arms), "the posterior covariance of the arms", overwrite=True)
+        """Draw the expected energies ``size`` times, (size, a) Wh; seconds for all edges of a city.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
+        """
+        factor = lower_factor(
+            self.covariance(arms), "the posterior covariance of the arms", overwrite=True
+        )
         draws: FloatArray = rng.standard_normal((size, len(arms))) @ factor.T
         return draws + self.posterior(arms).mean_wh
 
@@ -143,7 +195,7 @@ class SparseVariationalGP:
         return points[:, 0].astype(np.int64), points[:, 1:].copy()
 
     def state(self) -> State:
-        """Return what was measured, the inducing points, q, the optimiser's memory and the batches' stream."""
+        """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""
         return {
             "arms": self._arms.copy(),
             "seen": self._seen.copy(),
@@ -158,12 +210,13 @@ class SparseVariationalGP:
         }
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of a variational model of as many features, or its stream is of another kind.
+            If the state is not of a variational model of as many features, or its generator is of
+            another kind.
         """
         d = self._reference.shape[1]
         n_arms, n_seen, m = (len(state.get(name, ())) for name in ("arms", "seen", "held"))
@@ -182,10 +235,14 @@ class SparseVariationalGP:
         if {name: part.shape for name, part in state.items()} != expected or np.any(
             state["arms"][:, 0] >= len(self._reference)
         ):
-            raise ValueError(f"this is not the state of a variational model of {len(self._reference)} edges")
+            raise ValueError(
+                f"this is not the state of a variational model of {len(self._reference)} edges"
+            )
         self._start()
         self._name(state["arms"])
-        self._seen, self._measured, self._held = (state[name].copy() for name in ("seen", "measured", "held"))
+        self._seen, self._measured, self._held = (
+            state[name].copy() for name in ("seen", "measured", "held")
+        )
         self._updates, adam_steps = state["counts"].tolist()
         points, information, precision, moments = (
             state[name].copy() for name in ("points", "information", "precision", "moments")
@@ -194,25 +251,25 @@ class SparseVariationalGP:
         self._rng.bit_generator.state = json.loads(str(state["rng"]))
 
     def _remember(self, feedback: Feedback) -> None:
-        points = _points(feedback.edge, feedback.features)
+        points = _points(feedback.id, feedback.features)
         new: dict[bytes, int] = {}
         for i, point in enumerate(points):
             if point.tobytes() not in self._arm_of:
                 new.setdefault(point.tobytes(), i)
         self._name(points[list(new.values())])
-        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[feedback.edge]
+        residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[feedback.id]
         seen = [self._arm_of[point.tobytes()] for point in points]
         self._seen = np.concatenate([self._seen, np.array(seen, dtype=np.int64)])
         self._measured = np.concatenate([self._measured, residual])
 
     def _name(self, points: FloatArray) -> None:
-        """Enter arms that follow the last one."""
+        """Append new arms."""
         first = len(self._arms)
         self._arm_of |= {point.tobytes(): first + i for i, point in enumerate(points)}
         self._arms = np.concatenate([self._arms, points])
 
     def _place(self) -> None:
-        """Give the most visited arms a slot each (Algorithm 3, line 2)."""
+        """Assign slots to the most visited arms (Algorithm 3, line 2)."""
         visits = np.bincount(self._seen, minlength=len(self._arms))
         if self._slots == "literal":
             driven = np.argsort(-visits, kind="stable")[: self._most]
@@ -234,9 +291,16 @@ class SparseVariationalGP:
         self._held = held
 
     def _batch(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draw measurements; return their arms, the mean of each and its precision, scaled up to all measurements."""
+        """Return the arms of a random batch, the mean of each and its scaled precision.
+
+        The scale is the number of all measurements over that of the batch.
+        """
         n = len(self._seen)
-        drawn = np.arange(n) if n <= self._batch_size else self._rng.choice(n, self._batch_size, replace=False)
+        drawn = (
+            np.arange(n)
+            if n <= self._batch_size
+            else self._rng.choice(n, self._batch_size, replace=False)
+        )
         arm, place = np.unique(self._seen[drawn], return_inverse=True)
         count = np.bincount(place)
         edge = self._arms[arm, 0].astype(np.int64)

@@ -1,20 +1,23 @@
-"""Noise of one trip: by edge, with a factor that all edges of the trip share; either may be learned.
+"""Measurement noise of a trip: independent by edge, plus one factor that all its edges share.
 
-``y_e = f_e + b s_e + eps_e``, with s_e what edge e dissipates, ``b ~ N(0, tau²)`` drawn once a trip and
-``eps_e ~ N(0, sigma_e²)``: one trip's noise covariance is ``diag(sigma²) + tau² s s'``.
+``y_e = f_e + b s_e + eps_e``, with s_e the energy that edge e dissipates, ``b ~ N(0, tau²)``
+drawn once a trip and ``eps_e ~ N(0, sigma_e²)``: the noise covariance of one trip is
+``diag(sigma²) + tau² s s'``.
 
-What is learned of tau and sigma comes from *surprises*, what a trip measured minus what was expected just before.
-With V their covariance, a trip tells without bias, whatever tau and sigma_e are,
+tau and sigma can be learned from *surprises* r, measurements minus predictions just before the
+trip. With V the covariance of r, one trip gives unbiased estimates, for any tau and sigma_e:
 
-    tau²       b_hat² - 1 / (s' V0^-1 s),    b_hat = s' V0^-1 r / (s' V0^-1 s),    V0 = V - tau² s s'
-    sigma_e²   (u_e / P_ee)² - (1 / P_ee - sigma_e²),    P = V^-1,    u = P r
+    tau²       b_hat² - 1 / (s' V0^-1 s),    b_hat = s' V0^-1 r / (s' V0^-1 s),    V0 = V - tau² s
+    s' sigma_e²   (u_e / P_ee)² - (1 / P_ee - sigma_e²),    P = V^-1,    u = P r
 
-the first as in DerSimonian & Laird, *Meta-analysis in clinical trials* (1986), for the spread of random effects, the
-second from leave-one-out residuals (Rasmussen & Williams, eq. 5.12). Both are averaged, trips that tell little
-counting for little. A trip is learned with the numbers from before it, and stays so.
+The first is as in DerSimonian & Laird, *Meta-analysis in clinical trials* (1986), for the spread
+of random effects. The second is from leave-one-out residuals (Rasmussen & Williams, eq. 5.12).
+Both are averaged, with small weights for trips of little information. A trip is learned with the
+numbers from before it, and is not corrected later.
 
-Learn both or the trips alone: where trips share a factor, noise learned by edge without it takes the factor for a
-property of edges, which averages out along a route, and intervals of routes come out too narrow.
+Learn both or the trips alone: where trips share a factor, noise learned by edge alone attributes
+the factor to edges. Independent noise averages out along a route, so intervals of routes come out
+too narrow.
 """
 
 from typing import Literal
@@ -26,25 +29,39 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 
 START_TRIP_STD = 0.1
-"""Of the factor of a trip, before any has told."""
+"""Deviation of the trip factor before the first trip."""
 TRIPS = 3.0
-"""So many trips the start counts for."""
+"""Weight of `START_TRIP_STD`, in trips."""
 ALL_EDGES = 20.0
-"""So many measurements count for the deviations given, in the scale of all edges together."""
+"""Weight of the given deviations in the scale of all edges together, in measurements."""
 ONE_EDGE = 10.0
-"""So many count for that scale, in the scale of one edge."""
+"""Weight of the common scale in the scale of one edge, in measurements."""
 LEAST_RATIO = 0.01
-"""Of a variance learned to the one given: noise is never believed to be gone."""
+"""Smallest ratio of a learned variance to the given one; noise never vanishes."""
 
 TripEffect = float | Literal["learned"] | None
 
 
 class TripNoise:
-    """The deviations in force, and what they were learned from.
+    """Noise deviations in force, and their estimation from trips.
 
-    noise_std_wh: (n,) of one measurement of each edge before any trip, Wh.  trip_effect: tau, a share; off if 0 or
-    none.  noise: whether the deviations given stay, or are the start of what is learned.
-    std_wh: (n,) in force, Wh.  trip_std: tau in force.  n_measured: measurements heard, where edges learn.
+    Parameters
+    ----------
+    noise_std_wh
+        (n,) noise deviation of one measurement of each edge before any trip, Wh.
+    trip_effect
+        tau, as a share of the dissipated energy; 0 or None for none; ``learned`` to estimate it.
+    noise
+        ``prior`` keeps the given deviations; ``learned`` starts from them.
+
+    Attributes
+    ----------
+    std_wh
+        (n,) deviations in force, Wh.
+    trip_std
+        tau in force.
+    n_measured
+        Measurements learned, if edges learn.
 
     Raises
     ------
@@ -53,12 +70,16 @@ class TripNoise:
     """
 
     def __init__(
-        self, noise_std_wh: FloatArray, *, trip_effect: TripEffect, noise: Literal["prior", "learned"]
+        self,
+        noise_std_wh: FloatArray,
+        *,
+        trip_effect: TripEffect,
+        noise: Literal["prior", "learned"],
     ) -> None:
         if isinstance(trip_effect, float | int) and not 0 <= trip_effect < np.inf:
             raise ValueError(
-                f"trip_effect is {trip_effect:g}; it is the deviation of the factor that all edges of a trip share, "
-                "a share of what they dissipate, at least 0, or 'learned'"
+                f"trip_effect is {trip_effect:g}; it is the deviation of the factor common to all "
+                "edges of a trip, a share of the dissipated energy: at least 0, or 'learned'"
             )
         self.learns_trips = trip_effect == "learned"
         self.learns_edges = noise == "learned"
@@ -76,27 +97,43 @@ class TripNoise:
         self.n_measured = 0
         self._take()
 
-    def hear(
-        self, edge: IntArray, count: IntArray, surprise_wh: FloatArray, belief: FloatArray, dissipated_wh: FloatArray
+    def update(
+        self,
+        edge: IntArray,
+        count: IntArray,
+        surprise_wh: FloatArray,
+        belief: FloatArray,
+        dissipated_wh: FloatArray,
     ) -> None:
         """Learn from one trip.
 
-        edge, count: (k,) edges, maybe in several contexts, and how often the trip passed each.  surprise_wh: (k,)
-        mean measured minus expected.  belief: (k, k) posterior covariance before the trip, Wh².
-        dissipated_wh: (k,) s.
+        Parameters
+        ----------
+        edge
+            (k,) edges, possibly repeated in several contexts.
+        count
+            (k,) passages of each.
+        surprise_wh
+            (k,) mean measurement minus prediction, Wh.
+        belief
+            (k, k) posterior covariance before the trip, Wh².
+        dissipated_wh
+            (k,) s, Wh.
         """
         variance = self.std_wh[edge] ** 2 / count
-        told_trip = self._of_trip(belief + np.diag(variance), surprise_wh, dissipated_wh)
+        estimate = self._of_trip(belief + np.diag(variance), surprise_wh, dissipated_wh)
         if self.learns_edges:
             self.n_measured += int(count.sum())
             shared = self.trip_std * dissipated_wh
-            self._hear_edges(edge, count, surprise_wh, belief + np.diag(variance) + np.outer(shared, shared))
+            self._learn_edges(
+                edge, count, surprise_wh, belief + np.diag(variance) + np.outer(shared, shared)
+            )
         if self.learns_trips:
-            self._trips = self._trips + told_trip
+            self._trips = self._trips + estimate
         self._take()
 
     def state(self) -> State:
-        """Return what was learned; nothing if nothing is to be."""
+        """Return the learned state; empty if neither noise is learned."""
         learned: State = {}
         if self.learns_trips:
             learned["noise_trips"] = self._trips.copy()
@@ -110,7 +147,7 @@ class TripNoise:
         return {name: part.shape for name, part in self.state().items()}
 
     def restore(self, state: State) -> None:
-        """Take over a state with parts of these shapes; other parts are left alone."""
+        """Restore a state with parts of these shapes; other parts are ignored."""
         if self.learns_trips:
             self._trips = np.array(state["noise_trips"], dtype=np.float64)
         if self.learns_edges:
@@ -118,17 +155,21 @@ class TripNoise:
             self.n_measured = int(state["noise_measured"])
         self._take()
 
-    def _of_trip(self, independent: FloatArray, surprise_wh: FloatArray, dissipated_wh: FloatArray) -> FloatArray:
-        """Return what a trip tells of tau², times its weight, and the weight."""
+    def _of_trip(
+        self, independent: FloatArray, surprise_wh: FloatArray, dissipated_wh: FloatArray
+    ) -> FloatArray:
+        """Return a trip's estimate of tau² times its weight, and the weight."""
         solved = cho_solve(cho_factor(independent, lower=True), dissipated_wh)
-        known = float(dissipated_wh @ solved)
-        if not known > 0:
+        information = float(dissipated_wh @ solved)
+        if not information > 0:
             return np.zeros(2)
-        told = (float(solved @ surprise_wh) / known) ** 2 - 1.0 / known
-        weight = (START_TRIP_STD**2 / (START_TRIP_STD**2 + 1.0 / known)) ** 2
-        return weight * np.array([told, 1.0])
+        variance = (float(solved @ surprise_wh) / information) ** 2 - 1.0 / information
+        weight = (START_TRIP_STD**2 / (START_TRIP_STD**2 + 1.0 / information)) ** 2
+        return weight * np.array([variance, 1.0])
 
-    def _hear_edges(self, edge: IntArray, count: IntArray, surprise_wh: FloatArray, covariance: FloatArray) -> None:
+    def _learn_edges(
+        self, edge: IntArray, count: IntArray, surprise_wh: FloatArray, covariance: FloatArray
+    ) -> None:
         precision = cho_solve(cho_factor(covariance, lower=True), np.eye(len(edge)))
         diagonal = precision.diagonal()
         left_out = precision @ surprise_wh / diagonal
@@ -139,12 +180,14 @@ class TripNoise:
         np.add.at(self._edges[1], edge, weight)
 
     def _take(self) -> None:
-        """Let what was heard be in force."""
-        told, weight = self._trips
-        self.trip_std = float(np.sqrt(max(told / weight, 0.0))) if self.learns_trips else self._fixed_trip_std
+        """Update the deviations in force."""
+        total, weight = self._trips
+        self.trip_std = (
+            float(np.sqrt(max(total / weight, 0.0))) if self.learns_trips else self._fixed_trip_std
+        )
         self.std_wh = self._start_std
         if self.learns_edges:
-            told_edges, weights = self._edges
-            of_all = max((ALL_EDGES + told_edges.sum()) / (ALL_EDGES + weights.sum()), LEAST_RATIO)
-            ratio = np.maximum((ONE_EDGE * of_all + told_edges) / (ONE_EDGE + weights), LEAST_RATIO)
+            totals, weights = self._edges
+            of_all = max((ALL_EDGES + totals.sum()) / (ALL_EDGES + weights.sum()), LEAST_RATIO)
+            ratio = np.maximum((ONE_EDGE * of_all + totals) / (ONE_EDGE + weights), LEAST_RATIO)
             self.std_wh = self._start_std * np.sqrt(ratio)

@@ -1,11 +1,13 @@
-"""TurnGraph: the graph kernel between turns, from that between the edges they leave and enter.
+"""TurnGraph: the graph kernel between turns, by the edges that they leave and enter.
 
-Two turns into the same edge share most of what may be wrong about it, two from the same edge a little more:
+Two turns into the same edge share most of the error about it; two turns that also leave the same
+edge share slightly more:
 
     k_T((e, e'), (f, f')) = k_G(e', f') (s + (1 - s) k_G(e, f) / sqrt(k_G(e, e) k_G(f, f)))
 
-with s = `ENTERED_SHARE`, ours; positive semi-definite as sum and product of kernels. It stands where ``GraphMatern``
-does in ``EdgeContextKernel``, whose "edges" are then rows of the table of turns.
+with s = `ENTERED_SHARE`, our value; positive semi-definite as sum and product of kernels. It
+replaces ``GraphMatern`` in ``EdgeContextKernel``, whose "edges" are then rows of the table of
+turns.
 """
 
 import hashlib
@@ -13,18 +15,28 @@ import hashlib
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import ArmGraph
 
 ENTERED_SHARE = 0.75
 
 
 class TurnGraph:
-    """The kernel k_T over a rows of a ``network.turn_table.TurnTable``; ``n_edges`` is a, the number of arms.
+    """The kernel k_T over the a rows of a ``network.turn_table.TurnTable``.
 
-    left, entered: (a,) edge rows.
+    Parameters
+    ----------
+    graph
+        Kernel between edges, k_G.
+    left, entered
+        (a,) edge left and edge entered by each turn.
+
+    Attributes
+    ----------
+    n_edges
+        Number of arms, a.
     """
 
-    def __init__(self, graph: GraphMatern, left: IntArray, entered: IntArray) -> None:
+    def __init__(self, graph: ArmGraph, left: IntArray, entered: IntArray) -> None:
         self.n_edges = len(entered)
         self._graph, self._left, self._entered = graph, left, entered
         self.diagonal: FloatArray = graph.diagonal[entered]
@@ -45,7 +57,7 @@ class TurnGraph:
         return block
 
     def matrix(self) -> FloatArray:
-        """Return the whole of k_T, (a, a): seconds to minutes on a city."""
+        """Return the full k_T, (a, a): seconds to minutes on a city."""
         full = self._graph.matrix()
         unit = self._unit * full * self._unit[:, np.newaxis] + ENTERED_SHARE
         matrix: FloatArray = unit[np.ix_(self._left, self._left)]

@@ -1,12 +1,14 @@
 """The variational distribution of Algorithm 3 and its optimisation step, in GPyTorch.
 
-Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 2013 (*Gaussian processes for big data*)
-and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in practice*). A Gaussian q(u) over the values at M
-inducing points stands for all that was measured. It is kept whitened, u = L v with L L' the prior covariance of the
-points, and in natural parameters. A point is an edge with a context; the context is trained, the edge is not.
+Sandberg et al., section 4.1 and Algorithm 3; after Hensman, Fusi & Lawrence, 2013 (*Gaussian
+processes for big data*) and Salimbeni, Eleftheriadis & Hensman, 2018 (*Natural gradients in
+practice*). A Gaussian q(u) over the values at M inducing points summarises all measurements. It
+is kept whitened, u = L v with L L' the prior covariance of the points, and in natural parameters.
+A point is an edge with a context; the context is trained, the edge is fixed.
 
-Everything here is in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``), so that one jitter
-suits edges of every size. Measurements of one arm in a batch are merged: the gradient is the same and cheaper.
+All values are in units of the edge's prior standard deviation (``EdgeContextKernel.std_wh``), so
+that one jitter suits edges of every size. Measurements of one arm in a batch are merged: the
+gradient is the same and cheaper.
 """
 
 import math
@@ -22,7 +24,7 @@ from evroute.model.kernels import EdgeContextKernel
 try:
     import torch
     from gpytorch.distributions import MultivariateNormal
-    from gpytorch.kernels import Kernel, MaternKernel
+    from gpytorch.kernels import Kernel
     from gpytorch.models import ApproximateGP
     from gpytorch.optim import NGD
     from gpytorch.variational import NaturalVariationalDistribution, VariationalStrategy
@@ -35,10 +37,20 @@ except ModuleNotFoundError as error:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inducing:
-    """M inducing points, q(v) in natural parameters, and what Adam remembers of the points' gradients.
+    """M inducing points, q(v) in natural parameters, and Adam's moments of the points.
 
-    points: (M, 1 + d) network row and context.  information: (M,) ``S^-1 m``.  precision: (M, M) ``S^-1``.
-    moments: (2, M, 1 + d) first and second.  adam_steps: steps taken.
+    Parameters
+    ----------
+    points
+        (M, 1 + d) edge and context.
+    information
+        (M,) ``S^-1 m``.
+    precision
+        (M, M) ``S^-1``.
+    moments
+        (2, M, 1 + d) first and second moments of the gradients.
+    adam_steps
+        Steps taken.
     """
 
     points: FloatArray
@@ -57,7 +69,7 @@ class Inducing:
         return len(self.points)
 
     def extended(self, points: FloatArray) -> "Inducing":
-        """Return the same belief with further points after the others: there it is the prior given those before."""
+        """Return the same belief with further points appended, at their conditional prior."""
         old, new = len(self), Inducing.at(points)
         precision = np.eye(old + len(new))
         precision[:old, :old] = self.precision
@@ -78,31 +90,54 @@ class Inducing:
 
 
 class DivergedError(Exception):
-    """A step that led to numbers that are not finite, or to a covariance that is not positive definite."""
+    """A step to numbers that are not finite, or to a covariance that is not positive definite."""
 
 
 class Variational:
-    """The computations on an `Inducing` belief, on a device of torch.
+    """Computations on an `Inducing` belief, on a device of torch.
 
-    natural_rate, adam_rate: step sizes for q(v) and for the contexts; an Adam rate of 0 leaves these where they are.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    natural_rate
+        Step size of q(v).
+    adam_rate
+        Step size of the inducing contexts; 0 keeps them fixed.
+    device
+        Device of torch: cpu or cuda.
 
     Raises
     ------
     EvrouteError
-        If there is no such device.
+        If the device is missing.
     """
 
-    def __init__(self, kernel: EdgeContextKernel, *, natural_rate: float, adam_rate: float, device: str) -> None:
+    def __init__(
+        self, kernel: EdgeContextKernel, *, natural_rate: float, adam_rate: float, device: str
+    ) -> None:
         self._device = _find_device(device)
         self._kernel = _UnitKernel(kernel).to(self._device, torch.float64)
         self._natural_rate = natural_rate
         self._adam_rate = adam_rate
 
-    def step(self, belief: Inducing, arms: FloatArray, mean: FloatArray, weight: FloatArray) -> Inducing:
-        """Take one natural-gradient step on q(v) and one Adam step on the contexts, up the evidence lower bound.
+    def step(
+        self, belief: Inducing, arms: FloatArray, mean: FloatArray, weight: FloatArray
+    ) -> Inducing:
+        """Take one natural-gradient step on q(v) and one Adam step on the contexts.
 
-        arms: (b, 1 + d) distinct ones of the batch.  mean: (b,) of their measurements.  weight: (b,) their summed
-        precisions, scaled up from the batch to all that was ever measured.
+        Both maximise the evidence lower bound.
+
+        Parameters
+        ----------
+        belief
+            Belief before the step.
+        arms
+            (b, 1 + d) distinct arms of the batch.
+        mean
+            (b,) mean measurement of each arm.
+        weight
+            (b,) summed precision of each arm, scaled from the batch to all measurements.
 
         Raises
         ------
@@ -110,11 +145,16 @@ class Variational:
             If the step fails.
         """
         gp = _GP(belief, self._kernel).train()
-        q, points = gp.variational_strategy._variational_distribution, gp.variational_strategy.inducing_points
+        q, points = (
+            gp.variational_strategy._variational_distribution,
+            gp.variational_strategy.inducing_points,
+        )
         points.requires_grad_(self._adam_rate > 0)
         try:
             predicted = gp(self._tensor(arms))
-            misfit = self._tensor(weight) * ((self._tensor(mean) - predicted.mean) ** 2 + predicted.variance)
+            misfit = self._tensor(weight) * (
+                (self._tensor(mean) - predicted.mean) ** 2 + predicted.variance
+            )
             loss = 0.5 * misfit.sum() + gp.variational_strategy.kl_divergence()
         except (NanError, NotPSDError) as error:
             raise DivergedError(str(error)) from None
@@ -127,7 +167,11 @@ class Variational:
         if self._adam_rate > 0:
             adam = torch.optim.Adam([points], lr=self._adam_rate)
             first, second = self._tensor(moments)
-            adam.state[points] = {"step": torch.tensor(float(adam_steps)), "exp_avg": first, "exp_avg_sq": second}
+            adam.state[points] = {
+                "step": torch.tensor(float(adam_steps)),
+                "exp_avg": first,
+                "exp_avg_sq": second,
+            }
             adam.step()
             moments, adam_steps = _array(torch.stack([first, second])), adam_steps + 1
         precision = -2.0 * q.natural_mat.detach()
@@ -138,7 +182,9 @@ class Variational:
             self._prior_factor(points.detach())
         except NotPSDError as error:
             raise DivergedError(f"{error}; the loss was {lost:.3g}") from None
-        return Inducing(_array(points), _array(q.natural_vec), _array(precision), moments, adam_steps)
+        return Inducing(
+            _array(points), _array(q.natural_vec), _array(precision), moments, adam_steps
+        )
 
     def predict(self, belief: Inducing, arms: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of arms (a, 1 + d), (a,) each."""
@@ -156,7 +202,16 @@ class Variational:
             return _array(self._kernel(x).to_dense() - weights.T @ weights + spread.T @ spread)
 
     def carried(self, belief: Inducing, slots: IntArray, points: FloatArray) -> Inducing:
-        """Return the belief with other points in some slots, where q(u) now is what was predicted there.
+        """Return the belief with other points in some slots, with q(u) as predicted there before.
+
+        Parameters
+        ----------
+        belief
+            Belief before the change.
+        slots
+            (k,) slots to change.
+        points
+            (k, 1 + d) new points.
 
         Raises
         ------
@@ -174,11 +229,17 @@ class Variational:
         covariance = self.covariance(belief, moved.points)
         with torch.no_grad():
             factor = self._prior_factor(self._tensor(moved.points))
-            white_mean = torch.linalg.solve_triangular(factor, self._tensor(mean)[:, None], upper=False)
+            white_mean = torch.linalg.solve_triangular(
+                factor, self._tensor(mean)[:, None], upper=False
+            )
             half = torch.linalg.solve_triangular(factor, self._tensor(covariance), upper=False)
             white = torch.linalg.solve_triangular(factor, half.T, upper=False)
             precision = torch.cholesky_inverse(psd_safe_cholesky(0.5 * (white + white.T)))
-            return replace(moved, information=_array((precision @ white_mean)[:, 0]), precision=_array(precision))
+            return replace(
+                moved,
+                information=_array((precision @ white_mean)[:, 0]),
+                precision=_array(precision),
+            )
 
     def _projected(self, belief: Inducing, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return ``A = L^-1 K_Zx``, B with ``B' B = A' S A``, (M, a) each, and m, (M,)."""
@@ -201,12 +262,14 @@ class Variational:
 
 
 class _GP(ApproximateGP):  # type: ignore[misc]
-    """GPyTorch's model of one belief, built anew for every step: all state lies in `Inducing`."""
+    """GPyTorch's model of one belief, rebuilt for every step: all state is in `Inducing`."""
 
     def __init__(self, belief: Inducing, kernel: "_UnitKernel") -> None:
         q = NaturalVariationalDistribution(len(belief))
         points = torch.tensor(belief.points)
-        super().__init__(VariationalStrategy(self, points, q, learn_inducing_locations=True, jitter_val=JITTER))
+        super().__init__(
+            VariationalStrategy(self, points, q, learn_inducing_locations=True, jitter_val=JITTER)
+        )
         self.variational_strategy.variational_params_initialized.fill_(1)
         self.kernel = kernel
         self.to(kernel.device, torch.float64)
@@ -215,34 +278,42 @@ class _GP(ApproximateGP):  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> MultivariateNormal:
         """Return the prior of points (a, 1 + d)."""
-        return MultivariateNormal(torch.zeros(len(x), dtype=x.dtype, device=x.device), self.kernel(x))
+        return MultivariateNormal(
+            torch.zeros(len(x), dtype=x.dtype, device=x.device), self.kernel(x)
+        )
 
 
 class _UnitKernel(Kernel):  # type: ignore[misc]
-    """``w k_G k_f + (1 - w) k_f'`` between rows (edge, context); its graph part is looked up."""
+    """``w k_G k_f + (1 - w) k_f'`` between rows (edge, context); the graph part is a lookup."""
 
     def __init__(self, kernel: EdgeContextKernel) -> None:
         super().__init__()
         self._graph = kernel.graph
         self._share = kernel.graph_share
         self._is_one = bool(np.all(kernel.lengthscales[0] == kernel.lengthscales[1]))
-        self.with_graph, self.alone = (_matern52(each) for each in kernel.lengthscales)
+        self.with_graph, self.alone = (
+            kernel.context.torch_kernel(each) for each in kernel.lengthscales
+        )
 
     def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **_: object) -> Tensor:
-        """Return the matrix, or with ``diag`` the values of rows that are pairs of one point."""
+        """Return the matrix between rows; with ``diag`` the values of paired rows.
+
+        Parameters
+        ----------
+        x1, x2
+            (a, 1 + d) and (b, 1 + d) rows (edge, context).
+        diag
+            Whether to return the (a,) values of the pairs of rows only.
+        """
         rows_1, rows_2 = (x[:, 0].detach().cpu().numpy().astype(np.int64) for x in (x1, x2))
         looked_up = self._graph.diagonal[rows_1] if diag else self._graph.block(rows_1, rows_2)
         graph = self._share * torch.tensor(looked_up, device=x1.device)
         contexts = x1[:, 1:], x2[:, 1:]
         alone: Tensor = self.alone.forward(*contexts, diag=diag)
-        with_graph: Tensor = alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
+        with_graph: Tensor = (
+            alone if self._is_one else self.with_graph.forward(*contexts, diag=diag)
+        )
         return graph * with_graph + (1.0 - self._share) * alone
-
-
-def _matern52(lengthscales: FloatArray) -> MaternKernel:
-    kernel = MaternKernel(nu=2.5, ard_num_dims=len(lengthscales)).double()
-    kernel.lengthscale = torch.tensor(lengthscales)
-    return kernel.requires_grad_(False)
 
 
 def _find_device(name: str) -> torch.device:
@@ -251,9 +322,9 @@ def _find_device(name: str) -> torch.device:
     except RuntimeError:
         device = torch.device("meta")
     if device.type not in ("cpu", "cuda"):
-        raise EvrouteError(f"'{name}' is no device for this model; use cpu or cuda")
+        raise EvrouteError(f"unknown device '{name}'; use cpu or cuda")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise EvrouteError(f"device '{name}': torch finds no such GPU here; use cpu")
+        raise EvrouteError(f"device '{name}' is missing; use cpu")
     return device
 
 

@@ -1,14 +1,15 @@
 """Networks by name: the user's cache, then the data folder, then what ships with evroute.
 
 1. ``cache_dir()/networks/NAME.npz``: what ``evroute network build`` wrote.
-2. ``EVROUTE_DATA_DIR``: the sources listed in ``data/networks.toml``, built on first use into ``cache_dir()/built``
+2. ``EVROUTE_DATA_DIR``: the sources listed in ``data/networks.toml``, built on first use into
+``cache_dir()/built``
    under a fingerprint of their bytes, so that a changed source is built again.
 3. ``data/NAME/network.npz``, embedded.
 """
 
 import hashlib
+import logging
 import os
-import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +18,14 @@ from pathlib import Path
 import platformdirs
 
 from evroute import __version__
-from evroute.errors import EvrouteError, UnknownNameError
+from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
+from evroute.files import private_folder
 from evroute.network import elevation, store, sumo_net
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork
 from evroute.resources import data_path
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+log = logging.getLogger(__name__)
 
 
 def load_network(name: str | Path) -> RoadNetwork:
@@ -42,7 +44,12 @@ def load_network(name: str | Path) -> RoadNetwork:
         return store.load(Path(name))
     check_name(name)
     if (kept := _kept_path(name)).is_file():
-        return store.load(kept)
+        try:
+            return store.load(kept)
+        except NetworkFormatError as error:
+            raise NetworkFormatError(
+                f"{error}: evroute network build {name} --osm FILE (its --help lists other sources)"
+            ) from None
     if recipe := _recipes_at_hand().get(name):
         return recipe.load()
     if (embedded := data_path(name, "network.npz")).is_file():
@@ -51,7 +58,20 @@ def load_network(name: str | Path) -> RoadNetwork:
         advice = f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to where its source lies"
     else:
         advice = f"Build it with 'evroute network build {name} --osm FILE'; that command's --help tells other sources"
-    raise UnknownNameError(f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}")
+    raise UnknownNameError(
+        f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}"
+    )
+
+
+def network_version(name: str) -> tuple[object, ...]:
+    """Return paths, dates and sizes of the files of a network; they differ once it was rebuilt."""
+    recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
+    embedded = data_path(name, "network.npz")
+    files = [kept if kept.is_file() else embedded]
+    if recipe and not kept.is_file():
+        files = [recipe.net, *recipe.rasters]
+    found = [path.stat() for path in files if path.exists()]
+    return (*files, *((one.st_mtime_ns, one.st_size, one.st_ino) for one in found))
 
 
 def first_network(*names: str) -> RoadNetwork:
@@ -69,8 +89,10 @@ def first_network(*names: str) -> RoadNetwork:
 def network_names() -> dict[str, str]:
     """Return every name that ``load_network`` knows, sorted, and where it would find it."""
     found = {path.parent.name: "embedded" for path in data_path().glob("*/network.npz")}
-    found |= {name: f"data folder ({recipe.net.name})" for name, recipe in _recipes_at_hand().items()}
-    found |= {path.stem: f"built ({path})" for path in _kept_path("any").parent.glob("*.npz")}
+    found |= {
+        name: f"data folder ({recipe.net.name})" for name, recipe in _recipes_at_hand().items()
+    }
+    found |= {path.stem: f"built ({path})" for path in _kept_path("any").parent.glob("[!.]*.npz")}
     return dict(sorted(found.items()))
 
 
@@ -81,9 +103,22 @@ def source_path(name: str) -> Path | None:
 
 
 def cache_dir() -> Path:
-    """Return the folder for what can be made again, built networks first: EVROUTE_CACHE_DIR, or the user's cache."""
-    chosen = os.environ.get("EVROUTE_CACHE_DIR")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("evroute")
+    """Return the folder of built networks and of files that can be made again; make it if missing.
+
+    It is that of EVROUTE_CACHE_DIR or the user's cache, and no other user can write it.
+
+    Raises
+    ------
+    EvrouteError
+        If other users can write it, or it cannot be made.
+    """
+    path = _chosen_cache()
+    try:
+        return private_folder(path)
+    except EvrouteError as error:
+        raise EvrouteError(f"{error}, or set EVROUTE_CACHE_DIR to another folder") from None
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def build(
@@ -95,20 +130,31 @@ def build(
 ) -> RoadNetwork:
     """Make a network as a reader gives it ready for planning: strongest component, heights, lengths.
 
-    Heights come from the rasters if there are any, else from the network itself. The component is taken first, so
-    that heights are asked for, and reported missing, only where one can drive.
+    Heights come from the rasters if there are any, else from the network itself. The component is
+    taken first, so that heights are asked for, and reported missing, only where one can drive.
     """
     n_edges = network.n_edges
     network = network.strongest_component()
     notes: tuple[str, ...] = ()
     if network.n_edges < n_edges:
-        notes = (f"kept the largest strongly connected component: {network.n_edges} of {n_edges} edges",)
-    network = replace(network, source=replace(network.source, attribution=attribution or network.source.attribution))
+        notes = (
+            f"kept the largest strongly connected component: {network.n_edges} of {n_edges} edges",
+        )
+    network = replace(
+        network,
+        source=replace(network.source, attribution=attribution or network.source.attribution),
+    )
     elevation_m, described = network.elevation_m, network.source.elevation
     if rasters:
         heights = elevation.sample(network, rasters)
-        elevation_m, described, notes = heights.elevation_m, heights.described, notes + heights.notes
-    return elevation.set_heights(network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes)
+        elevation_m, described, notes = (
+            heights.elevation_m,
+            heights.described,
+            notes + heights.notes,
+        )
+    return elevation.set_heights(
+        network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
+    )
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:
@@ -145,10 +191,11 @@ def keep(network: RoadNetwork) -> Path:
     Raises
     ------
     EvrouteError
-        If the name cannot be a file name, or the cache cannot be written; what was there before stays.
+        If the name cannot be a file name, or the cache cannot be written; what was there before
+        stays.
     """
     check_name(network.name)
-    path = _kept_path(network.name)
+    path = cache_dir() / "networks" / f"{network.name}.npz"
     _save(network, path)
     return path
 
@@ -161,7 +208,7 @@ def check_name(name: str) -> None:
     EvrouteError
         If it is not letters, digits, ``.``, ``_`` and ``-``, starting with a letter or digit.
     """
-    if not _NAME.fullmatch(name) or name.endswith(".npz"):
+    if not store.NAME.fullmatch(name) or name.endswith(".npz"):
         raise EvrouteError(f"'{name}' cannot name a network; use letters, digits, '.', '_' and '-'")
 
 
@@ -177,8 +224,11 @@ class _Recipe:
 
     def load(self) -> RoadNetwork:
         path = cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
-        if path.is_file():
-            return store.load(path)
+        try:
+            if path.is_file():
+                return store.load(path)
+        except NetworkFormatError as error:
+            log.warning("%s", error)
         network = build(
             sumo_net.read(self.net, self.name),
             rasters=self.rasters,
@@ -189,7 +239,9 @@ class _Recipe:
         return network
 
     def _fingerprint(self) -> str:
-        total = hashlib.sha256(f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode())
+        total = hashlib.sha256(
+            f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode()
+        )
         for path in (self.net, *self.rasters):
             with path.open("rb") as handle:
                 total.update(hashlib.file_digest(handle, "sha256").digest())
@@ -215,14 +267,25 @@ def _recipes_at_hand() -> dict[str, _Recipe]:
     return {name: recipe for name, recipe in recipes.items() if recipe.net.is_file()}
 
 
+def _chosen_cache() -> Path:
+    chosen = os.environ.get("EVROUTE_CACHE_DIR")
+    return Path(chosen) if chosen else platformdirs.user_cache_path("evroute")
+
+
 def _kept_path(name: str) -> Path:
-    return cache_dir() / "networks" / f"{name}.npz"
+    cache = _chosen_cache()
+    return (cache_dir() if cache.exists() else cache) / "networks" / f"{name}.npz"
 
 
 def _save(network: RoadNetwork, path: Path) -> None:
     try:
         store.save(network, path)
     except OSError as error:
-        raise EvrouteError(
-            f"cannot write {path}: {error.strerror or error}; set EVROUTE_CACHE_DIR to a folder with room to write"
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> EvrouteError:
+    return EvrouteError(
+        f"cannot write {path}: {error.strerror or error}; "
+        "set EVROUTE_CACHE_DIR to a folder with room to write"
+    )

@@ -105,11 +105,15 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
     corners = area.split(",")
     if len(corners) == 4 and all(_NUMBER.fullmatch(corner.strip()) for corner in corners):
         south, west, north, east = map(float, corners)
-        polygon = shapely.box(min(west, east), min(south, north), max(west, east), max(south, north))
+        polygon = shapely.box(
+            min(west, east), min(south, north), max(west, east), max(south, north)
+        )
     else:
         polygon = _polygons(Path(area))
     edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
-    touched: BoolArray = shapely.intersects(shapely.linestrings(*network.lon_lat, indices=edge), polygon)
+    touched: BoolArray = shapely.intersects(
+        shapely.linestrings(*network.lon_lat, indices=edge), polygon
+    )
     return touched
 
 

@@ -1,6 +1,7 @@
 """Contexts of edges: the features that the context kernel sees, with names and units, standardised.
 
-Sandberg et al., section B.1: length, speed limit and incline, each divided by its standard deviation.
+Sandberg et al., section B.1: length, speed limit and incline, each divided by its standard
+deviation.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ UNITS = ("m", "m/s", "rad")
 class Context:
     """Per-edge features in natural units and the scale that standardises them.
 
-    values: (n, d) in ``units``.  scale: (d,) standard deviation of each column, 1 where a column is constant.
+    values: (n, d) in ``units``.  scale: (d,) standard deviation of each column, 1 where a column is
+    constant.
     """
 
     names: tuple[str, ...]

@@ -1,10 +1,11 @@
 """What holds cars up at a turn: lights, stop signs, having to give way. Absent in a source is not absent on the road.
 
 SUMO says of every connection who has priority (``state``) and whether lights rule it (``tl``):
-https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html#plain_connections. OpenStreetMap has nodes tagged
-``highway=traffic_signals``, ``stop`` and ``give_way``, on the junction or on the way before it, where ``direction``
-tells whom they are for, or else the nearer junction does (https://wiki.openstreetmap.org/wiki/Tag:highway=stop); of
-turns without such a node it says nothing.
+https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html#plain_connections. OpenStreetMap has nodes
+tagged ``highway=traffic_signals``, ``stop`` and ``give_way``, on the junction or on the way before
+it, where ``direction`` tells whom they are for, or else the nearer junction does
+(https://wiki.openstreetmap.org/wiki/Tag:highway=stop); of turns without such a node it says
+nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,5 +76,7 @@ def note(control: IntArray) -> str:
 
 def contexts(control: IntArray) -> FloatArray:
     """Return the contexts (m, 4) of turns (m,)."""
-    columns: FloatArray = (control[:, np.newaxis] == [NAMES.index(name) for name in CONTEXTS]).astype(np.float64)
+    columns: FloatArray = (
+        control[:, np.newaxis] == [NAMES.index(name) for name in CONTEXTS]
+    ).astype(np.float64)
     return columns

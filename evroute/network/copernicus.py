@@ -1,7 +1,9 @@
 """Heights from Copernicus GLO-30: public cloud-optimised GeoTIFFs of one degree by one degree, read by window.
 
-Source: https://registry.opendata.aws/copernicus-dem, bucket ``copernicus-dem-30m``; no account needed. The model is
-of the surface: roofs and tree tops included. Windows are kept as GeoTIFFs and read from there the next time.
+Source: https://registry.opendata.aws/copernicus-dem, bucket ``copernicus-dem-30m``; no account
+needed. The model is
+of the surface: roofs and tree tops included. Windows are kept as GeoTIFFs and read from there the
+next time.
 """
 
 import math
@@ -20,13 +22,18 @@ ATTRIBUTION = (
     "heights: Copernicus DEM GLO-30, (c) DLR e.V. 2010-2014 and (c) Airbus Defence and Space GmbH 2014-2018,"
     " provided under COPERNICUS by the European Union and ESA"
 )
-# Windows reach this far beyond the junctions and end on whole multiples of it, degrees; one cell is 0.0003 to 0.003.
+# Windows reach this far beyond the junctions and end on whole multiples of it, degrees; one cell is
+# 0.0003 to 0.003.
 MARGIN_DEG = 0.01
 Bounds = tuple[float, float, float, float]
 _TIMEOUT_S = 30
 _ABSENT = {403, 404}
 # GDAL: do not list the bucket, ask for nothing but the tile, and try again on hiccups.
-_GDAL = {"GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR", "GDAL_HTTP_MAX_RETRY": 3, "GDAL_HTTP_TIMEOUT": _TIMEOUT_S}
+_GDAL = {
+    "GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR",
+    "GDAL_HTTP_MAX_RETRY": 3,
+    "GDAL_HTTP_TIMEOUT": _TIMEOUT_S,
+}
 
 
 def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
@@ -45,7 +52,11 @@ def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
         import rasterio  # noqa: F401
     except ImportError as error:
         raise MissingPackageError("rasterio", "geo") from error
-    found = [path for tile, bounds in _windows(network) if (path := _read(tile, bounds, folder)) is not None]
+    found = [
+        path
+        for tile, bounds in _windows(network)
+        if (path := _read(tile, bounds, folder)) is not None
+    ]
     if not found:
         raise EvrouteError(f"Copernicus GLO-30 has no heights where network '{network.name}' lies")
     return found
@@ -60,13 +71,24 @@ def tile_name(lat: int, lon: int) -> str:
 def _windows(network: RoadNetwork) -> Iterator[tuple[str, Bounds]]:
     """Yield the name of each tile with junctions in it or beside it, and the bounds to read, degrees."""
     lon, lat = network.junction_lon_lat
-    south, west, north, east = lat - MARGIN_DEG, lon - MARGIN_DEG, lat + MARGIN_DEG, lon + MARGIN_DEG
+    south, west, north, east = (
+        lat - MARGIN_DEG,
+        lon - MARGIN_DEG,
+        lat + MARGIN_DEG,
+        lon + MARGIN_DEG,
+    )
     for row in range(math.floor(south.min()), math.floor(north.max()) + 1):
         for column in range(math.floor(west.min()), math.floor(east.max()) + 1):
             near = (north >= row) & (south <= row + 1) & (east >= column) & (west <= column + 1)
             if near.any():
-                low = np.floor(np.array([west[near].min(), south[near].min()]) / MARGIN_DEG) * MARGIN_DEG
-                high = np.ceil(np.array([east[near].max(), north[near].max()]) / MARGIN_DEG) * MARGIN_DEG
+                low = (
+                    np.floor(np.array([west[near].min(), south[near].min()]) / MARGIN_DEG)
+                    * MARGIN_DEG
+                )
+                high = (
+                    np.ceil(np.array([east[near].max(), north[near].max()]) / MARGIN_DEG)
+                    * MARGIN_DEG
+                )
                 yield tile_name(row, column), (*low.tolist(), *high.tolist())
 
 
@@ -84,7 +106,11 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
         if answer.status_code in _ABSENT:
             return None
         answer.raise_for_status()
-        with rasterio.Env(**_GDAL), rasterio.open(f"/vsicurl/{url}") as source, replacing(path) as temporary:
+        with (
+            rasterio.Env(**_GDAL),
+            rasterio.open(f"/vsicurl/{url}") as source,
+            replacing(path) as temporary,
+        ):
             _copy(source, bounds, temporary)
     except (requests.RequestException, rasterio.errors.RasterioError) as error:
         raise EvrouteError(
@@ -102,14 +128,19 @@ def _copy(source: Any, bounds: Bounds, path: Path) -> None:
 
     west, south, east, north = bounds
     grid = source.transform
-    left, top = max(math.floor((west - grid.c) / grid.a), 0), max(math.floor((north - grid.f) / grid.e), 0)
+    left, top = (
+        max(math.floor((west - grid.c) / grid.a), 0),
+        max(math.floor((north - grid.f) / grid.e), 0),
+    )
     right = min(math.ceil((east - grid.c) / grid.a), source.width)
     bottom = min(math.ceil((south - grid.f) / grid.e), source.height)
     profile = source.profile | {
         "driver": "GTiff",
         "width": right - left,
         "height": bottom - top,
-        "transform": Affine(grid.a, 0.0, grid.c + left * grid.a, 0.0, grid.e, grid.f + top * grid.e),
+        "transform": Affine(
+            grid.a, 0.0, grid.c + left * grid.a, 0.0, grid.e, grid.f + top * grid.e
+        ),
         "tiled": False,
     }
     cells = source.read(window=Window(left, top, right - left, bottom - top))

@@ -1,11 +1,13 @@
 """Heights of junctions: from rasters, across bridges and tunnels, smoothed, and the lengths that go with them.
 
-One height per junction makes inclines conservative: every closed walk climbs as much as it descends. Heights are
-noisy (65 % grades on raw Monaco), so they are smoothed by minimising, over the junctions' heights z,
+One height per junction makes inclines conservative: every closed walk climbs as much as it
+descends. Heights are noisy (65 % grades on raw Monaco), so they are smoothed by minimising, over
+the junctions' heights z,
 
     sum over junctions (z - z0)² + s · sum over edges (dz² / length),
 
-one sparse solve. Afterwards no edge is shorter than the straight line in space between its two junctions.
+one sparse solve. Afterwards no edge is shorter than the straight line in space between its two
+junctions.
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,8 @@ from evroute.network import raster
 from evroute.network.road_network import RoadNetwork
 
 DEFAULT_SMOOTHING_M = 30.0
-# Above this share of junctions without a height, filling them from their neighbours would be inventing terrain.
+# Above this share of junctions without a height, filling them from their neighbours would be
+# inventing terrain.
 GREATEST_MISSING_SHARE = 0.1
 # Few streets are as steep as this; more often a bridge or tunnel is mapped on the ground.
 STEEP = 0.25
@@ -33,7 +36,8 @@ STEEP = 0.25
 class Heights:
     """Heights of the v junctions of a network, and how they were come by.
 
-    elevation_m: (v,).  outside, void: junctions outside every raster, and in a hole of one; both were filled.
+    elevation_m: (v,).  outside, void: junctions outside every raster, and in a hole of one; both
+    were filled.
     carried: junctions on bridges and in tunnels, put on the straight grade between the ends.
     described, notes: for ``Source.elevation`` and ``Source.notes``.
     """
@@ -49,8 +53,8 @@ class Heights:
 def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
     """Read the junctions' heights from rasters, bilinearly; the first raster that knows a place gives its height.
 
-    Junctions in a hole or outside, and those carried by a bridge or tunnel, take heights that change evenly along the
-    roads between the junctions whose height is known.
+    Junctions in a hole or outside, and those carried by a bridge or tunnel, take heights that
+    change evenly along the roads between the junctions whose height is known.
 
     Raises
     ------
@@ -80,9 +84,13 @@ def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
             f"{void} in their holes; add the rasters that are missing"
         )
     if outside:
-        notes.append(f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the roads")
+        notes.append(
+            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the roads"
+        )
     if void:
-        notes.append(f"{void} junctions ({void / v:.1%}) lie in holes of the rasters; filled along the roads")
+        notes.append(
+            f"{void} junctions ({void / v:.1%}) lie in holes of the rasters; filled along the roads"
+        )
     carried = carried_junctions(network)
     if carried.any():
         notes.append(
@@ -125,12 +133,17 @@ def set_heights(
     )
     source, length_m = network.source, np.maximum(network.length_m, straight_m)
     if steep := int((np.abs(smooth_m[head] - smooth_m[tail]) > STEEP * length_m).sum()):
-        notes = (*notes, f"{steep} edges are steeper than {STEEP:.0%}: look whether their heights can be right")
+        notes = (
+            *notes,
+            f"{steep} edges are steeper than {STEEP:.0%}: look whether their heights can be right",
+        )
     return replace(
         network,
         elevation_m=smooth_m,
         length_m=length_m,
-        source=replace(source, elevation=described, smoothing_m=smoothing_m, notes=source.notes + notes),
+        source=replace(
+            source, elevation=described, smoothing_m=smoothing_m, notes=source.notes + notes
+        ),
     )
 
 
@@ -158,7 +171,9 @@ def fill(network: RoadNetwork, elevation_m: FloatArray, known: BoolArray) -> Flo
     """
     free, fixed = np.flatnonzero(~known), np.flatnonzero(known)
     if lost := int((~_parts_with(network, known)).sum()):
-        raise EvrouteError(f"{lost} junctions lie in a part of network '{network.name}' without any known height")
+        raise EvrouteError(
+            f"{lost} junctions lie in a part of network '{network.name}' without any known height"
+        )
     if len(free) == 0:
         return elevation_m
     rows = _laplacian(network)[free]
@@ -199,6 +214,8 @@ def _laplacian(network: RoadNetwork) -> csc_matrix:
 
 
 def _solve(system: csc_matrix, right: FloatArray) -> FloatArray:
-    factor = splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factor = splu(
+        system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
     solution: FloatArray = factor.solve(right)
     return solution

@@ -1,7 +1,7 @@
 """Write a network for other programs: GraphML that OSMnx reads, GeoPackage, GeoJSON, GeoParquet.
 
-Positions are WGS 84. GeoPackage holds the layers ``edges``, ``junctions`` and the table ``turns``; GeoJSON and
-GeoParquet hold the edges alone; GraphML holds edges and junctions, not the turns.
+Positions are WGS 84. GeoPackage holds the layers ``edges``, ``junctions`` and the table ``turns``;
+GeoJSON and GeoParquet hold the edges alone; GraphML holds edges and junctions, not the turns.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,9 @@ def export(network: RoadNetwork, path: Path) -> None:
     """
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise EvrouteError(f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}")
+        raise EvrouteError(
+            f"'{path.name}' names no format to export; use one of {', '.join(WRITERS)}"
+        )
     try:
         with replacing(path) as temporary:
             writer(network, temporary)
@@ -80,7 +82,8 @@ def junction_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
 def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     """Return the network as OSMnx has them: nodes with x, y, elevation; edges with length, speed_kph, geometry.
 
-    Nodes are the junction ids where all of these are whole numbers, as OSMnx wants them, else junction rows.
+    Nodes are the junction ids where all of these are whole numbers, as OSMnx wants them, else
+    junction rows.
     """
     import networkx as nx
 
@@ -88,10 +91,19 @@ def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
     whole = all(j.removeprefix("-").isdecimal() for j in network.junction_id)
     node = [int(j) for j in network.junction_id] if whole else list(range(network.n_junctions))
     graph = nx.MultiDiGraph(crs="epsg:4326", name=network.name, simplified=True)
-    columns = zip(node, network.junction_id, lon.tolist(), lat.tolist(), network.elevation_m.tolist(), strict=True)
+    columns = zip(
+        node,
+        network.junction_id,
+        lon.tolist(),
+        lat.tolist(),
+        network.elevation_m.tolist(),
+        strict=True,
+    )
     for key, junction_id, x, y, elevation_m in columns:
         graph.add_node(key, junction_id=junction_id, x=x, y=y, elevation=elevation_m)
-    for row, tail, head in zip(edge_table(network).itertuples(), network.tail, network.head, strict=True):
+    for row, tail, head in zip(
+        edge_table(network).itertuples(), network.tail, network.head, strict=True
+    ):
         kind = {"highway": row.road_class} if row.road_class in TYPICAL_KMH else {}
         built = {} if row.structure == "ground" else {row.structure: "yes"}
         graph.add_edge(
@@ -126,7 +138,12 @@ def _write_geopackage(network: RoadNetwork, path: Path) -> None:
     edge_table(network).to_file(path, layer="edges", driver="GPKG")
     junction_table(network).to_file(path, layer="junctions", driver="GPKG")
     ids = np.array(network.edge_id, dtype=object)[network.turns]
-    write_dataframe(pd.DataFrame({"from_edge": ids[:, 0], "to_edge": ids[:, 1]}), path, layer="turns", append=True)
+    write_dataframe(
+        pd.DataFrame({"from_edge": ids[:, 0], "to_edge": ids[:, 1]}),
+        path,
+        layer="turns",
+        append=True,
+    )
 
 
 def _write_geojson(network: RoadNetwork, path: Path) -> None:

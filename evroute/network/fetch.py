@@ -1,7 +1,7 @@
 """Download published networks: one file each of a public repository at a fixed commit, verified by its git blob id.
 
-What is published where stands in ``data/published.toml``. Files are cached with pooch; a download that breaks off
-goes on from there the next time.
+What is published where stands in ``data/published.toml``. Files are cached with pooch; a download
+that breaks off goes on from there the next time.
 """
 
 import hashlib
@@ -61,8 +61,9 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
     Raises
     ------
     EvrouteError
-        If the address cannot be reached or has no such file, the download breaks off, or the bytes are not the
-        published ones. What had come of a download that broke off is kept; wrong bytes are not.
+        If the address cannot be reached or has no such file, the download breaks off, or the bytes
+        are not the published ones. What had come of a download that broke off is kept; wrong bytes
+        are not.
     """
     import pooch
 
@@ -71,7 +72,13 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
     path = place / wanted.file_name
     if path.is_file() and git_blob(path) != wanted.git_blob:
         path.unlink()
-    pooch.retrieve(wanted.url, known_hash=None, fname=path.name, path=place, downloader=_Resuming(wanted, progress))
+    pooch.retrieve(
+        wanted.url,
+        known_hash=None,
+        fname=path.name,
+        path=place,
+        downloader=_Resuming(wanted, progress),
+    )
     return path
 
 

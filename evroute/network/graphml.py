@@ -1,8 +1,9 @@
 """Read an OSMnx graph that was saved with ``osmnx.save_graphml``.
 
-GraphML holds no turn restrictions: whatever meets may turn, back only at dead ends. Speeds are the graph's
-``speed_kph``, else its ``maxspeed``, imputed by class where missing; heights are the nodes' ``elevation`` if every
-node has one. Lights and signs are those at the junctions, which simplified graphs keep alone.
+GraphML holds no turn restrictions: whatever meets may turn, back only at dead ends. Speeds are the
+graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing; heights are the nodes'
+``elevation`` if every node has one. Lights and signs are those at the junctions, which simplified
+graphs keep alone.
 """
 
 import hashlib
@@ -50,8 +51,12 @@ def read(path: Path, name: str) -> RoadNetwork:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
     except ParseError as error:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error
-    except Exception as error:  # networkx and OSMnx meet a graph that OSMnx did not write in many ways
-        raise NetworkFormatError(f"{path.name} is not a graph that OSMnx saved: {error!r}") from error
+    except (
+        Exception
+    ) as error:  # networkx and OSMnx meet a graph that OSMnx did not write in many ways
+        raise NetworkFormatError(
+            f"{path.name} is not a graph that OSMnx saved: {error!r}"
+        ) from error
     try:
         return _network(graph, name, _source(path, sha256))
     except NetworkFormatError as error:
@@ -73,7 +78,8 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])
     crs, transform = _system(graph, used)
     x, y = transform(
-        [_number(graph.nodes[node], "x") for node in used], [_number(graph.nodes[node], "y") for node in used]
+        [_number(graph.nodes[node], "x") for node in used],
+        [_number(graph.nodes[node], "y") for node in used],
     )
     z, described = _heights(graph, used)
 
@@ -85,7 +91,11 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     turns = meeting_turns(tail, head)
     control = _control(graph, edges, turns)
     notes = ["GraphML holds no turn restrictions"]
-    notes.append("no node tells of lights, stop signs or giving way" if control is None else controls.note(control))
+    notes.append(
+        "no node tells of lights, stop signs or giving way"
+        if control is None
+        else controls.note(control)
+    )
     if without := int((length_m == 0).sum()):
         notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
     speed_mps, speed_note = _speeds(edges)
@@ -130,7 +140,10 @@ def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -
 
 def _tags(data: dict[str, Any]) -> dict[str, str]:
     """Return the attributes of an edge as tags of a way that is driven forward."""
-    tags = {key: _first(data, key) for key in ("highway", "bridge", "tunnel", "service", "area", "access", *VEHICLES)}
+    tags = {
+        key: _first(data, key)
+        for key in ("highway", "bridge", "tunnel", "service", "area", "access", *VEHICLES)
+    }
     return {key: value for key, value in tags.items() if value}
 
 
@@ -170,7 +183,9 @@ def _system(
     try:
         crs = CRS.from_user_input(graph.graph.get("crs"))
     except CRSError as error:
-        raise NetworkFormatError(f"its coordinate system '{graph.graph.get('crs')}' is not known") from error
+        raise NetworkFormatError(
+            f"its coordinate system '{graph.graph.get('crs')}' is not known"
+        ) from error
     if crs.is_projected and crs.axis_info[0].unit_name == "metre":
         target = crs.to_string()
     else:
@@ -188,14 +203,20 @@ def _system(
 
 def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray, str]:
     if all("elevation" in graph.nodes[node] for node in nodes):
-        return np.array([_number(graph.nodes[node], "elevation") for node in nodes]), "elevation of the graph's nodes"
+        return np.array(
+            [_number(graph.nodes[node], "elevation") for node in nodes]
+        ), "elevation of the graph's nodes"
     return np.zeros(len(nodes)), "none: every junction at 0 m"
 
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
     """Return the speeds (n,) in m/s, and a note on how many were imputed."""
-    own_kmh = limits.plausible(np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges]))
-    texts = ["|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges]
+    own_kmh = limits.plausible(
+        np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
+    )
+    texts = [
+        "|".join(map(str, v)) if isinstance(v := d.get("maxspeed"), list) else v for *_, d in edges
+    ]
     tagged_kmh = np.where(np.isnan(own_kmh), limits.parse_kmh(texts), own_kmh)
     classes = [_first(data, "highway") or "road" for *_, data in edges]
     kmh, untagged = limits.impute_kmh(classes, tagged_kmh)

@@ -1,7 +1,8 @@
 """Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as OSMnx's ``add_edge_speeds`` finds them.
 
-Texts are read by OSMnx. A road without a limit takes the mean limit of the roads of its class, as OSMnx imputes it,
-but a class of which no road has a limit its typical speed (``osm_tags.TYPICAL_KMH``).
+Texts are read by OSMnx. A road without a limit takes the mean limit of the roads of its class, as
+OSMnx imputes it, but a class of which no road has a limit its typical speed
+(``osm_tags.TYPICAL_KMH``).
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ POSSIBLE_KMH = (1.0, 200.0)
 def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     """Return the limits (n,) in km/h that n ``maxspeed`` texts give, nan where they give none.
 
-    Read are numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones ("DE:urban").
+    Read are numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones
+    ("DE:urban").
     """
     try:
         import networkx as nx
@@ -29,7 +31,9 @@ def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     distinct = list(dict.fromkeys([*texts, "50"]))  # OSMnx refuses a graph without any limit
     graph = nx.MultiDiGraph(crs="EPSG:4326")
     graph.add_nodes_from([0, 1], x=0.0, y=0.0)
-    graph.add_edges_from((0, 1, k, {"highway": "road", "maxspeed": text}) for k, text in enumerate(distinct))
+    graph.add_edges_from(
+        (0, 1, k, {"highway": "road", "maxspeed": text}) for k, text in enumerate(distinct)
+    )
     osmnx.add_edge_speeds(graph, agg=lambda _: np.nan)
     kmh = plausible(np.array([graph.edges[0, 1, k]["speed_kph"] for k in range(len(distinct))]))
     found = dict(zip(distinct, kmh.tolist(), strict=True))
@@ -59,5 +63,7 @@ def note(imputed_share: float, untagged: set[str]) -> str:
         return "every edge has a speed limit of its own"
     mean = f"speed limits imputed on {imputed_share:.1%} of the edges, from the mean of their class"
     return mean + (
-        f" (typical speeds for {', '.join(sorted(untagged))}, of which no road has a limit)" if untagged else ""
+        f" (typical speeds for {', '.join(sorted(untagged))}, of which no road has a limit)"
+        if untagged
+        else ""
     )

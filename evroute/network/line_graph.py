@@ -1,7 +1,8 @@
 """LineGraph: edges as nodes, legal turns as arcs, in a fixed CSR whose entries carry the weights of a search.
 
-The cost of a path belongs to the edge *entered*; costs per edge are broadcast to the turns that enter them, so costs
-per turn need no second search. The incidence Laplacian is that of Sandberg et al., eqs. 132-133.
+The cost of a path belongs to the edge *entered*; costs per edge are broadcast to the turns that
+enter them, so costs per turn need no second search. The incidence Laplacian is that of Sandberg et
+al., eqs. 132-133.
 """
 
 from collections.abc import Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 class LineGraph:
     """CSR of the legal turns of n edges: entry i runs from edge ``source[i]`` to edge ``indices[i]``.
 
-    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines want them; entry i is row i of
-    ``RoadNetwork.turns``.
+    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines want them; entry i
+    is row i of ``RoadNetwork.turns``.
     """
 
     indptr: np.ndarray[tuple[int], np.dtype[np.int32]]
@@ -55,8 +56,8 @@ class LineGraph:
     def through(self, via: Sequence[int]) -> "LineGraph":
         """Return a layer of all edges for each leg of a trip: node ``k * n + e`` is edge e in leg k.
 
-        Driving ``via[k]`` in leg k leads into leg k + 1, so that any route from the first layer to the last drives
-        these edges in their order.
+        Driving ``via[k]`` in leg k leads into leg k + 1, so that any route from the first layer to
+        the last drives these edges in their order.
         """
         n, m, legs = self.n_edges, len(self.indices), len(via) + 1
         layer = np.arange(legs)
@@ -65,7 +66,11 @@ class LineGraph:
         source = self.source + n * layer[:, np.newaxis]
         for leg, edge in enumerate(via):
             indices[leg, self.indptr[edge] : self.indptr[edge + 1]] += n
-        return LineGraph(indptr.astype(np.int32), indices.ravel().astype(np.int32), source.ravel().astype(np.int32))
+        return LineGraph(
+            indptr.astype(np.int32),
+            indices.ravel().astype(np.int32),
+            source.ravel().astype(np.int32),
+        )
 
     def turn_costs(self, edge_costs: FloatArray) -> FloatArray:
         """Return the (m,) cost of each turn when entering an edge costs ``edge_costs`` (n,)."""
@@ -82,8 +87,9 @@ class LineGraph:
     def laplacian(self, length_m: FloatArray) -> csc_matrix:
         """Return the incidence Laplacian ``L = B B'`` (n, n) of the turns.
 
-        Sandberg et al., eqs. 132-133: the column of turn (e1, e2) in B holds ``-W`` at e1 and ``+W`` at e2 with
-        ``W = mean length / length(e1)``, so L weighs a turn by W squared. Turns of an edge into itself add nothing.
+        Sandberg et al., eqs. 132-133: the column of turn (e1, e2) in B holds ``-W`` at e1 and
+        ``+W`` at e2 with ``W = mean length / length(e1)``, so L weighs a turn by W squared. Turns
+        of an edge into itself add nothing.
         """
         turn = np.flatnonzero(self.source != self.indices)
         source, target = self.source[turn], self.indices[turn]
@@ -112,6 +118,14 @@ class LineGraph:
             strict=True,
         )
         for edge_id, length_m, speed_mps, incline_rad, street in columns:
-            graph.add_node(edge_id, length_m=length_m, speed_mps=speed_mps, incline_rad=incline_rad, street=street)
-        graph.add_edges_from((network.edge_id[a], network.edge_id[b]) for a, b in network.turns.tolist())
+            graph.add_node(
+                edge_id,
+                length_m=length_m,
+                speed_mps=speed_mps,
+                incline_rad=incline_rad,
+                street=street,
+            )
+        graph.add_edges_from(
+            (network.edge_id[a], network.edge_id[b]) for a, b in network.turns.tolist()
+        )
         return graph

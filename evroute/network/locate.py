@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import shapely
 
 FARTHEST_M = 500.0
-# Edges whose distance differs by less lie equally near: both directions of a street that share one line.
+# Edges whose distance differs by less lie equally near: both directions of a street that share one
+# line.
 _SAME_DISTANCE_M = 0.01
 _NUMBER = r"\s*([+-]?\d+(?:\.\d*)?)\s*"
 _LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
@@ -23,7 +24,8 @@ _LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
     """Return the row of the edge with the id ``text``, or of the edges nearest to the place ``text`` = "lat,lon".
 
-    Distances are planar, to the edge's shape. Several rows are the directions of one street, equally near.
+    Distances are planar, to the edge's shape. Several rows are the directions of one street,
+    equally near.
 
     Raises
     ------
@@ -53,10 +55,14 @@ def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
         similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
         hint = f"; or an edge id: {'; '.join(similar)}" if similar else ""
-        raise EvrouteError(f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}")
+        raise EvrouteError(
+            f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}"
+        )
     x_m, y_m = Transformer.from_crs("EPSG:4326", network.crs, always_xy=True).transform(lon, lat)
     if not np.isfinite([x_m, y_m]).all():
-        raise EvrouteError(f"{lat},{lon} lies outside the map projection of network '{network.name}'")
+        raise EvrouteError(
+            f"{lat},{lon} lies outside the map projection of network '{network.name}'"
+        )
     tree, point = _shape_tree(network), shapely.Point(x_m, y_m)
     distance_m = float(tree.query_nearest(point, return_distance=True)[1][0])
     if distance_m > FARTHEST_M:

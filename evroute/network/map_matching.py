@@ -1,9 +1,10 @@
 """Map matching: the edges that a track of noisy positions was driven on, by a hidden Markov model.
 
-Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness*, ACM SIGSPATIAL 2009: Gaussian
-distances to the road (eq. 1, sigma 4.07 m there), exponential differences between the way along the roads and the way
-through the air (eqs. 2-3), Viterbi. Ways follow legal turns alone; parallel edges are candidates of their own.
-Positions closer than 2 sigma to the one before are left out, as there.
+Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness*, ACM SIGSPATIAL
+2009: Gaussian distances to the road (eq. 1, sigma 4.07 m there), exponential differences between
+the way along the roads and the way through the air (eqs. 2-3), Viterbi. Ways follow legal turns
+alone; parallel edges are candidates of their own. Positions closer than 2 sigma to the one before
+are left out, as there.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,8 @@ BACKWARD_M = 4 * SIGMA_M
 class Match:
     """A connected part of a track.
 
-    edges: (k,) network rows in driving order.  position: (p,) rows of the track that it holds, increasing.
+    edges: (k,) network rows in driving order.  position: (p,) rows of the track that it holds,
+    increasing.
     at_m: (p,) how far along ``edges`` each of them lies, m of road, never decreasing.
     """
 
@@ -53,7 +55,9 @@ class _Candidate:
 class MapMatcher:
     """Matches tracks to one network."""
 
-    def __init__(self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M) -> None:
+    def __init__(
+        self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M
+    ) -> None:
         import shapely
 
         self.network = network
@@ -65,7 +69,10 @@ class MapMatcher:
         self._tree = shapely.STRtree(self._shapes)
         self._scale = network.length_m / np.maximum(shapely.length(self._shapes), 1e-9)
         graph = LineGraph.from_network(network)
-        self._next = [graph.indices[a:b].tolist() for a, b in zip(graph.indptr[:-1], graph.indptr[1:], strict=True)]
+        self._next = [
+            graph.indices[a:b].tolist()
+            for a, b in zip(graph.indptr[:-1], graph.indptr[1:], strict=True)
+        ]
         self._length_m = network.length_m.tolist()
         self._ways: dict[int, tuple[float, dict[int, tuple[float, int]]]] = {}
 
@@ -81,7 +88,9 @@ class MapMatcher:
 
         if not (np.all(np.abs(lat) <= 90) and np.all(np.abs(lon) <= 180)):
             raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
-        x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(lon, lat)
+        x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(
+            lon, lat
+        )
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
     def match_xy(self, x_m: FloatArray, y_m: FloatArray) -> list[Match]:
@@ -139,7 +148,11 @@ class MapMatcher:
         return found
 
     def _step(
-        self, before: Sequence[_Candidate], cost: Sequence[float], after: Sequence[_Candidate], air_m: float
+        self,
+        before: Sequence[_Candidate],
+        cost: Sequence[float],
+        after: Sequence[_Candidate],
+        air_m: float,
     ) -> tuple[list[float], list[int]]:
         """Return the least cost of each candidate and the one before it; inf where none leads there."""
         costs, origins = [np.inf] * len(after), [-1] * len(after)
@@ -156,7 +169,9 @@ class MapMatcher:
                         costs[j], origins[j] = total, i
         return costs, origins
 
-    def _between(self, start: _Candidate, end: _Candidate, ways: dict[int, tuple[float, int]]) -> float:
+    def _between(
+        self, start: _Candidate, end: _Candidate, ways: dict[int, tuple[float, int]]
+    ) -> float:
         """Return the way along the roads, m."""
         if start.edge == end.edge and end.along_m >= start.along_m - BACKWARD_M:
             return max(0.0, end.along_m - start.along_m)

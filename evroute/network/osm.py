@@ -1,7 +1,8 @@
 """Read the passenger-car roads of OpenStreetMap, from an extract or by the name of a place.
 
-Extracts (``.osm``, ``.osm.gz``, ``.osm.bz2``, ``.osm.pbf``) are read with pyosmium, in two passes, so that the order
-of objects does not matter. Places are found with Nominatim and read from the Overpass API, both through OSMnx. What
+Extracts (``.osm``, ``.osm.gz``, ``.osm.bz2``, ``.osm.pbf``) are read with pyosmium, in two passes,
+so that the order of objects does not matter. Places are found with Nominatim and read from the
+Overpass API, both through OSMnx. What
 the roads become: see ``osm_roads``.
 """
 
@@ -29,7 +30,8 @@ def read(path: Path, name: str) -> RoadNetwork:
     MissingPackageError
         If pyosmium or OSMnx is not installed.
     NetworkFormatError
-        If the file is missing, empty, cut off, not an OpenStreetMap file, or without a drivable road.
+        If the file is missing, empty, cut off, not an OpenStreetMap file, or without a drivable
+        road.
     """
     try:
         with path.open("rb") as handle:
@@ -71,9 +73,16 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
             "check the internet connection, or give a file with --osm"
         ) from error
     except TypeError as error:  # what OSMnx raises for a place without an area
-        raise EvrouteError(f"'{place}' has no boundary in OpenStreetMap; name a city, district or region") from error
-    except (osmnx._errors.InsufficientResponseError, osmnx._errors.ResponseStatusCodeError) as error:
-        raise EvrouteError(f"OpenStreetMap's services have no answer for '{place}': {error}") from error
+        raise EvrouteError(
+            f"'{place}' has no boundary in OpenStreetMap; name a city, district or region"
+        ) from error
+    except (
+        osmnx._errors.InsufficientResponseError,
+        osmnx._errors.ResponseStatusCodeError,
+    ) as error:
+        raise EvrouteError(
+            f"OpenStreetMap's services have no answer for '{place}': {error}"
+        ) from error
     return osm_roads.build(extract, name, _source((place,), ""))
 
 
@@ -93,7 +102,9 @@ def _extract(path: Path) -> Extract:
         roads, turn_rules = KeyFilter("highway"), TagFilter(("type", "restriction"))
         roads.enable_for(WAY)
         turn_rules.enable_for(RELATION)
-        ways_and_relations: Any = FileProcessor(str(path), WAY | RELATION).with_filter(roads).with_filter(turn_rules)
+        ways_and_relations: Any = (
+            FileProcessor(str(path), WAY | RELATION).with_filter(roads).with_filter(turn_rules)
+        )
         for item in ways_and_relations:
             if item.is_way():
                 extract.ways[item.id] = Way(tuple(node.ref for node in item.nodes), dict(item.tags))
@@ -102,7 +113,9 @@ def _extract(path: Path) -> Extract:
                 extract.relations.append(Relation(dict(item.tags), members))
         needed = extract.nodes_needed()
         nodes: Any = FileProcessor(str(path), NODE)
-        if min(needed, default=0) >= 0:  # the filter knows no negative ids, which unpublished objects have
+        if (
+            min(needed, default=0) >= 0
+        ):  # the filter knows no negative ids, which unpublished objects have
             nodes = nodes.with_filter(IdFilter(needed))
         for item in nodes:
             node, place = item.id, item.location
@@ -127,8 +140,12 @@ def _answers(area: Any) -> Iterable[dict[str, Any]]:
             "(.roads;node(w.roads);rel(bw.roads)['type'='restriction'];);out;"
         )
         answer = _overpass._overpass_request(OrderedDict(data=query))
-        if remark := answer.get("remark"):  # what Overpass says when it ran out of time or memory half-way
-            raise EvrouteError(f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later")
+        if remark := answer.get(
+            "remark"
+        ):  # what Overpass says when it ran out of time or memory half-way
+            raise EvrouteError(
+                f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later"
+            )
         yield answer
 
 

@@ -1,10 +1,11 @@
 """OpenStreetMap's nodes, ways and restrictions made a RoadNetwork of passenger-car roads.
 
-Junctions are the nodes that drivable ways share or end at, and barriers; edges run between them along one way, in the
-directions that cars may drive, so no edge is part bridge and part ground. An edge is named ``u,v,key`` by its nodes'
-ids, ``key`` counting parallel ones. Lengths are geodesic (and never below the planar distance between the junctions).
-Turning round is allowed at dead ends, in turning circles, and where an ``only_u_turn`` says so. A way without a speed
-limit takes the mean of its class, as OSMnx's ``add_edge_speeds`` imputes it.
+Junctions are the nodes that drivable ways share or end at, and barriers; edges run between them
+along one way, in the directions that cars may drive, so no edge is part bridge and part ground. An
+edge is named ``u,v,key`` by its nodes' ids, ``key`` counting parallel ones. Lengths are geodesic
+(and never below the planar distance between the junctions). Turning round is allowed at dead ends,
+in turning circles, and where an ``only_u_turn`` says so. A way without a speed limit takes the mean
+of its class, as OSMnx's ``add_edge_speeds`` imputes it.
 """
 
 from collections import Counter, defaultdict
@@ -20,6 +21,7 @@ from evroute.network import controls, limits, osm_tags, restrictions
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.text import UNPRINTABLE
 
 ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
 SHORTEST_EDGE_M = 0.1
@@ -47,7 +49,12 @@ class Extract:
 
     def nodes_needed(self) -> set[int]:
         """Return the ids of the nodes of drivable ways."""
-        return {node for way in self.ways.values() if any(osm_tags.directions(way.tags)) for node in way.nodes}
+        return {
+            node
+            for way in self.ways.values()
+            if any(osm_tags.directions(way.tags))
+            for node in way.nodes
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +99,34 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     outcome = _turns(extract, segments, edges)
     speed_mps, speed_note = _speeds(extract, [(segments[e.segment].way, e.reverse) for e in edges])
 
-    junction = {node: row for row, node in enumerate(dict.fromkeys(n for e in edges for n in (e.tail, e.head)))}
+    junction = {
+        node: row
+        for row, node in enumerate(dict.fromkeys(n for e in edges for n in (e.tail, e.head)))
+    }
     tail = np.array([junction[e.tail] for e in edges])
     head = np.array([junction[e.head] for e in edges])
     crs, x_m, y_m, lengths_m, start = _shapes(extract, segments)
-    points = [np.arange(start[e.segment], start[e.segment + 1])[:: -1 if e.reverse else 1] for e in edges]
-    shape, shape_start = np.concatenate(points), np.concatenate([[0], np.cumsum([len(p) for p in points])])
+    points = [
+        np.arange(start[e.segment], start[e.segment + 1])[:: -1 if e.reverse else 1] for e in edges
+    ]
+    shape, shape_start = (
+        np.concatenate(points),
+        np.concatenate([[0], np.cumsum([len(p) for p in points])]),
+    )
     at_junction = np.zeros(len(junction), dtype=np.int64)
     at_junction[tail] = shape[shape_start[:-1]]
     at_junction[head] = shape[shape_start[1:] - 1]
     x, y = x_m[at_junction], y_m[at_junction]
-    length_m = np.maximum(lengths_m[[e.segment for e in edges]], np.hypot(x[head] - x[tail], y[head] - y[tail]))
+    length_m = np.maximum(
+        lengths_m[[e.segment for e in edges]], np.hypot(x[head] - x[tail], y[head] - y[tail])
+    )
     if without := int((length_m == 0).sum()):
         notes.append(f"{without} edges without any length were given {SHORTEST_EDGE_M} m")
     turns = np.array(sorted(outcome.turns), dtype=np.int64).reshape(-1, 2)
-    of_edge = [controls.along(segments[e.segment].nodes, extract.node_tags, reverse=e.reverse) for e in edges]
+    of_edge = [
+        controls.along(segments[e.segment].nodes, extract.node_tags, reverse=e.reverse)
+        for e in edges
+    ]
     control = np.array(of_edge, dtype=np.int64)[turns[:, 0]]
     notes.append(controls.note(control))
     tags = [extract.ways[segments[e.segment].way].tags for e in edges]
@@ -118,7 +138,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         length_m=np.where(length_m == 0, SHORTEST_EDGE_M, length_m),
         speed_mps=speed_mps,
         structure=np.array([osm_tags.structure(t) for t in tags]),
-        street=tuple(t.get("name", t.get("ref", "")) for t in tags),
+        street=tuple(UNPRINTABLE.sub("", t.get("name", t.get("ref", ""))) for t in tags),
         road_class=tuple(t["highway"] for t in tags),
         turns=turns,
         control=controls.known(control),
@@ -142,7 +162,9 @@ def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
         if not (forward or backward):
             continue
         conditional += any(key.endswith(":conditional") for key in way.tags)
-        parts = [(held, list(nodes)) for held, nodes in groupby(way.nodes, extract.lon_lat.__contains__)]
+        parts = [
+            (held, list(nodes)) for held, nodes in groupby(way.nodes, extract.lon_lat.__contains__)
+        ]
         clipped += not all(held for held, _ in parts)
         for held, nodes in parts:
             nodes = [node for node, _ in groupby(nodes)]
@@ -153,7 +175,9 @@ def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
     junctions = {node for node, n in uses.items() if n > 1}
     junctions.update(end for run in runs for end in (run.nodes[0], run.nodes[-1]))
     junctions.update(
-        n for n, tags in extract.node_tags.items() if osm_tags.blocks(tags) or osm_tags.invites_u_turn(tags)
+        n
+        for n, tags in extract.node_tags.items()
+        if osm_tags.blocks(tags) or osm_tags.invites_u_turn(tags)
     )
     segments = [
         replace(run, nodes=run.nodes[first : last + 1])
@@ -177,7 +201,9 @@ def _ids(edges: Sequence[_Edge]) -> Iterator[str]:
         parallel[e.tail, e.head] += 1
 
 
-def _turns(extract: Extract, segments: Sequence[_Segment], edges: Sequence[_Edge]) -> restrictions.Outcome:
+def _turns(
+    extract: Extract, segments: Sequence[_Segment], edges: Sequence[_Edge]
+) -> restrictions.Outcome:
     """Return the legal turns between edges: rows of ``edges``."""
     leaving: defaultdict[int, list[int]] = defaultdict(list)
     for row, edge in enumerate(edges):
@@ -205,7 +231,10 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
     """Return the limits (n,) in m/s of n edges, given as (way, reverse), and a note on how many were imputed."""
     roads = list(dict.fromkeys(driven))
     classes = [extract.ways[way].tags["highway"] for way, _ in roads]
-    texts = [osm_tags.limit(extract.ways[way].tags, "backward" if back else "forward") for way, back in roads]
+    texts = [
+        osm_tags.limit(extract.ways[way].tags, "backward" if back else "forward")
+        for way, back in roads
+    ]
     tagged_kmh = limits.parse_kmh(texts)
     kmh, untagged = limits.impute_kmh(classes, tagged_kmh)
     row = {road: k for k, road in enumerate(roads)}

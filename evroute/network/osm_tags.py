@@ -1,15 +1,16 @@
 """What OpenStreetMap's tags mean to a passenger car: where it may drive, which way, how fast.
 
-Sources: https://wiki.openstreetmap.org/wiki/OSM_tags_for_routing and the pages of the keys named below. Conditional
-tags (``*:conditional``) are not applied.
+Sources: https://wiki.openstreetmap.org/wiki/OSM_tags_for_routing and the pages of the keys named
+below. Conditional tags (``*:conditional``) are not applied.
 """
 
 from collections.abc import Mapping
 
 Tags = Mapping[str, str]
 
-# Road classes open to cars, and the speeds of the car profile of OSRM (project-osrm.org), km/h: what a road is given
-# when no road of its class has a limit. ``road`` (class not known) is taken for ``unclassified``.
+# Road classes open to cars, and the speeds of the car profile of OSRM (project-osrm.org), km/h:
+# what a road is given when no road of its class has a limit. ``road`` (class not known) is taken
+# for ``unclassified``.
 TYPICAL_KMH = {
     "motorway": 90.0,
     "motorway_link": 75.0,
@@ -31,7 +32,15 @@ VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 
 _OPEN = {"yes", "designated", "permissive", "destination", "public", "official"}
 _CLOSED = {
-    *("no", "private", "agricultural", "forestry", "agricultural;forestry", "emergency", "military"),
+    *(
+        "no",
+        "private",
+        "agricultural",
+        "forestry",
+        "agricultural;forestry",
+        "emergency",
+        "military",
+    ),
     *("psv", "bus", "delivery", "customers", "permit", "residents", "use_sidepath"),
 }
 _SERVICES_LEFT_OUT = {
@@ -41,7 +50,16 @@ _FORWARD = {"yes", "true", "1"}
 _BACKWARD = {"-1", "reverse"}
 _CHANGING = {"reversible"}
 _PASSABLE_BARRIERS = {
-    *("no", "entrance", "gate", "lift_gate", "swing_gate", "sliding_gate", "toll_booth", "border_control"),
+    *(
+        "no",
+        "entrance",
+        "gate",
+        "lift_gate",
+        "swing_gate",
+        "sliding_gate",
+        "toll_booth",
+        "border_control",
+    ),
     *("cattle_grid", "sally_port", "height_restrictor", "kerb", "arch"),
 }
 _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
@@ -50,9 +68,9 @@ _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
 def directions(tags: Tags) -> tuple[bool, bool]:
     """Tell whether a car may drive a way forward and backward.
 
-    Left out: other classes than those of `TYPICAL_KMH`, areas, parking lots and driveways, roads closed to cars by
-    the most specific of ``motorcar``, ``motor_vehicle``, ``vehicle``, ``access`` (each also per direction), and roads
-    whose direction changes with the time of day.
+    Left out: other classes than those of `TYPICAL_KMH`, areas, parking lots and driveways, roads
+    closed to cars by the most specific of ``motorcar``, ``motor_vehicle``, ``vehicle``, ``access``
+    (each also per direction), and roads whose direction changes with the time of day.
     """
     if (
         tags.get("highway") not in TYPICAL_KMH
@@ -61,10 +79,14 @@ def directions(tags: Tags) -> tuple[bool, bool]:
         or tags.get("impassable") == "yes"
     ):
         return False, False
-    oneway = next((tags[key] for key in (*(f"oneway:{v}" for v in VEHICLES), "oneway") if key in tags), "")
+    oneway = next(
+        (tags[key] for key in (*(f"oneway:{v}" for v in VEHICLES), "oneway") if key in tags), ""
+    )
     if oneway in _CHANGING:
         return False, False
-    implied = oneway == "" and (tags["highway"] == "motorway" or tags.get("junction") in {"roundabout", "circular"})
+    implied = oneway == "" and (
+        tags["highway"] == "motorway" or tags.get("junction") in {"roundabout", "circular"}
+    )
     return (
         oneway not in _BACKWARD and _may_enter(tags, ":forward"),
         not (implied or oneway in _FORWARD) and _may_enter(tags, ":backward"),

@@ -14,19 +14,22 @@ LOWEST_M, HIGHEST_M = -500.0, 9000.0
 _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 
 
-def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[FloatArray, BoolArray]:
+def heights_at(
+    path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
+) -> tuple[FloatArray, BoolArray]:
     """Return the bilinear heights (k,) of k points in ``crs``, nan where there is none, and which lie inside (k,).
 
-    Cell values belong to cell centres; within half a cell of the raster's border the nearest centres count. A height
-    is nan if one of the cells that it needs holds no data, or what is no height on earth. Only the window around the
-    points is read.
+    Cell values belong to cell centres; within half a cell of the raster's border the nearest
+    centres count. A height is nan if one of the cells that it needs holds no data, or what is no
+    height on earth. Only the window around the points is read.
 
     Raises
     ------
     MissingPackageError
         If rasterio is not installed.
     NetworkFormatError
-        If the file is missing, not a raster, without a coordinate system, or with heights not in metres.
+        If the file is missing, not a raster, without a coordinate system, or with heights not in
+        metres.
     """
     try:
         import rasterio
@@ -42,7 +45,9 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[
             dataset = rasterio.open(path)
         with dataset:
             column, row = _cell_positions(dataset, path, crs, x_m, y_m)
-            inside = (column >= 0) & (column <= dataset.width) & (row >= 0) & (row <= dataset.height)
+            inside = (
+                (column >= 0) & (column <= dataset.width) & (row >= 0) & (row <= dataset.height)
+            )
             if inside.any():
                 heights_m[inside] = _bilinear(dataset, column[inside] - 0.5, row[inside] - 0.5)
     except (rasterio.errors.RasterioError, ProjError) as error:
@@ -50,14 +55,18 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[
     return heights_m, inside
 
 
-def _cell_positions(dataset: Any, path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[FloatArray, ...]:
+def _cell_positions(
+    dataset: Any, path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
+) -> tuple[FloatArray, ...]:
     """Return the points as fractional columns and rows, counted from the raster's upper left corner."""
     from pyproj import Transformer
 
     if dataset.crs is None:
         raise NetworkFormatError(f"the raster {path} has no coordinate system")
     if (dataset.units[0] or "").lower() not in _METRES:
-        raise NetworkFormatError(f"the heights of {path} are in '{dataset.units[0]}', not in metres")
+        raise NetworkFormatError(
+            f"the heights of {path} are in '{dataset.units[0]}', not in metres"
+        )
     to_raster = Transformer.from_crs(crs, dataset.crs.to_wkt(), always_xy=True)
     if dataset.transform.determinant == 0:
         raise NetworkFormatError(f"the raster {path} does not say where on the earth it lies")
@@ -74,7 +83,9 @@ def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> FloatArray:
     column, row = np.clip(column, 0, dataset.width - 1), np.clip(row, 0, dataset.height - 1)
     left, top = np.floor(column).astype(int), np.floor(row).astype(int)
     right, bottom = np.ceil(column).astype(int), np.ceil(row).astype(int)
-    window = Window(left.min(), top.min(), right.max() - left.min() + 1, bottom.max() - top.min() + 1)
+    window = Window(
+        left.min(), top.min(), right.max() - left.min() + 1, bottom.max() - top.min() + 1
+    )
     cells = dataset.read(1, window=window, masked=True).astype(float).filled(np.nan)
     cells = cells * dataset.scales[0] + dataset.offsets[0]
     cells[(cells < LOWEST_M) | (cells > HIGHEST_M)] = np.nan

@@ -1,11 +1,12 @@
 """Turn restrictions of OpenStreetMap: relations of ``type=restriction`` applied to a set of turns.
 
-Source: https://wiki.openstreetmap.org/wiki/Relation:restriction. ``no_*`` forbids one way through, ``only_*`` every
-other. Each relation becomes forbidden successions of edges. A succession of two is a turn, which goes. A longer one,
-from a restriction via a way, needs a memory that turns do not have, save where it can only be entered, or only be
-left, as a whole: if e2 is entered from e1 alone, forbidding (e1, e2, e3) is forbidding the turn (e2, e3); if e2 leads
-to e3 alone, it is forbidding the turn (e1, e2). Those hold exactly (for trips that do not begin or end on the way
-between); relations that need more are counted and left out.
+Source: https://wiki.openstreetmap.org/wiki/Relation:restriction. ``no_*`` forbids one way through,
+``only_*`` every other. Each relation becomes forbidden successions of edges. A succession of two is
+a turn, which goes. A longer one, from a restriction via a way, needs a memory that turns do not
+have, save where it can only be entered, or only be
+left, as a whole: if e2 is entered from e1 alone, forbidding (e1, e2, e3) is forbidding the turn
+(e2, e3); if e2 leads to e3 alone, it is forbidding the turn (e1, e2). Those hold exactly (for trips
+that do not begin or end on the way between); relations that need more are counted and left out.
 """
 
 import re
@@ -83,7 +84,9 @@ class Outcome:
             return "the source has no turn restrictions"
         via = f" ({self.applied_via_way} of them via ways)" if self.applied_via_way else ""
         left = ", ".join(f"{n} {why}" for why, n in sorted(self.left_out.items()))
-        return f"{self.applied} of {total} turn restrictions applied{via}" + (f"; left out: {left}" if left else "")
+        return f"{self.applied} of {total} turn restrictions applied{via}" + (
+            f"; left out: {left}" if left else ""
+        )
 
 
 class _LeftOutError(Exception):
@@ -126,9 +129,16 @@ def apply(relations: Iterable[Relation], roads: Roads, turns: Iterable[Turn]) ->
 
 def _kind(tags: Tags) -> str:
     """Return the restriction that holds for cars at all times, such as ``no_left_turn``."""
-    value = next((tags[key] for v in VEHICLES if (key := f"restriction:{v}") in tags), tags.get("restriction"))
+    value = next(
+        (tags[key] for v in VEHICLES if (key := f"restriction:{v}") in tags),
+        tags.get("restriction"),
+    )
     keys = [key for key in tags if key.startswith("restriction:")]
-    if _HOURS & tags.keys() or (value is None and any("conditional" in key for key in keys)) or "@" in (value or ""):
+    if (
+        _HOURS & tags.keys()
+        or (value is None and any("conditional" in key for key in keys))
+        or "@" in (value or "")
+    ):
         raise _LeftOutError(CONDITIONAL)
     excepted = {word.strip() for word in re.split("[;,]", tags.get("except", ""))}
     if excepted & set(VEHICLES) or value == "none" or (value is None and keys):
@@ -158,7 +168,9 @@ def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession
     if any(way not in roads.nodes for way in ways):
         raise _LeftOutError(INCOMPLETE)
     via = [ref for _, ref in vias]
-    places = set(via) if via_kinds == {"node"} else {node for way in via for node in roads.nodes[way]}
+    places = (
+        set(via) if via_kinds == {"node"} else {node for way in via for node in roads.nodes[way]}
+    )
     if any(places.isdisjoint(roads.nodes[ref]) for _, ref in (*origins, *targets)):
         raise _LeftOutError(MALFORMED)
     found: list[Succession] = []
@@ -168,7 +180,9 @@ def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession
             ways_through: list[Succession] = [*ends]
         else:
             ways_through = [s for a, b in ends if (s := _through(via, a, b, roads)) is not None]
-        if len(ways_through) > 1:  # the from or to way does not end at the via: which side is meant is not said
+        if (
+            len(ways_through) > 1
+        ):  # the from or to way does not end at the via: which side is meant is not said
             raise _LeftOutError(MALFORMED)
         found += ways_through
     if not found:
@@ -182,15 +196,24 @@ def _through(via: Sequence[int], origin: int, target: int, roads: Roads) -> Succ
     level: list[Succession] = [(origin,)]
     seen: set[int] = set()
     while level:
-        level = [(*s, e) for s in level for e in steps if roads.tail[e] == roads.head[s[-1]] and e not in seen]
+        level = [
+            (*s, e)
+            for s in level
+            for e in steps
+            if roads.tail[e] == roads.head[s[-1]] and e not in seen
+        ]
         seen.update(s[-1] for s in level)
         for s in level:
-            if roads.head[s[-1]] == roads.tail[target] and {roads.way[e] for e in s[1:]} == set(via):
+            if roads.head[s[-1]] == roads.tail[target] and {roads.way[e] for e in s[1:]} == set(
+                via
+            ):
                 return (*s, target)
     return None
 
 
-def _apply_via_ways(relations: Sequence[tuple[bool, list[Succession]]], turns: set[Turn]) -> list[str]:
+def _apply_via_ways(
+    relations: Sequence[tuple[bool, list[Succession]]], turns: set[Turn]
+) -> list[str]:
     """Remove from ``turns`` what expresses the (mandatory, successions); return the fate of each relation."""
     if not relations:
         return []
@@ -199,7 +222,10 @@ def _apply_via_ways(relations: Sequence[tuple[bool, list[Succession]]], turns: s
     for a, b in turns:
         before[b].add(a)
         after[a].add(b)
-    pending = [_detours(successions[0], after) if only else set(successions) for only, successions in relations]
+    pending = [
+        _detours(successions[0], after) if only else set(successions)
+        for only, successions in relations
+    ]
     changed = True
     while changed:  # each turn removed can make further successions expressible
         changed = False
@@ -218,7 +244,9 @@ def _apply_via_ways(relations: Sequence[tuple[bool, list[Succession]]], turns: s
     return [VIA_WAY if successions else _APPLIED_VIA_WAY for successions in pending]
 
 
-def _shorten(s: Succession, before: Mapping[int, set[int]], after: Mapping[int, set[int]]) -> Succession:
+def _shorten(
+    s: Succession, before: Mapping[int, set[int]], after: Mapping[int, set[int]]
+) -> Succession:
     """Drop the ends of a succession that the rest implies."""
     while len(s) > 2 and before[s[1]] == {s[0]}:
         s = s[1:]

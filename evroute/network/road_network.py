@@ -1,31 +1,38 @@
 """RoadNetwork: directed road edges, junctions with heights, and the legal turns between edges.
 
-Rows are the integers used inside; the ids of the source survive beside them, parallel edges included. Heights belong
-to junctions, so every closed walk climbs as much as it descends ("conservative" inclines).
+Rows are the integers used inside; the ids of the source survive beside them, parallel edges
+included. Heights belong to junctions, so every closed walk climbs as much as it descends
+("conservative" inclines).
 """
 
 import hashlib
-from collections import Counter
-from dataclasses import dataclass, fields, replace
+from collections import ChainMap, Counter
+from collections.abc import Mapping, MutableMapping
+from copy import copy
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
+from evroute.checked import digest_of
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
+from evroute.network.optional_tables import TABLES, Table
+from evroute.text import check_printable
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where a network came from: what ``evroute network info`` tells.
 
-    kind: reader ("sumo", "osm", "graphml", ...).  files: what was read, names alone.  sha256: of those bytes.
-    elevation: what gave the heights.  smoothing_m: the strength used.  notes: what was missing, imputed or mended,
-    one sentence each.
+    kind: reader ("sumo", "osm", "graphml", ...).  files: what was read, names alone.  sha256: of
+    those bytes.
+    elevation: what gave the heights.  smoothing_m: the strength used.  notes: what was missing,
+    imputed or mended, one sentence each.
     """
 
     kind: str
@@ -42,19 +49,23 @@ class RoadNetwork:
     """Directed edges of a passenger-car road network; n edges, v junctions, m legal turns, p shape points.
 
     edge_id, street, road_class: n strings (the last two may be empty strings).
-    tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never below the straight
-    3-D distance between the two junctions.  speed_mps: (n,) limit.  structure: (n,) 0 ground, 1 bridge, 2 tunnel.
-    turns: (m, 2) edge rows, from and to, sorted, unique.  control: (m,) what holds cars up there, one of
-    `network.controls`; None where the source tells nothing of any.
+    tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never
+    below the straight 3-D distance between the two junctions.  speed_mps: (n,) limit.  structure:
+    (n,) 0 ground, 1 bridge, 2 tunnel.
+    turns: (m, 2) edge rows, from and to, sorted, unique.  control: (m,) what holds cars up there,
+    one of `network.controls`; None where the source tells nothing of any.
     junction_id: v strings.  x_m, y_m: (v,) in ``crs``.  elevation_m: (v,).
-    shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]`` (at least two).
+    shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]``
+    (at least two).
     crs: anything that pyproj understands, units metres.
 
     Raises
     ------
     NetworkFormatError
-        If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed, an edge steeper
-        than its length allows, a turn between edges that do not meet.
+        If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
+        an edge steeper than its length allows, a turn between edges that do not meet.
+    EvrouteError
+        If a text holds signs that cannot be shown (`text.UNPRINTABLE`).
     """
 
     name: str
@@ -102,9 +113,22 @@ class RoadNetwork:
     def _check(self) -> None:
         n, v = self.n_edges, self.n_junctions
         if n == 0:
-            raise NetworkFormatError(f"network '{self.name}' has no road that a passenger car may drive")
+            raise NetworkFormatError(
+                f"network '{self.name}' has no road that a passenger car may drive"
+            )
         if len(self.street) != n or len(self.road_class) != n:
             raise ValueError(f"street and road_class need {n} entries")
+        source = self.source
+        for what, texts in (
+            ("network name", (self.name,)),
+            ("edge id", self.edge_id),
+            ("street", self.street),
+            ("road class", self.road_class),
+            ("junction id", self.junction_id),
+            ("attribution", (source.attribution,)),
+            ("source", (source.kind, *source.files, source.elevation, *source.notes)),
+        ):
+            check_printable(what, texts)
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
@@ -123,7 +147,9 @@ class RoadNetwork:
                     f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive number "
                     f"({int(bad.sum())} such edges)"
                 )
-        if n and (min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v):
+        if n and (
+            min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
+        ):
             raise NetworkFormatError("an edge names a junction that is not there")
         if (
             np.any(np.diff(self.shape_start) < 2)
@@ -151,8 +177,12 @@ class RoadNetwork:
             key = self.turns[:, 0] * n + self.turns[:, 1]
             if np.any(np.diff(key) <= 0):
                 raise NetworkFormatError("turns must be sorted and unique")
-        if self.control is not None and np.any((self.control < 0) | (self.control >= len(controls.NAMES))):
-            raise NetworkFormatError(f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}")
+        if self.control is not None and np.any(
+            (self.control < 0) | (self.control >= len(controls.NAMES))
+        ):
+            raise NetworkFormatError(
+                f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}"
+            )
 
     @property
     def n_edges(self) -> int:
@@ -207,10 +237,55 @@ class RoadNetwork:
             total.update(self.control.tobytes())
         return total.hexdigest()
 
+    @cached_property
+    def content_digest(self) -> str:
+        """SHA-256 over the name and every column; the optional tables have digests of their own."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {
+            name: "\0".join(value) for name, value in values.items() if isinstance(value, tuple)
+        }
+        texts |= {"name": self.name, "crs": self.crs, "source": repr(asdict(self.source))}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return digest_of(
+            arrays
+            | {
+                name: np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+                for name, text in texts.items()
+            }
+        )
+
+    @property
+    def tables(self) -> Mapping[str, Table]:
+        """Optional tables by name, one of `optional_tables.TABLES`."""
+        tables: Mapping[str, Table] = self.__dict__.get("_tables", {})
+        return tables
+
+    def with_tables(self, tables: Mapping[str, Table]) -> "RoadNetwork":
+        """Return the same network with these optional tables in addition to its own.
+
+        A table has columns by name: arrays, and tuples of texts. Every other change of a network
+        makes one without tables, for they may no longer fit.
+
+        Raises
+        ------
+        ValueError
+            If a name is none of `optional_tables.TABLES`.
+        """
+        if unknown := [name for name in tables if name not in TABLES]:
+            raise ValueError(
+                f"unknown table '{unknown[0]}'; a network may have {', '.join(TABLES)}"
+            )
+        other = copy(self)
+        maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])
+        object.__setattr__(other, "_tables", ChainMap(*maps))  # reads none of them
+        return other
+
     def subset(self, edges: BoolArray) -> "RoadNetwork":
         """Keep the edges where ``edges`` (n,) is true; junctions without an edge go too."""
         keep = np.flatnonzero(edges)
-        junctions = np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
+        junctions = (
+            np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
+        )
         new_edge = np.full(self.n_edges, -1)
         new_edge[keep] = np.arange(len(keep))
         new_junction = np.full(self.n_junctions, -1)
@@ -244,17 +319,22 @@ class RoadNetwork:
     def strongest_component(self) -> "RoadNetwork":
         """Keep the largest strongly connected component of the line graph: all edges reach each other."""
         n = self.n_edges
-        arcs = csr_matrix((np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n))
+        arcs = csr_matrix(
+            (np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n)
+        )
         _, label = connected_components(arcs, directed=True, connection="strong")
         sizes = np.bincount(label)
         return self.subset(label == sizes.argmax())
 
     def equals(self, other: "RoadNetwork") -> bool:
-        """Tell whether every column, the name and the source are exactly equal."""
-        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        """Tell whether every column, the name, the source and the tables are exactly equal."""
+        names = [*(field.name for field in fields(self)), "tables"]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
 
 def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Mapping):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
 
 

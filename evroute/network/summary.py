@@ -21,7 +21,9 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
         "junctions": network.n_junctions,
         "turns": len(network.turns),
         "length_m": float(network.length_m.sum()),
-        "incline_percent": dict(zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)),
+        "incline_percent": dict(
+            zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)
+        ),
         "source": f"{source.kind}: {', '.join(source.files)}",
         "source_sha256": source.sha256,
         "attribution": source.attribution,

@@ -2,11 +2,12 @@
 
 Format: https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is parsed as a stream.
 
-What is kept: edges with a lane open to ``passenger``, but no internal edges, crossings or walking areas; a turn for
-each pair of edges with a connection open to ``passenger`` between two such lanes, with its lights and priority;
+What is kept: edges with a lane open to ``passenger``, but no internal edges, crossings or walking
+areas; a turn for each pair of edges with a connection open to ``passenger`` between two such lanes,
+with its lights and priority;
  ids, parallel edges, street names
-and types. An edge takes the highest speed limit and the greatest length of its passenger lanes. Its shape is its own,
-or that of its first passenger lane.
+and types. An edge takes the highest speed limit and the greatest length of its passenger lanes. Its
+shape is its own, or that of its first passenger lane.
 """
 
 import gzip
@@ -25,7 +26,8 @@ from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.road_network import RoadNetwork, Source
 
-# The shortest lane that SUMO's netconvert writes; given to edges without any length of their own (loops of 0 m).
+# The shortest lane that SUMO's netconvert writes; given to edges without any length of their own
+# (loops of 0 m).
 SHORTEST_EDGE_M = 0.1
 # Beyond any projection of the earth in metres.
 FARTHEST_COORDINATE_M = 1e8
@@ -37,13 +39,15 @@ _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
 def read(path: Path, name: str) -> RoadNetwork:
     """Read a SUMO network as network ``name``, with the junctions' own z as heights (0 where the file has none).
 
-    Lengths are those of the lanes, and never below the planar distance between the two junctions (lanes stop at the
-    junction's border) or the climb. ``elevation.set_heights`` smooths the heights and completes the lengths.
+    Lengths are those of the lanes, and never below the planar distance between the two junctions
+    (lanes stop at the junction's border) or the climb. ``elevation.set_heights`` smooths the
+    heights and completes the lengths.
 
     Raises
     ------
     NetworkFormatError
-        If the file is missing, cut off, not XML, no SUMO network, without a drivable road, or holds bad numbers.
+        If the file is missing, cut off, not XML, no SUMO network, without a drivable road, or holds
+        bad numbers.
     """
     raw, sha256 = _parse(path)
     try:
@@ -107,7 +111,9 @@ class _Collector:
         if self._edge_id in self.ids:
             raise NetworkFormatError(f"duplicate edge id '{self._edge_id}'; ids must be unique")
         self.ids.add(self._edge_id)
-        self._edge = _Edge(a["from"], a["to"], a.get("name", ""), a.get("type", ""), a.get("shape", ""))
+        self._edge = _Edge(
+            a["from"], a["to"], a.get("name", ""), a.get("type", ""), a.get("shape", "")
+        )
 
     def _take_lane(self, a: dict[str, str]) -> None:
         edge = self._edge
@@ -117,7 +123,9 @@ class _Collector:
         edge.lanes.add(a["index"])
         length_m = float(a["length"])
         if length_m < 0:
-            raise NetworkFormatError(f"lane '{a.get('id', self._edge_id)}' has the negative length {length_m} m")
+            raise NetworkFormatError(
+                f"lane '{a.get('id', self._edge_id)}' has the negative length {length_m} m"
+            )
         edge.length_m = max(length_m, edge.length_m) if length_m == length_m else np.nan
         speed_mps = float(a["speed"])
         edge.speed_mps = max(speed_mps, edge.speed_mps) if speed_mps == speed_mps else np.nan
@@ -134,7 +142,9 @@ class _Collector:
     def _take_connection(self, a: dict[str, str]) -> None:
         inside_junction = a["from"].startswith(":") or a["to"].startswith(":")
         if not inside_junction and _open_to_cars(a):
-            self.connections.append((a["from"], a["fromLane"], a["to"], a["toLane"], controls.of_connection(a)))
+            self.connections.append(
+                (a["from"], a["fromLane"], a["to"], a["toLane"], controls.of_connection(a))
+            )
 
 
 def _open_to_cars(attributes: Mapping[str, str]) -> bool:
@@ -162,7 +172,9 @@ def _parse(path: Path) -> tuple[_Collector, str]:
     except NetworkFormatError as error:
         raise NetworkFormatError(f"{path.name}: {error}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise NetworkFormatError(f"{path.name} is a cut-off or damaged gzip file: {error}") from error
+        raise NetworkFormatError(
+            f"{path.name} is a cut-off or damaged gzip file: {error}"
+        ) from error
     except KeyError as error:
         _refuse(path, parser, f"the attribute {error} is missing")
     except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
@@ -185,12 +197,16 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
     junction_id = tuple(dict.fromkeys(j for e in edges.values() for j in (e.tail, e.head)))
     missing = [j for j in junction_id if j not in raw.junctions]
     if missing:
-        raise NetworkFormatError(f"junction '{missing[0]}', which an edge names, is not in the file")
+        raise NetworkFormatError(
+            f"junction '{missing[0]}', which an edge names, is not in the file"
+        )
     x, y, z = np.array([raw.junctions[j] for j in junction_id]).T
     on_earth = (np.abs([x, y, z]) < FARTHEST_COORDINATE_M).all(axis=0)
     if not on_earth.all():
         j = junction_id[int(np.flatnonzero(~on_earth)[0])]
-        raise NetworkFormatError(f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth")
+        raise NetworkFormatError(
+            f"junction '{j}' lies at {raw.junctions[j]}, which is no place on the earth"
+        )
     row = {j: k for k, j in enumerate(junction_id)}
     tail = np.array([row[e.tail] for e in edges.values()])
     head = np.array([row[e.head] for e in edges.values()])
@@ -247,7 +263,9 @@ def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
     for origin, origin_lane, target, target_lane, control in raw.connections:
         for edge_id in (origin, target):
             if edge_id not in raw.ids:
-                raise NetworkFormatError(f"a connection names edge '{edge_id}', which is not in the file")
+                raise NetworkFormatError(
+                    f"a connection names edge '{edge_id}', which is not in the file"
+                )
         if (
             origin in row
             and target in row
@@ -257,7 +275,9 @@ def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
             pair = row[origin], row[target]
             pairs[pair] = max(pairs.get(pair, controls.NOT_TOLD), control)
     turns = sorted(pairs)
-    return np.array(turns, dtype=np.int64).reshape(-1, 2), np.array([pairs[pair] for pair in turns], dtype=np.int64)
+    return np.array(turns, dtype=np.int64).reshape(-1, 2), np.array(
+        [pairs[pair] for pair in turns], dtype=np.int64
+    )
 
 
 def _structure(road_class: str) -> int:
@@ -268,7 +288,9 @@ def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
     try:
         points = np.array([[float(v) for v in point.split(",")[:2]] for point in shape.split()])
     except ValueError as error:
-        raise NetworkFormatError(f"the shape of edge '{edge_id}' is not a list of points: {error}") from error
+        raise NetworkFormatError(
+            f"the shape of edge '{edge_id}' is not a list of points: {error}"
+        ) from error
     return points if points.ndim == 2 and len(points) > 1 else ends
 
 
@@ -279,7 +301,12 @@ def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str
 
     projection = location.get("projParameter", "!")
     if projection == "!":
-        return _UNPROJECTED, 0.0, 0.0, ["the file has no projection: positions on the earth are not real"]
+        return (
+            _UNPROJECTED,
+            0.0,
+            0.0,
+            ["the file has no projection: positions on the earth are not real"],
+        )
     try:
         crs = CRS.from_user_input(projection)
     except CRSError as error:

@@ -18,4 +18,7 @@ class Trip:
 def load_trips(network_name: str) -> dict[str, Trip]:
     """Return the named trips of a network, by name; none if no trips ship for it."""
     listed = tomllib.loads(data_path("trips.toml").read_text(encoding="utf-8"))
-    return {name: Trip(name, ends["from"], ends["to"]) for name, ends in listed.get(network_name, {}).items()}
+    return {
+        name: Trip(name, ends["from"], ends["to"])
+        for name, ends in listed.get(network_name, {}).items()
+    }

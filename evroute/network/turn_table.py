@@ -1,7 +1,7 @@
 """TurnTable: the ways in which an edge can be entered, by a turn from another edge or from standstill.
 
-Rows 0..m-1 are the turns, the arcs of the line graph in their order; row m + e is the start of a trip on edge e. So a
-route of k edges passes k rows, the first of them a start.
+Rows 0..m-1 are the turns, the arcs of the line graph in their order; row m + e is the start of a
+trip on edge e. So a route of k edges passes k rows, the first of them a start.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class TurnTable:
 
     left, entered: (m + n,) edge rows; a start has left the edge that it enters.
     angle_rad: (m + n,) absolute change of direction, 0 to pi; 0 at starts.
-    control: (m + n,) what holds cars up (`network.controls`), nothing at starts; None where the network has none.
+    control: (m + n,) what holds cars up (`network.controls`), nothing at starts; None where the
+    network has none.
     """
 
     n_edges: int
@@ -87,15 +88,17 @@ class TurnTable:
         legal[legal] = keys[turns[legal]] == wanted[legal]
         if not np.all(legal):
             i = int(np.flatnonzero(~legal)[0])
-            raise ValueError(f"no legal turn leads from edge row {edges[i]} to edge row {edges[i + 1]}")
+            raise ValueError(
+                f"no legal turn leads from edge row {edges[i]} to edge row {edges[i + 1]}"
+            )
         return np.concatenate([m + edges[:1], turns])
 
 
 def turn_angles(network: RoadNetwork) -> FloatArray:
     """Return the (m,) absolute angles between the end of the edge left and the beginning of the edge entered, rad.
 
-    Directions are those of the first and last stretch of the edges' shapes that has a length; an edge without any
-    is taken to go straight on.
+    Directions are those of the first and last stretch of the edges' shapes that has a length; an
+    edge without any is taken to go straight on.
     """
     begins, ends = _directions(network)
     leaving, entering = ends[network.turns[:, 0]], begins[network.turns[:, 1]]

@@ -8,7 +8,8 @@ from evroute.arrays import IntArray
 def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
     """Return the (m, 2) turns between edges that meet, sorted; back to where one came from only at dead ends.
 
-    tail, head: (n,) junction rows of the edges. A dead end is a junction from which an edge can go nowhere but back.
+    tail, head: (n,) junction rows of the edges. A dead end is a junction from which an edge can go
+    nowhere but back.
     """
     by_tail = np.argsort(tail, kind="stable")
     first = np.searchsorted(tail[by_tail], head, side="left")

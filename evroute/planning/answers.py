@@ -95,9 +95,9 @@ def answer_all(
     Parameters
     ----------
     rows
-        Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if wanted ``id``,
-        ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and ``reserve`` in percent,
-        ``max_extra_time`` as ``10%`` or ``0.1``.
+        Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if
+        wanted ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
+        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``.
     planner_of
         Gives the planner for a vehicle; it is asked once for each.
     vehicle, search
@@ -126,20 +126,19 @@ def answer_energies(
 ) -> Iterator[dict[str, Any]]:
     """Answer requests (``id``, ``trip`` or ``from`` and ``to``) with least energies alone, ``block`` rows at a time.
 
-    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``; they come in their order.
-
-    Raises
-    ------
-    EvrouteError
-        If the planner's belief is about turns; before the first answer.
+    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``; they come in
+    their order.
     """
-    planner.energies([], [])
     numbered = enumerate(rows, start=1)
     while taken := list(islice(numbered, block)):
         ends: list[tuple[int, int] | str] = [_ends(planner, row) for _, row in taken]
         pairs = [each for each in ends if not isinstance(each, str)]
-        told = planner.energies([origin for origin, _ in pairs], [destination for _, destination in pairs])
-        totals = zip(told.energy_wh.tolist(), told.length_m.tolist(), told.time_s.tolist(), strict=True)
+        told = planner.energies(
+            [origin for origin, _ in pairs], [destination for _, destination in pairs]
+        )
+        totals = zip(
+            told.energy_wh.tolist(), told.length_m.tolist(), told.time_s.tolist(), strict=True
+        )
         for (number, row), each in zip(taken, ends, strict=True):
             answer: dict[str, Any] = {"id": row.get("id") or str(number)}
             if isinstance(each, str):
@@ -148,7 +147,9 @@ def answer_energies(
             energy_wh, length_m, time_s = next(totals)
             if isnan(energy_wh):
                 places = [planner.network.edge_id[row] for row in each]
-                yield answer | {"error": f"no legal way leads from edge '{places[0]}' to '{places[1]}'"}
+                yield answer | {
+                    "error": f"no legal way leads from edge '{places[0]}' to '{places[1]}'"
+                }
             else:
                 yield answer | {"energy_wh": energy_wh, "length_m": length_m, "time_s": time_s}
 
@@ -159,11 +160,15 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | 
         if None in row:
             raise EvrouteError("the row has more cells than the table has columns")
         if unknown := [column for column in row if column not in ("id", "trip", "from", "to")]:
-            raise EvrouteError(f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, to")
+            raise EvrouteError(
+                f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, to"
+            )
         places = [place for place in (row.get("from"), row.get("to")) if place]
         origin, destination = endpoints(planner.network, row.get("trip") or None, places)
         if origin == destination:
-            raise EvrouteError(f"origin and destination are the same edge, '{planner.network.edge_id[origin]}'")
+            raise EvrouteError(
+                f"origin and destination are the same edge, '{planner.network.edge_id[origin]}'"
+            )
     except EvrouteError as error:
         return str(error)
     return origin, destination
@@ -183,8 +188,14 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         battery = Battery.of_percent(planner.vehicle.battery_kwh, *charges)
     elif row.get("reserve"):
         raise EvrouteError("a reserve needs a start charge, 'soc'")
-    extra = share_of("max_extra_time", extra_text) if (extra_text := row.get("max_extra_time")) else None
-    return planner.plan(origin, destination, search=search, battery=battery, max_extra_time=extra, via=between)
+    extra = (
+        share_of("max_extra_time", extra_text)
+        if (extra_text := row.get("max_extra_time"))
+        else None
+    )
+    return planner.plan(
+        origin, destination, search=search, battery=battery, max_extra_time=extra, via=between
+    )
 
 
 def share_of(what: str, text: str) -> float:

@@ -1,7 +1,7 @@
 """Many requests on equal weights: one Dijkstra for all that share an end, one from both ends for each that does not.
 
-The latter is compiled (numba, extra ``fast``). Without numba every request has a Dijkstra by scipy: the same routes,
-slower.
+The latter is compiled (numba, extra ``fast``). Without numba every request has a Dijkstra by scipy:
+the same routes, slower.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ SHARED = 3
 class Energies:
     """The least-energy routes of q requests, in their order.
 
-    energy_wh, length_m, time_s: (q,), NaN where no way leads.  edge: network rows of all routes, one after the other
-    in driving order; request i drives ``edge[start[i]:start[i + 1]]``.
+    energy_wh, length_m, time_s: (q,), NaN where no way leads.  edge: network rows of all routes,
+    one after the other in driving order; request i drives ``edge[start[i]:start[i + 1]]``.
     """
 
     energy_wh: FloatArray
@@ -54,7 +54,10 @@ def cheapest(
     ends = [len(np.unique(each)) for each in (origin, destination)]
     if len(origin) < SHARED * min(ends) and compiled():
         two_sided = search.two_sided(weights)
-        routes = [two_sided.route(*request) for request in zip(origin.tolist(), destination.tolist(), strict=True)]
+        routes = [
+            two_sided.route(*request)
+            for request in zip(origin.tolist(), destination.tolist(), strict=True)
+        ]
     else:
         routes = _by_trees(search, weights, origin, destination, forwards=ends[0] <= ends[1])
     start = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
@@ -80,12 +83,16 @@ def _by_trees(
         parent = search.trees(weights, roots[block], forwards=forwards)
         mine = order[first[low] : first[min(low + BLOCK, len(roots))]]
         tree = np.searchsorted(roots[block], root[mine])
-        for request, steps in zip(mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True):
+        for request, steps in zip(
+            mine.tolist(), _climbed(parent, tree, leaf[mine], root[mine]), strict=True
+        ):
             routes[request] = steps[::-1] if forwards else steps
     return routes
 
 
-def _climbed(parent: IntArray, tree: IntArray, leaf: IntArray, root: IntArray) -> Sequence[IntArray]:
+def _climbed(
+    parent: IntArray, tree: IntArray, leaf: IntArray, root: IntArray
+) -> Sequence[IntArray]:
     """Return the way of every leaf to the root of its tree, both included; nothing where it is not in the tree."""
     flat = parent.ravel()
     offset = tree.astype(np.int64) * parent.shape[1]

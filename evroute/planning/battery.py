@@ -1,12 +1,14 @@
 """A bounded battery: what it cannot hold is lost, and the charge never falls below a reserve.
 
-Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and is not allowed if that is below the
-reserve. So regeneration into a full battery is lost, and what an edge really takes, ``max(E, x - capacity)``, depends
-on the charge. More charge is never worse later, and with the potential p = m g dz the real cost keeps
-``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra on the charge, keyed by the shifted cost, is exact. Guided by
-what an unbounded battery would still need (A*), it looks at few edges. Exact, too, is the backward search for the
-least charge to start with. Eisner, Funke & Storandt (2011), *Optimal route planning for electric vehicles in large
-networks*, solve the same problem with profiles of the start charge.
+Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and is not allowed if
+that is below the reserve. So regeneration into a full battery is lost, and what an edge really
+takes, ``max(E, x - capacity)``, depends on the charge. More charge is never worse later, and with
+the potential p = m g dz the real cost keeps ``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra on
+the charge, keyed by the shifted cost, is exact. Guided by what an unbounded battery would still
+need (A*), it looks at few edges. Exact, too, is the backward search for the least charge to start
+with. Eisner, Funke & Storandt (2011),
+*Optimal route planning for electric vehicles in large networks*, solve the same problem with
+profiles of the start charge.
 """
 
 import heapq
@@ -44,10 +46,14 @@ class Battery:
             )
 
     @classmethod
-    def of_percent(cls, capacity_kwh: float, start_percent: float, reserve_percent: float) -> "Battery":
+    def of_percent(
+        cls, capacity_kwh: float, start_percent: float, reserve_percent: float
+    ) -> "Battery":
         """Build one from percentages of the usable capacity."""
         capacity_wh = 1000.0 * capacity_kwh
-        return cls(capacity_wh, capacity_wh * start_percent / 100, capacity_wh * reserve_percent / 100)
+        return cls(
+            capacity_wh, capacity_wh * start_percent / 100, capacity_wh * reserve_percent / 100
+        )
 
     def percent(self, charge_wh: float) -> float:
         """Return a charge in percent of the usable capacity."""
@@ -58,7 +64,8 @@ class Battery:
 class ChargeTrace:
     """The charge along one route.
 
-    charge_wh: (k + 1,) at the start and after each edge; negative where the battery would have been empty.
+    charge_wh: (k + 1,) at the start and after each edge; negative where the battery would have been
+    empty.
     lost_wh: regeneration that the full battery did not take.
     """
 
@@ -104,7 +111,9 @@ class BatterySearch:
         self._potential_wh = head_wh - tail_wh
         self._head_wh = head_wh
 
-    def route(self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int) -> Route:
+    def route(
+        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
+    ) -> Route:
         """Return the route that arrives with the most charge and never falls below the reserve.
 
         Raises
@@ -113,8 +122,11 @@ class BatterySearch:
             If there is none; the message says how much charge is missing.
         """
         energy = energy_wh.tolist()
-        # the least that an unbounded battery needs after each edge, but for the height of the destination
-        guide = (self._search.rest(energy_wh - self._potential_wh, destination) - self._head_wh).tolist()
+        # the least that an unbounded battery needs after each edge, but for the height of the
+        # destination
+        guide = (
+            self._search.rest(energy_wh - self._potential_wh, destination) - self._head_wh
+        ).tolist()
         start, successors = self._forward
         predecessor: dict[int, int] = {}
         queue = [(0.0, battery.start_wh, origin, -1)]
@@ -139,11 +151,17 @@ class BatterySearch:
         raise NoRouteError(self._shortage(battery, energy_wh, origin, destination))
 
     def least_start_wh(
-        self, capacity_wh: float, reserve_wh: float, energy_wh: FloatArray, origin: int, destination: int
+        self,
+        capacity_wh: float,
+        reserve_wh: float,
+        energy_wh: FloatArray,
+        origin: int,
+        destination: int,
     ) -> float:
         """Return the least charge before the origin edge from which some route keeps the reserve, Wh.
 
-        Infinite if none exists, or if even a full battery (``capacity_wh``; may be infinite) does not do.
+        Infinite if none exists, or if even a full battery (``capacity_wh``; may be infinite) does
+        not do.
         """
         energy, head_wh = energy_wh.tolist(), self._head_wh.tolist()
         start, before = self._backward
@@ -165,7 +183,9 @@ class BatterySearch:
                     heapq.heappush(queue, (need_wh + head_wh[previous], previous, need_wh))
         return float("inf")
 
-    def _shortage(self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int) -> str:
+    def _shortage(
+        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
+    ) -> str:
         ends = (energy_wh, origin, destination)
         need_wh = self.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
         if np.isfinite(need_wh):

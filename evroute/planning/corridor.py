@@ -1,7 +1,8 @@
-"""Corridor: the edges that a sensible route between two ends may use, so that a plan on a region looks at few.
+"""Corridor: the edges near the cheapest way between two ends; a region then needs few predictions.
 
-An edge is in the corridor of factor c if some walk from origin to destination over it costs at most c times the least
-cost. Costs are prior means less the potential: what eq. 8 dissipates. The eq. 8 route is in every corridor.
+An edge is in the corridor of factor c if some walk from origin to destination over it costs at most
+c times the least cost. The cost of an edge is the energy that it dissipates by eq. 8, its prior
+mean less the potential. The eq. 8 route is in every corridor.
 """
 
 from dataclasses import replace
@@ -11,19 +12,31 @@ import numpy as np
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
-from evroute.planning.arm_space import EdgeArms
+from evroute.model.base import State
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
 
 ROUNDING = 1e-12
 FIRST_EDGES = 64
-"""A sweep reaches as far as so many edges cost on average, then four times as far, until it meets the destination."""
+"""The first sweep reaches as far as this many edges of mean cost, each further one 4 times as far."""
 
 
-def corridor(search: Search, weights: FloatArray, origin: int, destination: int, factor: float) -> IntArray:
-    """Return the edges (c,) on walks that cost at most ``factor`` times the least, in increasing order.
+def corridor(
+    search: Search, weights: FloatArray, origin: int, destination: int, factor: float
+) -> IntArray:
+    """Return the edges (c,) on walks that cost at most ``factor`` times the least, increasing.
 
-    weights: (n,) non-negative, +inf where closed.
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    weights
+        (n,) cost of each edge, not negative, +inf where it is closed.
+    origin, destination
+        Network rows of both ends.
+    factor
+        At least 1.
 
     Raises
     ------
@@ -44,12 +57,13 @@ def check_factor(factor: float) -> None:
     """Raise ValueError unless ``1 <= factor < inf``."""
     if not 1 <= factor < np.inf:
         raise ValueError(
-            f"corridor is {factor:g}; it is what a route may cost as a multiple of the least cost, 1 or more"
+            f"corridor is {factor:g}; it is what a route may cost as a multiple of the least "
+            "cost, 1 or more"
         )
 
 
 def _sweep(search: Search, weights: FloatArray, origin: int, destination: int) -> FloatArray:
-    """Return least costs from the origin, (n,), as far as the destination at least."""
+    """Return the least costs from the origin, (n,), at least as far as the destination."""
     open_weights = weights[np.isfinite(weights)]
     limit, everywhere = FIRST_EDGES * float(open_weights.mean()), float(open_weights.sum())
     while True:
@@ -57,14 +71,21 @@ def _sweep(search: Search, weights: FloatArray, origin: int, destination: int) -
         if np.isfinite(cost[destination]):
             return cost
         if limit >= everywhere:
-            raise NoRouteError(f"no open way leads from edge row {origin} to edge row {destination}")
+            raise NoRouteError(
+                f"no open way leads from edge row {origin} to edge row {destination}"
+            )
         limit *= 4.0
 
 
-class CorridorArms:
-    """The edges of each round's corridor are its arms.
+class Corridor:
+    """The arm space whose arms are the edges in the corridor of each request.
 
-    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.  factor: of the corridors.
+    Parameters
+    ----------
+    edges
+        The space of all edges.
+    factor
+        Factor of the corridors, at least 1.
 
     Raises
     ------
@@ -72,16 +93,16 @@ class CorridorArms:
         If the factor is below 1.
     """
 
-    def __init__(self, search: Search, potential_wh: FloatArray, factor: float) -> None:
+    noun = "edges"
+
+    def __init__(self, edges: EdgeSpace, factor: float) -> None:
         check_factor(factor)
-        self.search = search
+        self.edges = edges
         self.factor = factor
-        self._edges = EdgeArms(search, potential_wh)
-        self._potential_wh = potential_wh
         self._last: tuple[Round, Round] | None = None
 
     def arms(self, request: Round) -> Arms:
-        """Return the arms of the round's corridor.
+        """Return the open edges of the corridor of a round.
 
         Raises
         ------
@@ -91,33 +112,37 @@ class CorridorArms:
         return self._within(request).arms
 
     def potential_wh(self, request: Round) -> FloatArray:
-        """Return the rise of the potential over each arm, (a,) Wh."""
-        return self._edges.potential_wh(self._within(request))
+        """Return ``m g dz`` of the arms of a round, (a,) Wh."""
+        return self.edges.potential_wh(self._within(request))
 
     def route(self, weights: FloatArray, request: Round) -> Route:
-        """Return the route of least weight within the corridor."""
-        return self._edges.route(weights, self._within(request))
+        """Return the route of least weight within the corridor, ``weights`` (a,)."""
+        return self.edges.route(weights, self._within(request))
 
-    def passed(self, request: Round, route: Route) -> IntArray:
-        """Return the positions (k,) of the edges of a route.
-
-        Raises
-        ------
-        ValueError
-            If it leaves the corridor.
-        """
-        return self._edges.passed(self._within(request), route)
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the edges of a route, (k,)."""
+        return route.rows
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Return the feedback as it is."""
+        """Return feedback on edges as it is."""
         return feedback
 
+    def state(self) -> State:
+        """Return an empty state: the space learns nothing itself."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Leave the state to the model."""
+
     def _within(self, request: Round) -> Round:
-        """Return the round with the arms of its corridor alone; that of the last one is kept."""
+        """Return the round with the arms of its corridor alone; that of the last round is kept."""
         if self._last is None or self._last[0] is not request:
             arms = request.arms
-            weights = np.full(len(self._potential_wh), np.inf)
-            weights[arms.edge] = potential(arms.prior_mean_wh, np.zeros(len(arms)), self._potential_wh[arms.edge])
-            edges = corridor(self.search, weights, request.origin, request.destination, self.factor)
-            self._last = request, replace(request, arms=arms.take(arms.rows_of(edges)))
+            weights = np.full(self.edges.size, np.inf)
+            weights[arms.id] = potential(
+                arms.prior_mean_wh, np.zeros(len(arms)), self.edges.potential_wh(request)
+            )
+            ends = request.origin, request.destination
+            inside = corridor(self.edges.search, weights, *ends, self.factor)
+            self._last = request, replace(request, arms=arms.take(arms.rows_of(inside)))
         return self._last[1]

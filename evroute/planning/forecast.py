@@ -1,9 +1,9 @@
-"""What a belief says of one route: its energy with an interval, and how likely the battery carries it.
+"""Forecasts of a route by a belief: its energy with an interval, and its charge with a battery.
 
-The energy of a route is the sum over its edges of expected energies, which are *jointly* Gaussian under the
-posterior, plus the noise of each passage. Adding up the edges' own deviations would be wrong both ways: they are
-correlated, and noise averages out along the way, save what a trip's edges share. An edge driven twice has one
-expected energy and two noises.
+The energy of a route is the sum over its arms of expected energies, which are *jointly* Gaussian
+under the posterior, plus the noise of each passage. Adding up the deviations of the arms would be
+wrong both ways: they are correlated, and noise averages out along the way, except for noise that
+the arms of a trip share. An arm that is passed twice has one expected energy and two noises.
 """
 
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from evroute.arms import Arms, Route
+from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.model.base import EnergyModel, HasJoint, SharesNoise
+from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 20_000
@@ -21,10 +21,16 @@ N_TRIPS = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RouteForecast:
-    """The energy that one trip along a route will measure, as believed; Wh from an unbounded battery.
+    """Predictive distribution of the energy of one trip along a route, from an unbounded battery.
 
-    edge_mean_wh: (k,) in driving order.  edge_covariance_wh2: (k, k) of the trip's measurements, noise included.
-    inflation: by what the deviations of the belief were multiplied, as past trips called for; 1 if they were not.
+    Parameters
+    ----------
+    edge_mean_wh
+        (k,) mean of each edge in driving order, Wh.
+    edge_covariance_wh2
+        (k, k) covariance of the measurements of the trip, noise included, Wh².
+    inflation
+        Factor by which the deviations of the belief were multiplied; 1 if they were not.
     """
 
     edge_mean_wh: FloatArray
@@ -50,22 +56,31 @@ class RouteForecast:
         return float(np.sqrt(self.edge_covariance_wh2.sum()))
 
     def inflated(self, factor: float) -> "RouteForecast":
-        """Return the same with every deviation multiplied."""
-        return RouteForecast(self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor)
+        """Return the forecast with every deviation multiplied by a factor."""
+        return RouteForecast(
+            self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
+        )
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
-        """Return the central interval that holds the measured energy with probability ``level``, Wh."""
+        """Return the central interval of the measured energy with probability ``level``, Wh."""
         half = float(ndtri(0.5 + level / 2)) * self.std_wh
         return self.mean_wh - half, self.mean_wh + half
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChargeForecast:
-    """What the charge will do along a route, by simulated trips; percent of the usable battery.
+    """Distribution of the charge along a route over simulated trips, % of the usable battery.
 
-    arrival_percent: mean, and arrival_interval_percent the central 90 % of the trips.  arrives_above_reserve and
-    never_below_reserve: shares of the trips, in [0, 1]; the second looks after every edge, not at the end alone.
-    band_percent: (k + 1, 2) the central 90 % of the trips at the start and after each edge.
+    Parameters
+    ----------
+    arrival_percent, arrival_interval_percent
+        Mean and central 90 % interval of the charge on arrival.
+    arrives_above_reserve
+        Share of the trips that end at the reserve or above, in [0, 1].
+    never_below_reserve
+        Share of the trips that are at the reserve or above after every edge, in [0, 1].
+    band_percent
+        (k + 1, 2) central 90 % interval at the start and after each edge.
     """
 
     arrival_percent: float
@@ -75,19 +90,17 @@ class ChargeForecast:
     band_percent: FloatArray
 
 
-def forecast(model: EnergyModel, arms: Arms, route: Route) -> RouteForecast:
-    """Forecast the energy of one trip along ``route`` from the joint posterior of its edges.
+def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
+    """Forecast the energy of one trip from the joint posterior of the arms that it passes.
 
-    Raises
-    ------
-    TypeError
-        If the model cannot give a joint posterior.
-    """
-    return forecast_passed(model, arms, arms.rows_of(route.rows))
-
-
-def forecast_passed(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
-    """Forecast the energy of one trip that passes arms, (k,) positions among ``arms`` in driving order.
+    Parameters
+    ----------
+    model
+        A model with a joint posterior.
+    arms
+        Arms that hold those of the trip.
+    passed
+        (k,) positions among ``arms``, in driving order.
 
     Raises
     ------
@@ -95,19 +108,43 @@ def forecast_passed(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteFo
         If the model cannot give a joint posterior.
     """
     if not isinstance(model, HasJoint):
-        raise TypeError(f"{type(model).__name__} has no joint posterior, which an interval of a route needs")
+        raise TypeError(
+            f"{type(model).__name__} has no joint posterior, which an interval of a route needs"
+        )
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
-    covariance = model.covariance(driven)[np.ix_(place, place)] + noise_covariance(model, arms, passed)
+    covariance = model.covariance(driven)[np.ix_(place, place)] + noise_covariance(
+        model, arms, passed
+    )
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
 
 
+def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, float]:
+    """Return mean and standard deviation of the energy that one trip measures, Wh.
+
+    The deviation holds belief and noise; it is NaN if the model has no joint posterior.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, passed
+        As in `forecast`.
+    """
+    if isinstance(model, HasJoint):
+        energy = forecast(model, arms, passed)
+        return energy.mean_wh, energy.std_wh
+    distinct, place = np.unique(passed, return_inverse=True)
+    mean_wh = model.posterior(arms.take(distinct)).mean_wh[place]
+    return float(mean_wh.sum()), float("nan")
+
+
 def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
-    """Return the covariance of the noise of one trip that passes arms (k,), in driving order, (k, k) Wh²."""
+    """Return the covariance of the noise of one trip, (k, k) Wh²; parameters as in `forecast`."""
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
     covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
-    if isinstance(model, SharesNoise):
+    if isinstance(model, HasTripNoise):
         shared_wh = model.trip_noise(driven)[place]
         covariance += np.outer(shared_wh, shared_wh)
     return covariance
@@ -122,9 +159,9 @@ def forecast_charge(
     rng: np.random.Generator,
     n_trips: int = N_TRIPS,
 ) -> ChargeForecast:
-    """Simulate trips along a forecast route with a bounded battery: what it cannot hold is lost.
+    """Simulate trips along a forecast route with a battery that loses energy beyond its capacity.
 
-    A trip that falls below the reserve is followed to its end, so that the shares are told apart.
+    A trip that falls below the reserve is followed to its end, so that both shares are known.
 
     Parameters
     ----------
@@ -132,6 +169,8 @@ def forecast_charge(
         From `forecast`.
     capacity_wh, start_wh, reserve_wh
         Usable battery, charge at the start, and the charge never to fall below, Wh.
+    rng
+        Source of the simulated trips.
     n_trips
         Simulated trips; the shares have a standard error of at most ``0.5 / sqrt(n_trips)``.
     """

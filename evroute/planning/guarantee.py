@@ -1,11 +1,13 @@
 """Intervals of a route's expected energy with a guarantee, beside the Bayesian ones.
 
-Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732); the sum over a
-route is one more value of the unknown function, bounded over the confidence set as a whole (our extension). With
-probability ``1 - delta`` the intervals of all routes hold at all times of the run, if what is assumed is true: the
-expected energies differ from eq. 8 by a function of norm at most B, and the noise of every measurement is, given the
-past, sub-Gaussian with sigma times the model's noise deviation. A noise that all edges of a trip share, such as a
-wrong mass or wind, breaks that. What one trip measures differs from the expected energy by its noise besides.
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv
+2403.12732); the sum over a route is one more value of the unknown function, bounded over the
+confidence set as a whole (our extension). With probability ``1 - delta`` the intervals of all
+routes hold at all times of the run, if what is
+assumed is true: the expected energies differ from eq. 8 by a function of norm at most B, and the
+noise of every measurement is, given the past, sub-Gaussian with sigma times the model's noise
+deviation. A noise that all edges of a trip share, such as a wrong mass or wind, breaks that. What
+one trip measures differs from the expected energy by its noise besides.
 """
 
 from dataclasses import dataclass
@@ -34,8 +36,9 @@ from evroute.model.bounds.state import (
 class Guarantee:
     """Which bounds are wanted, and what they may take for granted.
 
-    B: at least the norm of what eq. 8 leaves out, in prior deviations; ``auto`` is the larger of 3 and 1.5 times the
-    least that fits, which guarantees nothing.  sigma: factor on the noise deviations.  delta: chance of failure.
+    B: at least the norm of what eq. 8 leaves out, in prior deviations; ``auto`` is the larger of 3
+    and 1.5 times the least that fits, which guarantees nothing.  sigma: factor on the noise
+    deviations.  delta: chance of failure.
 
     Raises
     ------
@@ -58,8 +61,10 @@ class Guarantee:
 class RouteGuarantee:
     """Bounds of the expected energy of a route.
 
-    low_wh, high_wh: of the sum, Wh.  sum_low_wh, sum_high_wh: sums of the ends of the edges, Wh; wider, but additive.
-    wanted: kind and assumptions.  norm: the B used.  b_min: the least norm that fits what was measured.
+    low_wh, high_wh: of the sum, Wh.  sum_low_wh, sum_high_wh: sums of the ends of the edges, Wh;
+    wider, but additive.
+    wanted: kind and assumptions.  norm: the B used.  b_min: the least norm that fits what was
+    measured.
     """
 
     low_wh: float
@@ -83,7 +88,9 @@ class RouteGuarantee:
         )
 
 
-def guarantee_passed(model: EnergyModel, arms: Arms, passed: IntArray, wanted: Guarantee) -> RouteGuarantee:
+def guarantee_arms(
+    model: EnergyModel, arms: Arms, passed: IntArray, wanted: Guarantee
+) -> RouteGuarantee:
     """Bound the expected energy of a route that passes arms, (k,) positions among ``arms`` in driving order.
 
     Raises

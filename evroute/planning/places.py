@@ -30,7 +30,8 @@ def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
 def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:
     """Return the edge rows of a named trip, or of two or more places given as text, in driving order.
 
-    A place on a two-way street is left, or arrived at, in the direction that makes the fastest trip.
+    A place on a two-way street is left, or arrived at, in the direction that makes the fastest
+    trip.
 
     Raises
     ------
@@ -48,7 +49,9 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     trips = load_trips(network.name)
     if trip not in trips:
         known = f"it has {', '.join(trips)}" if trips else "none ship for it"
-        raise UnknownNameError(f"network '{network.name}' has no trip '{trip}'; {known}; or give two places")
+        raise UnknownNameError(
+            f"network '{network.name}' has no trip '{trip}'; {known}; or give two places"
+        )
     return network.row_of[trips[trip].origin], network.row_of[trips[trip].destination]
 
 
@@ -70,7 +73,10 @@ def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[in
     for edges in places[1:]:
         reached = {edge: (best[edge], distances(edge)) for edge in best}
         best = {
-            edge: min((so_far + float(time_s[edge]), (*way, edge)) for (so_far, way), time_s in reached.values())
+            edge: min(
+                (so_far + float(time_s[edge]), (*way, edge))
+                for (so_far, way), time_s in reached.values()
+            )
             for edge in edges
         }
     time_s, way = min(best.values())

@@ -15,9 +15,12 @@ SMALL_WH = 100.0
 class PlannedRoute:
     """One route in a user's numbers.
 
-    route: network rows, and edges: their ids.  edge_wh: (k,) energy of each edge, as if no regeneration were lost.
-    energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to ``energy_wh``.
-    length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a battery.
+    route: network rows, and edges: their ids.  edge_wh: (k,) energy of each edge, as if no
+    regeneration were lost.
+    energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to
+    ``energy_wh``.
+    length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a
+    battery.
     energy_forecast, charge_forecast: with a belief, and with a belief and a battery.
     guarantee: bounds of the expected energy, with a belief and where wanted.
     """
@@ -47,8 +50,8 @@ class Plan:
     """The routes of one request: ``routes`` has ``energy``, ``time`` and ``distance``, and alternatives if wanted.
 
     origin, via, destination: ids of the edges to drive from, over and to.
-    battery: start charge, reserve and capacity, where they were given.  proof: how sure it is that no allowed route
-    takes less energy than ``routes["energy"]``, in words.
+    battery: start charge, reserve and capacity, where they were given.  proof: how sure it is that
+    no allowed route takes less energy than ``routes["energy"]``, in words.
     """
 
     network: str
@@ -74,7 +77,11 @@ class Plan:
         if saved_wh < 0:
             return f"{price} costs {energy_text(-saved_wh)} more"
         # a share of nearly nothing, or of what the fastest regains, would say nothing
-        share = f" ({saved_wh / fastest.energy_wh:.1%})" if fastest.energy_wh > max(saved_wh, SMALL_WH) else ""
+        share = (
+            f" ({saved_wh / fastest.energy_wh:.1%})"
+            if fastest.energy_wh > max(saved_wh, SMALL_WH)
+            else ""
+        )
         return f"{price} saves {energy_text(saved_wh)}{share}"
 
 

@@ -16,8 +16,9 @@ _ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 def rectified_mean(mean: FloatArray, std: FloatArray) -> FloatArray:
     """Return ``E[max(0, N(mean, std²))]`` elementwise: ``std (phi(z) + z Phi(z))`` with ``z = mean / std``.
 
-    Below 0 the two terms cancel, to nothing or less in the far tail, where the order of tiny weights decides a route:
-    there it is ``std phi(z) (1 + z Phi(z) / phi(z))`` with the ratio from ``erfcx``. It underflows to 0 below -38.
+    Below 0 the two terms cancel, to nothing or less in the far tail, where the order of tiny
+    weights decides a route: there it is ``std phi(z) (1 + z Phi(z) / phi(z))`` with the ratio from
+    ``erfcx``. It underflows to 0 below -38.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """The search: one Dijkstra on the line graph, fresh weights on a fixed structure.
 
-The weight of a turn is what it costs to take it and drive the edge it enters; the origin edge's own cost is added at
-the start. scipy's Dijkstra walks zeros that are stored in the matrix, which is why the structure is made once and
-only its data are replaced; it merely warns of negative weights, which is why they are refused here.
+The weight of a turn is what it costs to take it and drive the edge it enters; the origin edge's own
+cost is added at the start. scipy's Dijkstra walks zeros that are stored in the matrix, which is why
+the structure is made once and only its data are replaced; it merely warns of negative weights,
+which is why they are refused here.
 """
 
 from copy import copy
@@ -39,16 +40,22 @@ class Search:
         NoRouteError
             If no way over open edges leads from origin to destination.
         """
-        return self.route_by_turns(self.line_graph.turn_costs(weights), float(weights[origin]), origin, destination)
+        return self.route_by_turns(
+            self.line_graph.turn_costs(weights), float(weights[origin]), origin, destination
+        )
 
-    def route_by_turns(self, turn_weights: FloatArray, origin_weight: float, origin: int, destination: int) -> Route:
+    def route_by_turns(
+        self, turn_weights: FloatArray, origin_weight: float, origin: int, destination: int
+    ) -> Route:
         """Return the cheapest route when turn i and the edge it enters cost ``turn_weights[i]`` (m,).
 
         Raises as `route` does.
         """
         cost, predecessor = self._from(turn_weights, origin_weight, origin)
         if not np.isfinite(cost[destination]):
-            raise NoRouteError(f"no open way leads from edge row {origin} to edge row {destination}")
+            raise NoRouteError(
+                f"no open way leads from edge row {origin} to edge row {destination}"
+            )
         edges = [destination]
         while edges[-1] != origin:
             edges.append(int(predecessor[edges[-1]]))
@@ -64,7 +71,9 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        return self._from(self.line_graph.turn_costs(weights), float(weights[origin]), origin, limit)[0]
+        return self._from(
+            self.line_graph.turn_costs(weights), float(weights[origin]), origin, limit
+        )[0]
 
     def rest(self, weights: FloatArray, destination: int, *, limit: float = np.inf) -> FloatArray:
         """Return the (n,) least cost of what follows each edge up to the end of ``destination``; 0 at that edge.
@@ -79,7 +88,9 @@ class Search:
         # walking a turn backwards costs the edge that it enters when driven
         turn_weights = weights[self._reversed.source]
         _check(turn_weights.min(initial=np.inf))
-        cost: FloatArray = dijkstra(_filled(self._arcs_back, turn_weights), indices=destination, limit=limit)
+        cost: FloatArray = dijkstra(
+            _filled(self._arcs_back, turn_weights), indices=destination, limit=limit
+        )
         return cost
 
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
@@ -93,9 +104,13 @@ class Search:
             If a weight is negative or NaN.
         """
         arcs = self._arcs if forwards else self._arcs_back
-        turn_weights = self.line_graph.turn_costs(weights) if forwards else weights[self._reversed.source]
+        turn_weights = (
+            self.line_graph.turn_costs(weights) if forwards else weights[self._reversed.source]
+        )
         _check(turn_weights.min(initial=np.inf))
-        parent: IntArray = dijkstra(_filled(arcs, turn_weights), indices=roots, return_predecessors=True)[1]
+        parent: IntArray = dijkstra(
+            _filled(arcs, turn_weights), indices=roots, return_predecessors=True
+        )[1]
         return parent
 
     def two_sided(self, weights: FloatArray) -> "TwoSided":
@@ -124,7 +139,9 @@ class Search:
 
 def _structure(line_graph: LineGraph) -> csr_matrix:
     n = line_graph.n_edges
-    return csr_matrix((np.ones(len(line_graph.indices)), line_graph.indices, line_graph.indptr), shape=(n, n))
+    return csr_matrix(
+        (np.ones(len(line_graph.indices)), line_graph.indices, line_graph.indptr), shape=(n, n)
+    )
 
 
 def _filled(arcs: csr_matrix, data: FloatArray) -> csr_matrix:

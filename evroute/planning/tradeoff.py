@@ -1,11 +1,12 @@
 """Least energy among the routes that are fast enough: a constrained shortest path, answered exactly.
 
-First the hull: ``energy + lambda * time`` stays non-negative under the potential, so each lambda is one ordinary
-search, and the Lagrangian dual closes in on the best lambda (LARAC; Jüttner, Szviatovszki, Mécs & Rajkó 2001). Its
-routes lie on the convex hull of (time, energy), and its dual value bounds from below what any fast-enough route
-costs. Where that leaves a gap, a label search closes it: labels of (cost, time) per edge, cut off by lower bounds of
-what remains, which two searches from the destination give. With a battery the label carries the charge instead, and
-the bounds still hold, since a bounded battery only ever costs more.
+First the hull: ``energy + lambda * time`` stays non-negative under the potential, so each lambda is
+one ordinary search, and the Lagrangian dual closes in on the best lambda (LARAC; Jüttner,
+Szviatovszki, Mécs & Rajkó 2001). Its routes lie on the convex hull of (time, energy), and its dual
+value bounds from below what any fast-enough route costs. Where that leaves a gap, a label search
+closes it: labels of (cost, time) per edge, cut off by lower bounds of what remains, which two
+searches from the destination give. With a battery the label carries the charge instead, and the
+bounds still hold, since a bounded battery only ever costs more.
 """
 
 import heapq
@@ -37,7 +38,12 @@ class Hull:
 
 
 def hull(
-    search: Search, weights: FloatArray, time_s: FloatArray, limit_s: float, origin: int, destination: int
+    search: Search,
+    weights: FloatArray,
+    time_s: FloatArray,
+    limit_s: float,
+    origin: int,
+    destination: int,
 ) -> Hull:
     """Search the convex hull for the cheapest route that takes at most ``limit_s``.
 
@@ -77,10 +83,13 @@ def hull(
             cheap_wh, cheap_s = route_wh, route_s
 
 
-def supported(search: Search, weights: FloatArray, time_s: FloatArray, origin: int, destination: int) -> list[Route]:
+def supported(
+    search: Search, weights: FloatArray, time_s: FloatArray, origin: int, destination: int
+) -> list[Route]:
     """Return routes on the convex hull of (time, weight), from the fastest to the cheapest, at most ``MOST_ROUTES``.
 
-    Between two neighbours the hull is searched in the direction across their connection, the longest first.
+    Between two neighbours the hull is searched in the direction across their connection, the
+    longest first.
 
     Raises
     ------
@@ -150,10 +159,17 @@ class LabelSearch:
             Whether that is proven; else the effort ran out.
         """
         limits = limit_s + TOLERANCE_S, better_than_wh - TOLERANCE_WH
-        return self._walk(battery, energy_wh, time_s, limits, origin, destination, energy_first=True)
+        return self._walk(
+            battery, energy_wh, time_s, limits, origin, destination, energy_first=True
+        )
 
     def least_cost(
-        self, battery: Battery, energy_wh: FloatArray, cost: FloatArray, origin: int, destination: int
+        self,
+        battery: Battery,
+        energy_wh: FloatArray,
+        cost: FloatArray,
+        origin: int,
+        destination: int,
     ) -> tuple[Route | None, bool]:
         """Find the route of least ``cost`` (n,), time or length, that keeps the reserve; see `least_energy`."""
         limits = np.inf, np.inf
@@ -180,7 +196,9 @@ class LabelSearch:
         rest_wh = (self._search.rest(shifted, destination) + climb_wh).tolist()
         rest = self._search.rest(cost, destination).tolist()
         energy, costs = energy_wh.tolist(), cost.tolist()
-        capacity, reserve = (battery.capacity_wh, battery.reserve_wh) if battery else (np.inf, -np.inf)
+        capacity, reserve = (
+            (battery.capacity_wh, battery.reserve_wh) if battery else (np.inf, -np.inf)
+        )
         first = battery.start_wh if battery else 0.0
         best: dict[int, float] = {}
         labels: list[tuple[int, int]] = []  # edge, previous label

@@ -1,7 +1,8 @@
 """One search from both ends at once, compiled: the cheapest way between two edges that no other request shares.
 
-Dijkstra (1959) from the origin over turns and from the destination against them, the side with the cheaper front
-going on until no two fronts can meet more cheaply than the best meeting so far (Pohl, *Bi-directional search*, 1971).
+Dijkstra (1959) from the origin over turns and from the destination against them, the side with the
+cheaper front going on until no two fronts can meet more cheaply than the best meeting so far (Pohl,
+*Bi-directional search*, 1971).
 """
 
 import numpy as np
@@ -18,12 +19,14 @@ _WAYS = 4
 class TwoSided:
     """Cheapest routes on one line graph under fixed weights; not for several threads at once.
 
-    backward: the line graph reversed.  weights: (n,) cost of entering each edge, >= 0, +inf where it is closed.
+    backward: the line graph reversed.  weights: (n,) cost of entering each edge, >= 0, +inf where
+    it is closed.
     """
 
     def __init__(self, line_graph: LineGraph, backward: LineGraph, weights: FloatArray) -> None:
         n, m = line_graph.n_edges, len(line_graph.indices)
-        # row 0 from the origin, row 1 from the destination: walking a turn backwards costs the edge that it enters
+        # row 0 from the origin, row 1 from the destination: walking a turn backwards costs the edge
+        # that it enters
         self._arcs = (
             np.stack([line_graph.indptr, backward.indptr]),
             np.stack([line_graph.indices, backward.indices]),

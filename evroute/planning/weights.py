@@ -1,8 +1,9 @@
 """Weight rules: from an index (Wh, any sign) to the non-negative weights of the one Dijkstra.
 
-A rule takes the index u, the noise standard deviation and the potential p = m g dz of the available edges, (a,) Wh
-each, and returns their weights (a,). Along a route the potential telescopes, so rules that subtract it change no
-route's rank and need not discard regenerated energy (Sachenbacher et al. 2011).
+A rule takes the index u, the noise standard deviation and the potential p = m g dz of the available
+edges, (a,) Wh each, and returns their weights (a,). Along a route the potential telescopes, so
+rules that subtract it change no route's rank and need not discard regenerated energy (Sachenbacher
+et al. 2011).
 """
 
 from collections.abc import Callable
@@ -16,17 +17,23 @@ from evroute.planning.rectified import rectified_mean
 WeightRule = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-def potential(index_wh: FloatArray, noise_std_wh: FloatArray, potential_wh: FloatArray) -> FloatArray:
+def potential(
+    index_wh: FloatArray, noise_std_wh: FloatArray, potential_wh: FloatArray
+) -> FloatArray:
     """Return ``max(0, u - p)``: exact for known means, since eq. 8 never falls below the potential."""
     return np.maximum(index_wh - potential_wh, 0.0)
 
 
-def potential_rectified(index_wh: FloatArray, noise_std_wh: FloatArray, potential_wh: FloatArray) -> FloatArray:
+def potential_rectified(
+    index_wh: FloatArray, noise_std_wh: FloatArray, potential_wh: FloatArray
+) -> FloatArray:
     """Return ``E[max(0, N(u - p, noise²))]``: for learning; smooth where an index makes an edge seem free."""
     return rectified_mean(index_wh - potential_wh, noise_std_wh)
 
 
-def rectified(index_wh: FloatArray, noise_std_wh: FloatArray, potential_wh: FloatArray) -> FloatArray:
+def rectified(
+    index_wh: FloatArray, noise_std_wh: FloatArray, potential_wh: FloatArray
+) -> FloatArray:
     """Return ``E[max(0, N(u, noise²))]``: Sandberg et al., Algorithm 2, line 3."""
     return rectified_mean(index_wh, noise_std_wh)
 

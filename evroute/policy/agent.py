@@ -1,27 +1,34 @@
 """Agent: the two halves of Algorithm 1 that a live service calls, ask and tell.
 
-Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*,
-Algorithms 1 and 2. Weights are formed once, here, for every index; no index, model or search knows of the others.
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
+Process Bandits*, Algorithms 1 and 2. Weights are formed once, here, for every index; no index,
+model or search knows of the others.
 """
 
-import numpy as np
 from numpy.random import Generator
 
 from evroute.arms import Feedback, Round, Route
-from evroute.arrays import FloatArray
+from evroute.arrays import IntArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
-from evroute.planning.arm_space import ArmSpace, EdgeArms
-from evroute.planning.forecast import RouteForecast, forecast_passed
-from evroute.planning.search import Search
+from evroute.planning.arm_space import ArmSpace
+from evroute.planning.forecast import RouteForecast, forecast, predict
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
 
 
 class Agent:
-    """A learner that picks routes: a model, an index over it, and a search with its rule of weights.
+    """A learner that picks routes: a model, an index over it, and the rule of its search weights.
 
-    potential_wh: (n,) ``m g dz`` of every edge of the network, Wh.  space: what the arms of the model are; the edges
-    if none is given.
+    Parameters
+    ----------
+    model, index
+        Belief about the arms, and the index over it.
+    weight_rule
+        Rule that forms the weights of the search, one of `WEIGHT_RULES`.
+    space
+        The arms of the model.
+    rng
+        Source of the draws of the index.
 
     Raises
     ------
@@ -35,10 +42,8 @@ class Agent:
         model: EnergyModel,
         index: Index,
         weight_rule: WeightRule,
-        search: Search,
-        potential_wh: FloatArray,
+        space: ArmSpace,
         rng: Generator,
-        space: ArmSpace | None = None,
     ) -> None:
         if missing := lacking(type(model), index.needs):
             raise TypeError(
@@ -48,8 +53,7 @@ class Agent:
         self.model = model
         self.index = index
         self.weight_rule = weight_rule
-        self.search = search
-        self.space = space or EdgeArms(search, potential_wh)
+        self.space = space
         self.rng = rng
 
     def ask(self, request: Round) -> Route:
@@ -65,7 +69,7 @@ class Agent:
         return route
 
     def propose(self, request: Round) -> Route:
-        """Return the route that the learner wants; nothing is said yet of driving it.
+        """Return the route that the learner prefers, without announcing it.
 
         Raises
         ------
@@ -74,32 +78,32 @@ class Agent:
         """
         arms = self.space.arms(request)
         index_wh = self.index(request.t, arms, self.model, self.rng)
-        weights = self.weight_rule(index_wh, self.model.noise_std(arms), self.space.potential_wh(request))
+        weights = self.weight_rule(
+            index_wh, self.model.noise_std(arms), self.space.potential_wh(request)
+        )
         return self.space.route(weights, request)
 
     def announce(self, request: Round, route: Route) -> None:
-        """Tell a model that anticipates which arms are about to be measured."""
+        """Announce the arms of a route to a model that anticipates measurements."""
         if isinstance(self.model, Anticipates):
-            arms = self.space.arms(request)
-            self.model.anticipate(arms.take(self.space.passed(request, route)))
+            self.model.anticipate(self.space.arms(request).take(self._passed(request, route)))
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
-        """Return mean and standard deviation of what a route's energy would be measured to be, Wh.
+        """Return mean and standard deviation of the energy that a route measures, Wh.
 
-        The deviation holds belief and noise; NaN where the model does not know how the energies of edges go together.
+        The deviation holds belief and noise; it is NaN if the model has no joint posterior.
         """
-        if (energy := self.forecast(request, route)) is not None:
-            return energy.mean_wh, energy.std_wh
-        arms, passed = self.space.arms(request), self.space.passed(request, route)
-        distinct, place = np.unique(passed, return_inverse=True)
-        mean_wh = self.model.posterior(arms.take(distinct)).mean_wh[place]
-        return float(mean_wh.sum()), float("nan")
+        return predict(self.model, self.space.arms(request), self._passed(request, route))
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Forecast the energy of a route; nothing where the model does not know how those of edges go together."""
+        """Forecast the energy of a route; None if the model has no joint posterior."""
         if not isinstance(self.model, HasJoint):
             return None
-        return forecast_passed(self.model, self.space.arms(request), self.space.passed(request, route))
+        return forecast(self.model, self.space.arms(request), self._passed(request, route))
+
+    def _passed(self, request: Round, route: Route) -> IntArray:
+        """Return the positions (k,) of the arms of a route among those of its round."""
+        return self.space.arms(request).rows_of(self.space.arms_of_route(route))
 
     def tell(self, feedback: Feedback) -> None:
         """Learn from what a trip measured (Algorithm 1, line 6)."""
@@ -108,4 +112,6 @@ class Agent:
 
 def lacking(model: type, needs: type) -> list[str]:
     """List the methods of the protocol ``needs`` that a class of models does not have."""
-    return sorted(name for name in dir(needs) if not name.startswith("_") and not hasattr(model, name))
+    return sorted(
+        name for name in dir(needs) if not name.startswith("_") and not hasattr(model, name)
+    )

@@ -1,8 +1,9 @@
-"""What an agent asks of an index, and a confidence bound of its schedule.
+"""Protocols of an index and of the schedule of a confidence bound.
 
-An index says, before each trip, how costly every edge may be taken to be: Algorithm 2, line 2 of Sandberg, Åkerblom
-& Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process Bandits*. It asks the model for what it
-needs, and names that need, so that a pair that cannot work is refused before the first round.
+Before each trip an index gives the energy to plan with for every arm: Algorithm 2, line 2 of
+Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian Process
+Bandits*. It names the protocol that it needs of the model, so that an impossible pair is refused
+before the first round.
 """
 
 import math
@@ -16,64 +17,91 @@ from evroute.model.base import EnergyModel
 
 
 class Index(Protocol):
-    """Optimistic, sampled or plain energy of each arm."""
+    """Optimistic, sampled or mean energy of each arm."""
 
     @property
     def needs(self) -> type:
-        """The protocol that the model has to meet."""
+        """Protocol that the model must meet."""
         ...
 
     @property
     def beta(self) -> float:
-        """The confidence parameter of the last call; NaN for an index that has none."""
+        """Confidence parameter of the last call; NaN for an index without one."""
         ...
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return the index of each arm in round ``t`` (from 1): (a,) Wh, may be negative."""
+        """Return the index of each arm.
+
+        Parameters
+        ----------
+        t
+            Round, from 1.
+        arms
+            The a arms of the round.
+        model
+            A model that meets `needs`.
+        rng
+            Source of randomness.
+
+        Returns
+        -------
+        FloatArray
+            (a,) Wh, may be negative.
+        """
         ...
 
 
 @runtime_checkable
 class HasMultiplier(Protocol):
-    """An index that departs from the mean otherwise than by the root of a beta, and says how far."""
+    """An index whose distance from the mean is not the root of a beta."""
 
     @property
     def multiplier(self) -> float:
-        """How many of the model's posterior deviations, in the last call."""
+        """Distance from the mean in posterior deviations, in the last call."""
         ...
 
 
 @runtime_checkable
 class HasLeastNorm(Protocol):
-    """An index under a bound on the norm of the truth."""
+    """An index that assumes a bound on the norm of the true energies."""
 
     @property
     def b_min(self) -> float:
-        """The least norm of a function that fits what was measured, in the last call."""
+        """Least norm of a function that fits the measurements, in the last call."""
         ...
 
 
 def multiplier(index: Index) -> float:
-    """Return how many posterior deviations an index departs from the mean: what all indices can be compared by.
+    """Return the distance of an index from the mean in posterior deviations, to compare indices.
 
-    Of a sampled index it is the deviation of the draws; NaN where an index does not follow the model.
+    For a sampled index it is the deviation of the draws; NaN for an index that ignores the model.
     """
     return index.multiplier if isinstance(index, HasMultiplier) else math.sqrt(index.beta)
 
 
 def least_norm(index: Index) -> float:
-    """Return the least norm that fits what was measured; NaN for an index that does not ask."""
+    """Return the least norm that fits the measurements; NaN for an index without it."""
     return index.b_min if isinstance(index, HasLeastNorm) else math.nan
 
 
 class Schedule(Protocol):
-    """The confidence parameter over time."""
+    """The confidence parameter as a function of the round."""
 
     @property
     def needs(self) -> type:
-        """The protocol that the model has to meet."""
+        """Protocol that the model must meet."""
         ...
 
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
-        """Return ``beta_t``, finite and at least 0, for round ``t`` (from 1) with ``n_arms`` available."""
+        """Return ``beta_t``, finite and at least 0.
+
+        Parameters
+        ----------
+        t
+            Round, from 1.
+        n_arms
+            Number of available arms.
+        model
+            A model that meets `needs`.
+        """
         ...

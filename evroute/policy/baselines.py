@@ -1,4 +1,4 @@
-"""Baselines that every report shows beside the bandits: one never explores, the other never learns."""
+"""Baselines beside the bandits in every report: one never explores, the other never learns."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from evroute.model.base import EnergyModel
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """The posterior mean: what is believed, without regard to how sure that is."""
+    """The posterior mean, whatever its uncertainty."""
 
     needs: ClassVar[type] = EnergyModel
     beta: ClassVar[float] = math.nan
@@ -26,10 +26,10 @@ class Greedy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Random:
-    """Plausible routes at random: what an edge dissipates in eq. 8 is scaled by a uniform draw from [0, 2).
+    """Random plausible routes: the dissipated energy of eq. 8 times a uniform draw from [0, 2).
 
-    The climb is left alone, so that the routes are equally random on hilly networks under every search rule, and the
-    expected index is eq. 8 itself.
+    The energy of the climb stays as it is. So routes are equally random on hilly networks under
+    every search rule, and the expected index is eq. 8 itself.
     """
 
     potential_wh: FloatArray
@@ -38,7 +38,9 @@ class Random:
     beta: ClassVar[float] = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return a scaled eq. 8, (a,) Wh; what was measured plays no part."""
-        potential_wh = self.potential_wh[arms.edge]
-        index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (arms.prior_mean_wh - potential_wh)
+        """Return a randomly scaled eq. 8, (a,) Wh; measurements are ignored."""
+        potential_wh = self.potential_wh[arms.id]
+        index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (
+            arms.prior_mean_wh - potential_wh
+        )
         return index

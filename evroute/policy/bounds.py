@@ -1,9 +1,10 @@
-"""Indices from confidence sets: the lower end of CMM, DMM, AMM, AY or IGP on the residual energy of each arm.
+"""Indices from confidence sets: the lower CMM, DMM, AMM, AY or IGP bound of each arm's energy.
 
-Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732). With
-probability ``1 - delta`` the expected energies of all arms in all rounds lie within these bounds, if the truth minus
-the prior mean has norm at most B in the model's Hilbert space and the noise of each measurement is, given the past,
-sub-Gaussian with sigma times the model's noise deviation. A noise that is common to a whole trip is not.
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv
+2403.12732). With probability ``1 - delta`` the expected energies of all arms in all rounds lie
+within these bounds. Two assumptions are needed. The true energy minus the prior mean has norm at
+most B in the model's Hilbert space. The noise of each measurement, given the past, is sub-Gaussian
+with sigma times the model's noise deviation; noise that a whole trip shares violates this.
 """
 
 import logging
@@ -33,7 +34,9 @@ from evroute.model.bounds.state import (
 )
 
 SINGLE_SCALE = 0.1
-"""Of the guesses, where one alone is used: makes ``c ln det`` about ``B²`` after thousands of measurements."""
+"""Default ``c`` where one scale is used: ``c ln det`` is then near ``B²`` after thousands of
+measurements.
+"""
 
 OnEmpty = Literal["raise", "stop"]
 
@@ -42,18 +45,41 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class SetBound:
-    """Lower ends of one kind of bounds.
+    """Lower confidence bounds of one kind, as an index.
 
-    B: at least the norm of the residual, in prior deviations; ``auto`` is the largest of 3 and 1.5 times the least
-    that ever fitted, a rule of thumb without guarantee.  sigma: factor on the model's noise deviations.
-    delta: the chance that any bound fails.  c: scale of the guesses.
-    running: whether bounds of earlier rounds hold on, for arms whose contexts do not change.
-    on_empty: what to do when nothing of norm B fits: ``raise`` B to 1.5 times the least that does, the guarantee
-    being lost, or ``stop``.  refresh_every: rounds between computations; older bounds hold too.
-    eta: of IGP.  clip_prior: whether B alone bounds too.
+    Parameters
+    ----------
+    kind
+        Method of the bounds, see `model.bounds.state.KINDS`.
+    B
+        Upper bound on the norm of the residual, in prior deviations. ``auto`` takes the largest of
+        3 and 1.5 times the least norm that fits so far: a rule of thumb without guarantee.
+    sigma
+        Factor on the model's noise deviations.
+    delta
+        Probability that any bound fails, in (0, 1).
+    c
+        Scale of the guesses, a number or ``mixture``.
+    running
+        Intersect the bounds of all rounds so far; contexts of arms must not change then.
+    on_empty
+        If no function of norm B fits: ``raise`` sets B to 1.5 times the least norm that fits,
+        without guarantee; ``stop`` raises an error.
+    refresh_every
+        Rounds between computations; older bounds remain valid.
+    eta
+        Ridge strength of IGP minus 1.
+    clip_prior
+        Intersect the bounds with ``B`` prior deviations.
 
-    norm: the B used last.  b_min: the least that fitted.  multiplier: median over the arms of half the width, in
-    deviations of the model's posterior.
+    Attributes
+    ----------
+    norm
+        The B used last.
+    b_min
+        Least norm that fits the measurements.
+    multiplier
+        Median over the arms of half the interval's width, in posterior deviations.
     """
 
     kind: Kind
@@ -81,13 +107,16 @@ class SetBound:
         assume(self.norm, self.sigma, self.delta, self.c)
         if self.refresh_every < 1:
             raise ValueError(
-                f"refresh_every is {self.refresh_every}; there must be at least 1 round between computations"
+                f"refresh_every is {self.refresh_every}; there must be at least 1 round between "
+                "computations"
             )
         if not 0 < self.eta < math.inf:
-            raise ValueError(f"eta is {self.eta:g}; the ridge strength 1 + eta of IGP needs it positive")
+            raise ValueError(
+                f"eta is {self.eta:g}; the ridge strength 1 + eta of IGP needs it positive"
+            )
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return the lower ends, (a,) Wh."""
+        """Return the lower bounds, (a,) Wh."""
         interval = self.interval(t, arms, cast(HasSpectrum, model))
         std_wh = model.posterior(arms).std_wh
         self.multiplier = float(np.median((interval.high - interval.low) / (2.0 * std_wh)))
@@ -95,18 +124,39 @@ class SetBound:
         return index
 
     def interval(self, t: int, arms: Arms, model: HasSpectrum) -> Interval:
-        """Return both ends for the residual of each arm, (a,) Wh, in round ``t``.
+        """Return both bounds of the residual of each arm.
+
+        Parameters
+        ----------
+        t
+            Round, from 1.
+        arms
+            The a arms of the round.
+        model
+            Regression with a kernel.
+
+        Returns
+        -------
+        Interval
+            (a,) lower and upper bounds, Wh.
 
         Raises
         ------
         EmptySetError
-            If nothing of norm B fits and ``on_empty`` is ``stop``.
+            If no function of norm B fits and ``on_empty`` is ``stop``.
         """
         if self._set is None or (t - 1) % self.refresh_every == 0:
             self._set = self._fresh(model)
             self._count = model.n_measured()
         points = model.points(self._set.spectrum, arms)
-        interval = bounds(self._set, points, self.kind, count=self._count, eta=self.eta, clip_prior=self.clip_prior)
+        interval = bounds(
+            self._set,
+            points,
+            self.kind,
+            count=self._count,
+            eta=self.eta,
+            clip_prior=self.clip_prior,
+        )
         if not self.running:
             return interval
         if self._held is None:
@@ -124,7 +174,8 @@ class SetBound:
             if self.on_empty == "stop":
                 raise EmptySetError(self.norm, self.b_min)
             log.warning(
-                "nothing of norm B = %.3g fits, %.3g is the least that does: B is now %.3g, and guarantees nothing",
+                "nothing of norm B = %.3g fits, %.3g is the least that does: B is now %.3g, and "
+                "guarantees nothing",
                 self.norm,
                 self.b_min,
                 wanted,
@@ -136,35 +187,42 @@ class SetBound:
 
 
 class _Held:
-    """The best bounds of all rounds so far, by edge; infinite where an edge was never available."""
+    """Intersection of the bounds of all rounds, by arm; infinite for an arm never available."""
 
     def __init__(self, n_features: int) -> None:
         self.low, self.high = np.empty(0), np.empty(0)
         self.features = np.empty((0, n_features))
 
     def intersected(self, arms: Arms, interval: Interval) -> Interval:
-        """Take in the bounds of a round and return what all rounds say together.
+        """Intersect with the bounds of a round.
 
         Raises
         ------
         EvrouteError
-            If an arm is in another context than before.
+            If the context of an arm has changed.
         """
-        if missing := max(0, int(arms.edge[-1]) + 1 - len(self.low)):
+        if missing := max(0, int(arms.id[-1]) + 1 - len(self.low)):
             self.low = np.append(self.low, np.full(missing, -np.inf))
             self.high = np.append(self.high, np.full(missing, np.inf))
-            self.features = np.vstack([self.features, np.full((missing, self.features.shape[1]), np.nan)])
-        before = self.features[arms.edge]
+            self.features = np.vstack(
+                [self.features, np.full((missing, self.features.shape[1]), np.nan)]
+            )
+        before = self.features[arms.id]
         if np.any((before != arms.features) & ~np.isnan(before)):
-            raise EvrouteError("bounds of earlier rounds hold for the same contexts alone; leave 'running' out")
-        self.features[arms.edge] = arms.features
-        low = np.maximum(self.low[arms.edge], interval.low)
-        high = np.minimum(self.high[arms.edge], interval.high)
+            raise EvrouteError(
+                "bounds of earlier rounds hold for the same contexts alone; leave 'running' out"
+            )
+        self.features[arms.id] = arms.features
+        low = np.maximum(self.low[arms.id], interval.low)
+        high = np.minimum(self.high[arms.id], interval.high)
         if np.any(low > high):
-            log.warning("bounds of two rounds exclude each other: B or sigma is too small; the earlier ones are gone")
+            log.warning(
+                "bounds of two rounds exclude each other: B or sigma is too small; the earlier "
+                "ones are gone"
+            )
             self.low[:], self.high[:] = -np.inf, np.inf
             low, high = interval.low, interval.high
-        self.low[arms.edge], self.high[arms.edge] = low, high
+        self.low[arms.id], self.high[arms.id] = low, high
         return Interval(low, high, interval.alpha_low, interval.alpha_high)
 
 
@@ -177,7 +235,15 @@ def cmm_ucb(
     on_empty: OnEmpty = "raise",
     refresh_every: int = 1,
 ) -> SetBound:
-    """Return CMM-UCB: the extremes of each arm over the confidence set."""
+    """Return CMM-UCB: the extreme of each arm over the confidence set.
+
+    See `SetBound` for the parameters.
+
+    Parameters
+    ----------
+    B, sigma, delta, c, running, on_empty, refresh_every
+        Passed to `SetBound`.
+    """
     return SetBound("cmm", B, sigma, delta, c, running, on_empty, refresh_every)
 
 
@@ -191,8 +257,16 @@ def dmm_ucb(
     refresh_every: int = 1,
     clip_prior: bool = False,
 ) -> SetBound:
-    """Return DMM-UCB: the best ellipsoid of a grid for each arm."""
-    return SetBound("dmm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior)
+    """Return DMM-UCB: for each arm the tightest ellipsoid of a grid.
+
+    Parameters
+    ----------
+    B, sigma, delta, c, running, on_empty, refresh_every, clip_prior
+        Passed to `SetBound`.
+    """
+    return SetBound(
+        "dmm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior
+    )
 
 
 def amm_ucb(
@@ -205,8 +279,16 @@ def amm_ucb(
     refresh_every: int = 1,
     clip_prior: bool = False,
 ) -> SetBound:
-    """Return AMM-UCB: one ellipsoid for all arms, in closed form."""
-    return SetBound("amm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior)
+    """Return AMM-UCB: one ellipsoid for all arms, in closed form.
+
+    Parameters
+    ----------
+    B, sigma, delta, c, running, on_empty, refresh_every, clip_prior
+        Passed to `SetBound`.
+    """
+    return SetBound(
+        "amm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior
+    )
 
 
 def ay_gp_ucb(
@@ -218,8 +300,16 @@ def ay_gp_ucb(
     refresh_every: int = 1,
     clip_prior: bool = False,
 ) -> SetBound:
-    """Return AY-GP-UCB of Abbasi-Yadkori (2012) at ridge strength ``sigma² / c``."""
-    return SetBound("ay", B, sigma, delta, c, running, refresh_every=refresh_every, clip_prior=clip_prior)
+    """Return AY-GP-UCB of Abbasi-Yadkori (2012), ridge strength ``sigma² / c``.
+
+    Parameters
+    ----------
+    B, sigma, delta, c, running, refresh_every, clip_prior
+        Passed to `SetBound`.
+    """
+    return SetBound(
+        "ay", B, sigma, delta, c, running, refresh_every=refresh_every, clip_prior=clip_prior
+    )
 
 
 def igp_ucb(
@@ -231,7 +321,20 @@ def igp_ucb(
     refresh_every: int = 1,
     clip_prior: bool = False,
 ) -> SetBound:
-    """Return IGP-UCB of Chowdhury & Gopalan (2017) at ridge strength ``1 + eta``."""
+    """Return IGP-UCB of Chowdhury & Gopalan (2017), ridge strength ``1 + eta``.
+
+    Parameters
+    ----------
+    B, sigma, delta, eta, running, refresh_every, clip_prior
+        Passed to `SetBound`.
+    """
     return SetBound(
-        "igp", B, sigma, delta, running=running, refresh_every=refresh_every, eta=eta, clip_prior=clip_prior
+        "igp",
+        B,
+        sigma,
+        delta,
+        running=running,
+        refresh_every=refresh_every,
+        eta=eta,
+        clip_prior=clip_prior,
     )

@@ -1,4 +1,4 @@
-"""Confidence bounds: ``mean - sqrt(beta_t) * std``, low because energy is a cost (Algorithm 2, line 2).
+"""Lower confidence bounds of costs: ``mean - sqrt(beta_t) * std`` (Algorithm 2, line 2).
 
 UCB, BayesUCB and the greedy rule are this one index with different schedules.
 """
@@ -17,18 +17,18 @@ from evroute.policy.schedule import InverseTime, Scaled, TheoremBayesUCB, Theore
 
 @dataclass(slots=True)
 class ConfidenceBound:
-    """Optimism in the face of uncertainty; ``beta`` remembers the last value of the schedule."""
+    """Optimism in the face of uncertainty; ``beta`` is the last value of the schedule."""
 
     schedule: Schedule
     beta: float = field(default=math.nan, init=False)
 
     @property
     def needs(self) -> type:
-        """What the schedule needs."""
+        """Protocol that the schedule asks of the model."""
         return self.schedule.needs
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return the lower bounds, (a,) Wh."""
+        """Return the lower confidence bounds, (a,) Wh."""
         self.beta = self.schedule(t, len(arms), model)
         belief = model.posterior(arms)
         index: FloatArray = belief.mean_wh - math.sqrt(self.beta) * belief.std_wh
@@ -36,12 +36,25 @@ class ConfidenceBound:
 
 
 def ucb(beta_scale: float = 1.0) -> ConfidenceBound:
-    """Return GP-UCB (or BI-UCB) of Theorem 3.1, its beta scaled."""
+    """Return GP-UCB (or BI-UCB) of Theorem 3.1 with scaled beta."""
     return ConfidenceBound(Scaled(TheoremUCB(), beta_scale))
 
 
 def bayes_ucb(omega: float = 1.0, xi: float = 1.0, beta_scale: float = 1.0) -> ConfidenceBound:
-    """Return GP-BayesUCB of Theorem 3.1; the defaults are those of the paper's experiments (section 4.2)."""
+    """Return GP-BayesUCB of Theorem 3.1; the defaults are those of the paper's section 4.2.
+
+    Parameters
+    ----------
+    omega, xi
+        Exponents of the number of arms and of the round in the level, positive.
+    beta_scale
+        Factor on beta, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If an exponent is not positive.
+    """
     for name, value in (("omega", omega), ("xi", xi)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} is {value:g}; it must be positive")

@@ -1,9 +1,10 @@
-"""Adaptive conformal intervals of route totals: how wide they have to be is learned from how wrong they were.
+"""Adaptive conformal intervals of route energies: past errors set the width.
 
-Source: Gibbs & Candès, *Adaptive Conformal Inference Under Distribution Shift* (2021), eqs. 1-2. Scores are
-``|y - mu| / sd`` of the trips driven; the multiplier of a level is their quantile at ``1 - alpha_t``, and ``alpha_t``
-gives way after every trip: ``alpha_{t+1} = alpha_t + step (alpha - miss_t)``. The share of misses then tends to
-``alpha`` whatever the trips are, also where routes were chosen for looking cheap and the deviations are wrong.
+Source: Gibbs & Candès, *Adaptive Conformal Inference Under Distribution Shift* (2021), eqs. 1-2.
+The score of a trip is ``|y - mu| / sd``. The multiplier of a level is the quantile of past scores
+at ``1 - alpha_t``, and ``alpha_{t+1} = alpha_t + step (alpha - miss_t)``. The share of misses tends
+to ``alpha`` for any sequence of trips, also where routes were selected by their forecasts and the
+deviations are wrong.
 """
 
 from collections.abc import Mapping
@@ -18,13 +19,18 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 STEP = 0.02
 WINDOW = 100
 GAUSSIAN_SCORES: FloatArray = ndtri(0.5 + np.arange(1, 20) / 40)
-"""What is heard before the first trip: quantiles i/20 of a half-normal score, so that all levels begin right."""
+"""Scores before the first trip: quantiles i/20 of a half-normal, so that all levels start right."""
 
 
 class AdaptiveConformal:
-    """Multipliers of a predicted deviation that make central intervals of `LEVELS` hold as often as they say.
+    """Multipliers of a deviation with which central intervals of `LEVELS` keep coverage.
 
-    step: of ``alpha_t``, > 0.  window: so many scores, the newest, are looked at.
+    Parameters
+    ----------
+    step
+        Step of ``alpha_t``, positive.
+    window
+        Number of newest scores kept.
     """
 
     def __init__(self, step: float = STEP, window: int = WINDOW) -> None:
@@ -36,10 +42,10 @@ class AdaptiveConformal:
 
     @property
     def multipliers(self) -> FloatArray:
-        """(4,) how many predicted deviations the next interval of each level reaches from the mean.
+        """(4,) half-widths of the next intervals, in predicted deviations, by level.
 
-        Where no miss can be afforded, ``alpha_t <= 0``, it is twice the greatest score, in place of the paper's whole
-        line: scores that are bounded are covered after a few such trips.
+        Where ``alpha_t <= 0`` it is twice the largest score, instead of the paper's whole line:
+        bounded scores are covered after a few such trips.
         """
         within = np.quantile(self._scores, np.clip(1 - self._alpha, 0, 1), method="weibull")
         beyond = np.where(self._alpha >= 1, 0.0, within)
@@ -48,19 +54,29 @@ class AdaptiveConformal:
 
     @property
     def inflation(self) -> float:
-        """What to multiply a deviation by for the 90 % interval of a Gaussian to hold; 1 before any trip."""
+        """Factor on a deviation for the 90 % interval of a Gaussian to hold; 1 before any trip."""
         return float(self.multipliers[LEVELS.index(0.9)] / ndtri(0.95)) if self.trips else 1.0
 
     @property
     def trips_heard(self) -> int:
-        """How many trips the multipliers rest on, at most ``window``."""
+        """Number of trips behind the multipliers, at most ``window``."""
         return min(self.trips, self.window)
 
-    def hear(self, mean_wh: float, sd_wh: float, measured_wh: float, multipliers: FloatArray) -> None:
-        """Learn from a trip: what was predicted and what was measured of its total.
+    def update(
+        self, mean_wh: float, sd_wh: float, measured_wh: float, multipliers: FloatArray
+    ) -> None:
+        """Update the multipliers with the total energy of one trip.
 
-        sd_wh: a trip whose deviation is NaN or 0 has no interval, and says nothing.  multipliers: (4,) those in force
-        when it was planned.
+        Parameters
+        ----------
+        mean_wh
+            Predicted energy of the trip, Wh.
+        sd_wh
+            Predicted deviation, Wh; a trip with NaN or 0 is skipped.
+        measured_wh
+            Measured energy, Wh.
+        multipliers
+            (4,) multipliers that were in force when the trip was planned.
         """
         if not sd_wh > 0:
             return
@@ -71,9 +87,9 @@ class AdaptiveConformal:
         self.trips += 1
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs, as arrays."""
+        """Return the state as arrays, for `restore`."""
         return {"scores": self._scores, "alpha": self._alpha, "trips": np.array(self.trips)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up the state of another with the same step and window."""
+        """Restore the state of an object with the same step and window."""
         self._scores, self._alpha, self.trips = state["scores"], state["alpha"], int(state["trips"])

@@ -1,4 +1,7 @@
-"""Epsilon-greedy: the posterior mean, and now and then a random route instead (baseline of BBKB's experiments)."""
+"""Epsilon-greedy: the posterior mean, and a random route in a share of the rounds.
+
+A baseline of BBKB's experiments.
+"""
 
 import math
 
@@ -11,18 +14,23 @@ from evroute.policy.baselines import Random
 
 
 class EpsilonGreedy:
-    """Believe the mean, save with probability ``epsilon`` a round: then drive as `baselines.Random` does."""
+    """The posterior mean.
+
+    With probability ``epsilon`` in a round the index of `baselines.Random`.
+    """
 
     needs: type = EnergyModel
     beta: float = math.nan
 
     def __init__(self, potential_wh: FloatArray, *, epsilon: float = 0.1) -> None:
         if not 0 <= epsilon <= 1:
-            raise ValueError(f"epsilon is {epsilon:g}; the share of rounds driven at random is between 0 and 1")
+            raise ValueError(
+                f"epsilon is {epsilon:g}; the share of rounds driven at random is between 0 and 1"
+            )
         self._random = Random(potential_wh)
         self._epsilon = epsilon
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return posterior means or a random index, (a,) Wh."""
+        """Return the posterior means or a random index, (a,) Wh."""
         explore = rng.random() < self._epsilon
         return self._random(t, arms, model, rng) if explore else model.posterior(arms).mean_wh

@@ -1,6 +1,6 @@
-"""Fleet: several vehicles, each with an agent of its own; asks and tells as an agent does.
+"""Fleet: several vehicles with an agent each, behind the interface of one agent.
 
-What the agents have in common is what their models have (``model.shared``).
+Agents share a belief if their models do (``model.fleet_view``).
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from evroute.policy.guard import Guarded
 
 
 class Fleet:
-    """Agents by vehicle, as rounds and feedback name them; what it says of itself is of the vehicle asked last."""
+    """Agents by vehicle name; properties are those of the vehicle asked last."""
 
     def __init__(self, agents: Mapping[str, Agent | Guarded]) -> None:
         self.agents = dict(agents)
@@ -23,17 +23,17 @@ class Fleet:
 
     @property
     def model(self) -> EnergyModel:
-        """The model of the vehicle asked last."""
+        """Model of the vehicle asked last."""
         return self.agents[self._last].model
 
     @property
     def index(self) -> Index:
-        """The index of the vehicle asked last."""
+        """Index of the vehicle asked last."""
         return self.agents[self._last].index
 
     @property
     def space(self) -> ArmSpace:
-        """The arm space of the vehicle asked last."""
+        """Arm space of the vehicle asked last."""
         return self.agents[self._last].space
 
     def ask(self, request: Round) -> Route:
@@ -48,18 +48,18 @@ class Fleet:
         return self.agents[request.vehicle].ask(request)
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
-        """Return mean and deviation of a route's energy, Wh, as the agent of the vehicle does."""
+        """Return mean and standard deviation of a route's energy for its vehicle, Wh."""
         return self.agents[request.vehicle].predict(request, route)
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Forecast the energy of a route, as the agent of the vehicle does."""
+        """Forecast the energy of a route for its vehicle; None without a joint posterior."""
         return self.agents[request.vehicle].forecast(request, route)
 
     def tell(self, feedback: Feedback) -> None:
-        """Let the agent of the vehicle that drove learn."""
+        """Update the agent of the vehicle that drove."""
         self.agents[feedback.vehicle].tell(feedback)
 
     def diagnostics(self) -> dict[str, float]:
-        """Return those of the agent of the vehicle asked last, if it has any."""
+        """Return the diagnostics of the vehicle asked last; empty if it has none."""
         agent = self.agents[self._last]
         return agent.diagnostics() if isinstance(agent, Guarded) else {}

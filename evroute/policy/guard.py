@@ -1,15 +1,19 @@
-"""Guarded: a learner that may lose no more than a budget against always driving the eq. 8 route.
+"""Guarded: a learner with a bounded loss against always driving the eq. 8 route.
 
-In the spirit of conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni, Ghavamzadeh,
-Abbasi-Yadkori & Van Roy 2017), but on what trips *measured* where two routes differ (`policy.sections`), and not
-on the belief that it is to protect against: whole sections, in which errors of attribution between edges cancel. For
-every pair of ends, what its routes took beyond the eq. 8 route so far is its spending; a share of what eq. 8
-dissipates, trip by trip, is its income, half a trip's worth its start. It may drive its own route
+It follows conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni, Ghavamzadeh,
+Abbasi-Yadkori & Van Roy 2017). It judges by the measured energies of the sections in which two
+routes differ (`policy.sections`), not by the belief that it protects against. Errors of attribution
+between edges cancel over a whole section.
 
-- if that has been shown to take less than eq. 8: their anytime-valid confidence sequences (``model.mixture``) part;
-- else if what is left covers what the trip is expected to lose.
+Each pair of ends has an account. Its spending is the measured excess of its routes over the eq. 8
+route. Its income is a share of the energy that eq. 8 dissipates on each trip, and half a trip's
+worth at the start. The learner drives its own route if
 
-Otherwise the eq. 8 route is driven, and measured. Savings are income too: where learning pays, the guard steps back.
+- the route has been shown to take less energy: the anytime-valid confidence sequences of both
+  sections (``model.mixture``) are disjoint; or
+- the account covers the expected loss of the trip.
+
+Otherwise the eq. 8 route is driven and measured. Savings are income too.
 """
 
 import math
@@ -21,10 +25,9 @@ from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
 from evroute.model.mixture import Mixture, constant_interval
-from evroute.planning.arm_space import ArmSpace
+from evroute.planning.arm_space import ArmSpace, least_energy_route
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import RouteForecast
-from evroute.planning.search import Search
-from evroute.planning.weights import potential
 from evroute.policy.agent import Agent
 from evroute.policy.base import Index
 from evroute.policy.sections import Journal, Section, Totals, differing
@@ -41,10 +44,10 @@ GUESSES = (0.03, 0.1, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """One section of a route and the section of the eq. 8 route that it replaces.
+    """A section of a route and the section of the eq. 8 route that it replaces.
 
-    excess_wh: of the first over the second by eq. 8.  dissipated_wh, guess_wh: by the second, and the deviation that
-    its measured total is thought to have.
+    excess_wh: energy of the first minus the second by eq. 8, Wh.  dissipated_wh, guess_wh:
+    dissipated energy of the second, and the assumed deviation of its measured total, Wh.
     """
 
     own: Totals
@@ -54,8 +57,13 @@ class _Pair:
     guess_wh: float
 
     @classmethod
-    def by_eq8(cls, journal: Journal, own: Section, known: Section, dissipated_wh: FloatArray) -> "_Pair":
-        """Before anything is measured.  dissipated_wh: (n,) of every edge by eq. 8; climbs are the same for both."""
+    def by_eq8(
+        cls, journal: Journal, own: Section, known: Section, dissipated_wh: FloatArray
+    ) -> "_Pair":
+        """Return the pair before any measurement.
+
+        dissipated_wh: (n,) of every edge by eq. 8, Wh; the climb is the same for both sections.
+        """
         spent_wh = dissipated_wh[list(known)]
         total_wh = float(spent_wh.sum())
         return cls(
@@ -63,33 +71,37 @@ class _Pair:
             journal.totals(known),
             excess_wh=float(dissipated_wh[list(own)].sum()) - total_wh,
             dissipated_wh=total_wh,
-            guess_wh=math.hypot(TRIP_SHARE * total_wh, EDGE_SHARE * float(np.linalg.norm(spent_wh))),
+            guess_wh=math.hypot(
+                TRIP_SHARE * total_wh, EDGE_SHARE * float(np.linalg.norm(spent_wh))
+            ),
         )
 
     @property
     def sigma_wh(self) -> float:
-        """Deviation of one total: pooled within both sections, pulled to the guess."""
+        """Deviation of one total, Wh: pooled within both sections, shrunk to the assumed one."""
         free = max(self.own.count - 1, 0) + max(self.known.count - 1, 0)
         within = self.own.within_wh2 + self.known.within_wh2
         return math.sqrt((NOISE_TRIPS * self.guess_wh**2 + within) / (NOISE_TRIPS + free))
 
     @property
     def expected_wh(self) -> float:
-        """What driving the first takes beyond the second: as measured, as eq. 8 says before that."""
+        """Expected excess energy of the first section, Wh: measured, or by eq. 8 before that."""
         if not (self.own.count and self.known.count):
             return self.excess_wh
         return self.own.mean_wh - self.known.mean_wh
 
     @property
     def lost_wh(self) -> float:
-        """The same for past trips, against what the eq. 8 section may take at least (`CAUTION` standard errors).
+        """Excess of past trips, Wh, plus `CAUTION` standard errors of the eq. 8 section's mean.
 
-        So a mean that few drives tell of is no licence: the eq. 8 route is driven until it is known well enough.
+        Adding standard errors keeps a mean from few trips from passing.
         """
-        return self.expected_wh + (CAUTION * self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0)
+        return self.expected_wh + (
+            CAUTION * self.sigma_wh / math.sqrt(self.known.count) if self.known.count else 0.0
+        )
 
-    def most_wh(self, delta: float) -> float:
-        """Return what the first takes beyond the second at most, at all times at once but with chance `delta`."""
+    def excess_upper_bound_wh(self, delta: float) -> float:
+        """Anytime-valid upper bound (level 1 - delta) on the first section's excess, Wh."""
         centre_wh = self.known.mean_wh  # so that the guesses are of the size of differences
         mixture = Mixture((np.array(GUESSES) * self.dissipated_wh) ** 2)
         sigma_wh = self.sigma_wh
@@ -108,9 +120,9 @@ class _Pair:
 
 @dataclass(slots=True)
 class _Ends:
-    """What is known of the trips between two ends.
+    """The account of one pair of ends.
 
-    income_wh: the budget so far.  driven: how often each route was that is not the baseline.
+    income_wh: the budget so far, Wh.  driven: number of trips by route, other than the baseline.
     """
 
     baseline: Section = ()
@@ -120,10 +132,17 @@ class _Ends:
 
 
 class Guarded:
-    """An agent with a loss budget; asks and tells as an agent does.
+    """An agent with a loss budget, behind the interface of an agent.
 
-    search, potential_wh: over the edges, for the eq. 8 route.  share: of what the eq. 8 route dissipates that
-    learning may lose per trip in the long run.
+    Parameters
+    ----------
+    agent
+        The learner.
+    edges
+        Space of the edges, for the eq. 8 route.
+    share
+        Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0,
+        1).
 
     Raises
     ------
@@ -131,47 +150,49 @@ class Guarded:
         If the share is not in (0, 1).
     """
 
-    def __init__(
-        self, agent: Agent, *, search: Search, potential_wh: FloatArray, share: float = DEFAULT_SHARE
-    ) -> None:
+    def __init__(self, agent: Agent, edges: EdgeSpace, *, share: float = DEFAULT_SHARE) -> None:
         check_share(share)
         self.agent = agent
-        self.search = search
-        self.potential_wh = potential_wh
+        self.edges = edges
         self.share = share
         self._ends: dict[tuple[int, int, str], _Ends] = {}
         self._journals: dict[str, Journal] = {}
-        self._dissipated_wh = np.zeros(len(potential_wh))  # of every edge, as it was last available
+        self._dissipated_wh = np.zeros(edges.size)  # of every edge, as it was last available
         self._free = math.nan
         self._left_wh = math.nan
 
     @property
     def model(self) -> EnergyModel:
-        """The model of the agent."""
+        """Model of the agent."""
         return self.agent.model
 
     @property
     def index(self) -> Index:
-        """The index of the agent."""
+        """Index of the agent."""
         return self.agent.index
 
     @property
     def space(self) -> ArmSpace:
-        """The arm space of the agent."""
+        """Arm space of the agent."""
         return self.agent.space
 
     def ask(self, request: Round) -> Route:
-        """Choose the learner's route, or that of eq. 8 where the budget does not cover it.
+        """Choose the learner's route, or the eq.
+
+        8 route if the budget does not cover the learner's.
 
         Raises
         ------
         NoRouteError
             If no legal way over the available edges leads to the destination.
         """
-        edge = request.arms.edge
-        self._dissipated_wh[edge] = request.arms.prior_mean_wh - self.potential_wh[edge]
-        wanted, baseline = self.agent.propose(request), self._eq8(request)
-        ends = self._ends.setdefault((request.origin, request.destination, request.vehicle), _Ends())
+        eq8_wh = request.arms.prior_mean_wh
+        self._dissipated_wh[request.arms.id] = eq8_wh - self.edges.potential_wh(request)
+        wanted = self.agent.propose(request)
+        baseline = least_energy_route(self.edges, eq8_wh, request)
+        ends = self._ends.setdefault(
+            (request.origin, request.destination, request.vehicle), _Ends()
+        )
         if baseline.edges != ends.baseline:
             ends.baseline, ends.pairs = baseline.edges, {}
         dissipated_wh = float(self._dissipated_wh[baseline.rows].sum())
@@ -190,30 +211,30 @@ class Guarded:
         return route
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
-        """Return what the agent predicts."""
+        """Return the agent's mean and standard deviation of a route's energy, Wh."""
         return self.agent.predict(request, route)
 
     def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Return what the agent forecasts."""
+        """Return the agent's forecast of a route."""
         return self.agent.forecast(request, route)
 
     def tell(self, feedback: Feedback) -> None:
-        """Learn from what a trip measured, and keep it."""
-        route = tuple(feedback.edge.tolist())
+        """Update the accounts and the agent with the measurements of a trip."""
+        route = tuple(feedback.id.tolist())
         ends = self._ends.setdefault((route[0], route[-1], feedback.vehicle), _Ends())
         ends.driven[route] = ends.driven.get(route, 0) + 1
         self._journal(feedback.vehicle).add(route, feedback.energy_wh)
         self.agent.tell(feedback)
 
     def diagnostics(self) -> dict[str, float]:
-        """Return whether the learner had its way in the last round, and what was left of the budget, Wh."""
+        """Return whether the last round drove the learner's route, and the budget left, Wh."""
         return {"guard_free": self._free, "guard_left_wh": self._left_wh}
 
     def _may(self, pairs: list[_Pair]) -> bool:
         if not all(pair.known.count for pair in pairs):  # nothing to compare with yet
             return False
         measured = all(pair.own.count for pair in pairs)
-        if measured and sum(pair.most_wh(DELTA / len(pairs)) for pair in pairs) < 0:
+        if measured and sum(pair.excess_upper_bound_wh(DELTA / len(pairs)) for pair in pairs) < 0:
             return True
         return self._left_wh >= max(0.0, sum(pair.expected_wh for pair in pairs))
 
@@ -229,16 +250,11 @@ class Guarded:
     def _journal(self, vehicle: str) -> Journal:
         return self._journals.setdefault(vehicle, Journal())
 
-    def _eq8(self, request: Round) -> Route:
-        edge = request.arms.edge
-        weights = np.full(len(self.potential_wh), np.inf)
-        weights[edge] = potential(request.arms.prior_mean_wh, np.zeros(len(edge)), self.potential_wh[edge])
-        return self.search.route(weights, request.origin, request.destination)
-
 
 def check_share(share: float) -> None:
     """Raise ValueError unless ``0 < share < 1``."""
     if not 0 < share < 1:
         raise ValueError(
-            f"guard is {share:g}; it is the share of the eq. 8 route's energy that learning may lose, between 0 and 1"
+            f"guard is {share:g}; it is the share of the eq. 8 route's energy that learning may "
+            "lose, between 0 and 1"
         )

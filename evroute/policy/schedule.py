@@ -1,9 +1,10 @@
 """Schedules of the confidence parameter ``beta_t`` in ``mean - sqrt(beta_t) * std``.
 
-Sandberg et al., Theorem 3.1 and Algorithm 2. ``|A|`` is the number of arms available in the round: the proof sums
-the chance of a broken bound over those alone. BayesUCB is a schedule too: its quantile of level ``eta`` is the bound
-with ``sqrt(beta) = Phi^-1(1 - eta)``, computed as ``-Phi^-1(eta)``, since ``erfinv(1 - 2 eta)`` loses the digits of a
-small ``eta``. A level above one half, possible for one or two arms alone, is no optimism: beta is 0 there.
+Sandberg et al., Theorem 3.1 and Algorithm 2. ``|A|`` is the number of arms available in the round:
+the proof sums the failure probability over those alone. BayesUCB is a schedule too: its quantile of
+level ``eta`` is the bound with ``sqrt(beta) = Phi^-1(1 - eta)``, computed as ``-Phi^-1(eta)``,
+since ``erfinv(1 - 2 eta)`` loses the digits of a small ``eta``. A level above one half occurs with
+one or two arms only and would not be optimistic; beta is 0 there.
 """
 
 import math
@@ -29,7 +30,7 @@ class TheoremUCB:
 
 @dataclass(frozen=True, slots=True)
 class TheoremBayesUCB:
-    """The quantile of level ``eta_t = sqrt(2 pi)^omega / (2 |A|^omega t^xi)``: GP-BayesUCB, Theorem 3.1 (ii)."""
+    """Level ``eta_t = sqrt(2 pi)^omega / (2 |A|^omega t^xi)``: GP-BayesUCB, Theorem 3.1 (ii)."""
 
     omega: float
     xi: float
@@ -44,10 +45,10 @@ class TheoremBayesUCB:
 
 @dataclass(frozen=True, slots=True)
 class InverseTime:
-    """The quantile of level ``1 / t``: BayesUCB as Algorithm 2, line 2 prints it.
+    """The quantile of level ``1 / t``: BayesUCB as printed in Algorithm 2, line 2.
 
-    Level 1 of the first round is an infinite index on every edge and ranks no route; we take the mean there, as the
-    level one half of the second round does.
+    Level 1 of the first round would be an infinite index on every edge. The mean is used there, as
+    level one half of the second round gives it.
     """
 
     needs: ClassVar[type] = EnergyModel
@@ -59,7 +60,7 @@ class InverseTime:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """Another schedule times a constant: ``factor * beta_t`` (Sandberg et al., section 4.2, Fig. 3)."""
+    """A schedule times a constant: ``factor * beta_t`` (Sandberg et al., section 4.2, Fig. 3)."""
 
     schedule: Schedule
     factor: float
@@ -70,7 +71,7 @@ class Scaled:
 
     @property
     def needs(self) -> type:
-        """What the scaled schedule needs."""
+        """Protocol that the scaled schedule asks of the model."""
         return self.schedule.needs
 
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:

@@ -1,8 +1,9 @@
-"""What trips measured on the sections in which two routes differ, however else those trips went.
+"""Measured energies of the sections in which two routes differ.
 
-Routes between the same ends share most of their edges. What they share only adds noise to the difference of their
-totals, so it is left out; a few shared edges stay at both ends of each section: the energy of an edge depends on
-how it was entered and attribution between neighbouring edges errs.
+Routes between the same ends share most of their edges. The shared edges only add noise to the
+difference of two totals, so they are left out. A few shared edges stay at both ends of each
+section: the energy of an edge depends on how it is entered, and attribution between neighbouring
+edges errs.
 """
 
 import math
@@ -14,7 +15,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 
 Section = tuple[int, ...]
-"""Edges in driving order."""
+"""Edge rows in driving order."""
 
 MARGIN = 2
 
@@ -29,29 +30,31 @@ class Totals:
 
     @property
     def mean_wh(self) -> float:
-        """NaN before the first."""
+        """Mean of the totals, Wh; NaN before the first."""
         return self.total_wh / self.count if self.count else math.nan
 
     @property
     def within_wh2(self) -> float:
-        """Sum of squared deviations from the mean."""
+        """Sum of squared deviations from the mean, Wh²."""
         return max(self.squares_wh2 - self.count * self.mean_wh**2, 0.0) if self.count else 0.0
 
     def add(self, energy_wh: float) -> None:
-        """Add one trip's total."""
+        """Add the total of one trip, Wh."""
         self.count += 1
         self.total_wh += energy_wh
         self.squares_wh2 += energy_wh**2
 
 
 def differing(route: Section, baseline: Section) -> list[tuple[Section, Section]]:
-    """Return the sections in which two routes between the same edges differ, with their common surroundings.
+    """Return the sections in which two routes between the same edges differ.
 
-    Each pair starts and ends with the same edges, `MARGIN` of them where there are so many; sections that would
-    overlap are one. No pair if the routes are the same.
+    Each pair starts and ends with the same edges, `MARGIN` of them if available. Overlapping
+    sections are joined. The list is empty if the routes are equal.
     """
     pieces: list[list[int]] = []
-    for kind, i, i_end, j, j_end in SequenceMatcher(None, route, baseline, autojunk=False).get_opcodes():
+    for kind, i, i_end, j, j_end in SequenceMatcher(
+        None, route, baseline, autojunk=False
+    ).get_opcodes():
         if kind == "equal":
             continue
         before, after = min(MARGIN, i, j), min(MARGIN, len(route) - i_end, len(baseline) - j_end)
@@ -63,21 +66,25 @@ def differing(route: Section, baseline: Section) -> list[tuple[Section, Section]
 
 
 class Journal:
-    """Totals of sections over all trips that drove them."""
+    """Totals of sections over all trips."""
 
     def __init__(self) -> None:
         self._trips: list[tuple[Section, dict[int, int], FloatArray]] = []
         self._totals: dict[Section, Totals] = {}
 
     def add(self, edges: Section, energy_wh: FloatArray) -> None:
-        """Add a trip: its edges in driving order, and (k,) what was measured on each, Wh."""
-        trip = (edges, {edge: i for i, edge in enumerate(edges)}, np.concatenate([[0.0], np.cumsum(energy_wh)]))
+        """Add a trip: edge rows in driving order, and the (k,) measured energies, Wh."""
+        trip = (
+            edges,
+            {edge: i for i, edge in enumerate(edges)},
+            np.concatenate([[0.0], np.cumsum(energy_wh)]),
+        )
         self._trips.append(trip)
         for section, totals in self._totals.items():
             _count(section, trip, totals)
 
     def totals(self, section: Section) -> Totals:
-        """Return what trips took on the section, among them those still to come."""
+        """Return the totals of a section; later trips update the same object."""
         if section not in self._totals:
             self._totals[section] = Totals()
             for trip in self._trips:
@@ -85,7 +92,9 @@ class Journal:
         return self._totals[section]
 
 
-def _count(section: Section, trip: tuple[Section, dict[int, int], FloatArray], totals: Totals) -> None:
+def _count(
+    section: Section, trip: tuple[Section, dict[int, int], FloatArray], totals: Totals
+) -> None:
     edges, position, sums = trip
     start = position.get(section[0])
     if start is not None and edges[start : start + len(section)] == section:

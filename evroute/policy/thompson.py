@@ -1,4 +1,7 @@
-"""Thompson sampling: the index is a draw from the posterior of the expected energies (Algorithm 2, line 2)."""
+"""Thompson sampling: the index is a draw from the posterior of the expected energies.
+
+Sandberg et al., Algorithm 2, line 2.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.model.base import DrawsAround, EnergyModel, HasJoint
+from evroute.model.base import EnergyModel, HasJoint, SupportsScaledSample
 
 DEFAULT_VARIANCE_SCALE = 0.5
 
@@ -26,21 +29,24 @@ class _Thompson:
 
     @property
     def multiplier(self) -> float:
-        """Deviation of the draws in posterior deviations."""
+        """Standard deviation of the draws, in posterior deviations."""
         return math.sqrt(self.variance_scale)
 
 
 @dataclass(frozen=True, slots=True)
 class IndependentThompson(_Thompson):
-    """A draw of each edge on its own, as the paper samples: N(mean, variance_scale * variance).
+    """An independent draw for each arm, as in the paper: N(mean, variance_scale * variance).
 
-    A variance scale of 1 is the paper's; less explores less.
+    Parameters
+    ----------
+    variance_scale
+        Factor on the posterior variance, positive. 1 is the paper's; less explores less.
     """
 
     needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
-        """Return one draw per arm, (a,) Wh."""
+        """Return one draw for each arm, (a,) Wh."""
         belief = model.posterior(arms)
         draw = rng.standard_normal(len(arms))
         draw *= belief.std_wh
@@ -51,13 +57,19 @@ class IndependentThompson(_Thompson):
 
 @dataclass(frozen=True, slots=True)
 class JointThompson(_Thompson):
-    """One draw of all edges together, their correlations kept; deviations from the mean shrink with the scale."""
+    """One joint draw of all arms, deviations from the mean scaled by sqrt(variance_scale).
+
+    Parameters
+    ----------
+    variance_scale
+        Factor on the posterior variance, positive.
+    """
 
     needs: ClassVar[type] = HasJoint
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one joint draw, (a,) Wh."""
-        if isinstance(model, DrawsAround):
+        if isinstance(model, SupportsScaledSample):
             return model.sample_around(arms, rng, self.multiplier)
         mean_wh = model.posterior(arms).mean_wh
         draw = cast(HasJoint, model).sample(arms, rng)

@@ -22,7 +22,9 @@ def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
     require("altair")
     import altair as alt
 
-    rounds = rounds.assign(cumulative_seconds=rounds.groupby(["method", "seed"])["seconds"].cumsum())
+    rounds = rounds.assign(
+        cumulative_seconds=rounds.groupby(["method", "seed"])["seconds"].cumsum()
+    )
     step = max(1, int(rounds["t"].max()) // N_POINTS)
     thinned = rounds[(rounds["t"] % step == 0) | (rounds["t"] == 1)]
     shown = [name for name in SHOWN if name in thinned and thinned[name].notna().any()]
@@ -47,11 +49,20 @@ def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
 def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return what each method had come to in the end, means over the repetitions and the standard error of regret."""
     last = rounds[rounds["t"] == rounds["t"].max()].groupby("method", sort=False)
-    whole = rounds.groupby(["method", "seed"], sort=False)["seconds"].sum().groupby("method", sort=False).mean()
+    whole = (
+        rounds.groupby(["method", "seed"], sort=False)["seconds"]
+        .sum()
+        .groupby("method", sort=False)
+        .mean()
+    )
     table = last[["cumulative_regret"]].mean().rename(columns={"cumulative_regret": "regret"})
     table["se"] = last["cumulative_regret"].sem()
     table["seconds"] = whole
-    for name, title in (("dictionary_size", "points"), ("redraws", "dictionaries"), ("batches", "batches")):
+    for name, title in (
+        ("dictionary_size", "points"),
+        ("redraws", "dictionaries"),
+        ("batches", "batches"),
+    ):
         if name in rounds:
             table[title] = last[name].mean()
     done: pd.DataFrame = table.reset_index()
@@ -64,11 +75,15 @@ def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":
     import altair as alt
 
     first = bands[bands["seed"] == bands["seed"].min()]
-    first = first.assign(low=first["mean"] - 3 * first["std"], high=first["mean"] + 3 * first["std"])
+    first = first.assign(
+        low=first["mean"] - 3 * first["std"], high=first["mean"] + 3 * first["std"]
+    )
     panels = []
     for n, group in first.groupby("evaluations"):
         base = alt.Chart(group, title=f"{n} evaluations").encode(x=alt.X("x:Q", title="x"))
-        band = base.mark_area(opacity=0.3).encode(y=alt.Y("low:Q", title="mean ± 3 deviations, truth"), y2="high:Q")
+        band = base.mark_area(opacity=0.3).encode(
+            y=alt.Y("low:Q", title="mean ± 3 deviations, truth"), y2="high:Q"
+        )
         lines = (
             base.mark_line().encode(y="mean:Q"),
             base.mark_line(strokeDash=[3, 3], color="black").encode(y="truth:Q"),

@@ -1,28 +1,25 @@
-"""What the methods of a run folder believe in the end, one run of each method on each network."""
+"""Beliefs at the end of a run folder, of one run of each method on each network."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import ValidationError
 
-from evroute.arms import Arms, Route
-from evroute.energy.prior import all_arms, fit
-from evroute.energy.vehicle import Vehicle
+from evroute.arms import Arms
+from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
+from evroute.learning.belief import load_belief
 from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
 from evroute.planning.forecast import forecast, noise_covariance
-from evroute.planning.guarantee import Guarantee, guarantee_passed
-from evroute.planning.turn_belief import TurnBelief
+from evroute.planning.guarantee import Guarantee, guarantee_arms
 from evroute.report.charts import method_styles
 from evroute.report.differences import coefficients_table, differences
 from evroute.report.results import read_route
-from evroute.simulation.belief import load_belief
-from evroute.simulation.runs import RunFolder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,15 +28,23 @@ SHOWN_ROADS = 5
 BAYES_95 = 1.96
 GUARANTEES: tuple[Kind, ...] = ("cmm", "amm")
 GUARANTEE_NORM = 10.0
-"""B of the intervals with a guarantee: it held every edge in worlds drawn from the prior (docs/figures/bounds.md)."""
+"""B of the intervals with a guarantee; it held in worlds drawn from the prior (figures/bounds.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """One run's belief.
+    """The belief of one run as tables.
 
-    roads: those that differ most from eq. 8.  coefficients, and intervals of the route driven last: where the model
-    has them.
+    Parameters
+    ----------
+    method, run
+        Label of the method, name of the run.
+    roads
+        The roads that differ most from eq. 8.
+    coefficients
+        Learned coefficients, if the model has some.
+    intervals
+        Intervals of the route driven last, if the model has a guarantee.
     """
 
     method: str
@@ -49,13 +54,8 @@ class Learned:
     intervals: "pd.DataFrame | None"
 
 
-def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any]) -> Iterator[Learned | str]:
-    """Yield what the first run of each method on each network has learned, or a sentence why that cannot be told."""
-    try:
-        vehicle = Vehicle(**manifest["vehicle"])
-    except (ValidationError, TypeError):
-        yield "Nothing of what was learned: manifest.json describes no vehicle."
-        return
+def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str]:
+    """Yield the belief of the first run of each method on each network, or why it is unreadable."""
     order = list(method_styles(rounds))
     for name, group in rounds.groupby("network", sort=False):
         try:
@@ -63,38 +63,56 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame", manifest: dict[str, Any])
         except EvrouteError as error:
             yield f"Nothing of what was learned on {name}: {error}."
             continue
-        arms = all_arms(network, fit(network, vehicle))
         first = group.drop_duplicates("method").set_index("method")["run"]
         for method in sorted(first.index, key=order.index):
             try:
-                model = load_belief(folder.path, first[method], network, vehicle)
+                belief = load_belief(folder.path, first[method], network=network)
             except EvrouteError as error:
                 yield f"Nothing of what {method} learned on {name}: {error}."
                 continue
-            roads = differences(model, arms, network).head(SHOWN_ROADS)
-            inside = model.model if isinstance(model, TurnBelief) else model
-            coefficients = coefficients_table(inside) if isinstance(inside, HasCoefficients) else None
+            model, edges = belief.model, belief.space.edges.reference
+            roads = differences(belief.edge_posterior, edges, network).head(SHOWN_ROADS)
+            coefficients = coefficients_table(model) if isinstance(model, HasCoefficients) else None
             intervals = None
             if isinstance(model, HasSpectrum) and isinstance(model, HasJoint):
                 last = group[group["run"] == first[method]].nlargest(1, "t").iloc[0]
-                route = read_route(folder, first[method], int(last["t"]))
-                intervals = route_intervals(model, arms, route, float(last["true_wh"]))
+                passed = belief.passed(read_route(folder, first[method], int(last["t"])))
+                intervals = route_intervals(model, *passed, float(last["true_wh"]))
             yield Learned(method, first[method], roads, coefficients, intervals)
 
 
-def route_intervals(model: EnergyModel, arms: Arms, route: Route, true_wh: float) -> "pd.DataFrame":
-    """Return intervals of the expected energy of a route: Bayesian, and with a guarantee, beside what is true, Wh."""
+def route_intervals(
+    model: EnergyModel, arms: Arms, passed: IntArray, true_wh: float
+) -> "pd.DataFrame":
+    """Return intervals of the expected energy of a route, Bayesian and with a guarantee, Wh.
+
+    Parameters
+    ----------
+    model
+        A regression with a kernel.
+    arms
+        Arms that hold those of the route.
+    passed
+        (k,) positions among ``arms``, in driving order.
+    true_wh
+        True expected energy of the route, Wh.
+    """
     import pandas as pd
 
-    energy = forecast(model, arms, route)
-    noise_wh2 = float(noise_covariance(model, arms, arms.rows_of(route.rows)).sum())
+    energy = forecast(model, arms, passed)
+    noise_wh2 = float(noise_covariance(model, arms, passed).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
-    rows = [("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)]
+    rows = [
+        ("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)
+    ]
     for kind in GUARANTEES:
         wanted = Guarantee(kind, B=GUARANTEE_NORM)
         try:
-            told = guarantee_passed(model, arms, arms.rows_of(route.rows), wanted)
-            needed = f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), no noise common to a trip"
+            told = guarantee_arms(model, arms, passed, wanted)
+            needed = (
+                f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), "
+                "no noise common to a trip"
+            )
             rows.append((f"{kind.upper()}, 95 %", needed, told.low_wh, told.high_wh))
         except EvrouteError as error:
             rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))

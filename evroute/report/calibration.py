@@ -1,7 +1,7 @@
 """How well a belief knew what trips would take: coverage, CRPS, and two pictures of both.
 
-Of routes that the policy chose, which are no fair sample of what it believes, and of random ones where a run was
-audited (``simulation.audit``). A method is judged on its trips after the first 50.
+Of routes that the policy chose, which are no fair sample of what it believes, and of random ones
+where a run was audited (``simulation.audit``). A method is judged on its trips after the first 50.
 """
 
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from evroute.arrays import FloatArray
 from evroute.policy.conformal import LEVELS
-from evroute.report.charts import method_styles
+from evroute.report.charts import LABEL_LIMIT, method_styles
 from evroute.report.extras import require
 from evroute.report.table import label_columns
 
@@ -28,8 +28,8 @@ _SHADES = {"chosen": "#0072b2", "random": "#d55e00"}
 def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> FloatArray:
     """Return the continuous ranked probability score of Gaussian forecasts, in the unit of the arguments.
 
-    Gneiting & Raftery, *Strictly Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 21, negated: less is
-    better.
+    Gneiting & Raftery, *Strictly Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 21,
+    negated: less is better.
     """
     z = (measured - mean) / sd
     density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
@@ -40,8 +40,9 @@ def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> Flo
 def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row per forecast with a deviation after the first 50 trips.
 
-    Columns of `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh, measured_wh, and half50_wh to
-    half95_wh of conformal intervals; those of random routes have the multipliers that the chosen ones called for.
+    Columns of `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh,
+    measured_wh, and half50_wh to half95_wh of conformal intervals; those of random routes have the
+    multipliers that the chosen ones called for.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip and kind of routes, over the seeds; no row where no trip counts.
 
-    Coverage in percent of trips, of Gaussian and of conformal intervals; CRPS in Wh, less is better.
+    Coverage in percent of trips, of Gaussian and of conformal intervals; CRPS in Wh, less is
+    better.
 
     Parameters
     ----------
@@ -87,10 +89,16 @@ def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
         off_wh = (group["measured_wh"] - group["mean_wh"]).abs()
         row: dict[str, object] = dict(zip(keys, names, strict=True)) | {"trips": float(len(group))}
         for level in LEVELS:
-            row[f"{level:.0%} Gaussian"] = 100 * float((off_wh <= ndtri(0.5 + level / 2) * group["sd_wh"]).mean())
+            row[f"{level:.0%} Gaussian"] = 100 * float(
+                (off_wh <= ndtri(0.5 + level / 2) * group["sd_wh"]).mean()
+            )
         for level in LEVELS:
-            row[f"{level:.0%} conformal"] = 100 * float((off_wh <= group[f"half{100 * level:.0f}_wh"]).mean())
-        crps = crps_gaussian(*(group[name].to_numpy() for name in ("mean_wh", "sd_wh", "measured_wh")))
+            row[f"{level:.0%} conformal"] = 100 * float(
+                (off_wh <= group[f"half{100 * level:.0f}_wh"]).mean()
+            )
+        crps = crps_gaussian(
+            *(group[name].to_numpy() for name in ("mean_wh", "sd_wh", "measured_wh"))
+        )
         rows.append(row | {"CRPS (Wh)": float(crps.mean())})
     table = pd.DataFrame(rows)
     return table.astype({"method": str}) if rows else table
@@ -109,7 +117,9 @@ def pit_histogram(told: "pd.DataFrame") -> "alt.FacetChart":
 
     pit = ndtr((told["measured_wh"] - told["mean_wh"]) / told["sd_wh"])
     rows = []
-    for (method, routes), group in told.assign(pit=pit).groupby(["method", "routes"], observed=True):
+    for (method, routes), group in told.assign(pit=pit).groupby(
+        ["method", "routes"], observed=True
+    ):
         counts, _ = np.histogram(group["pit"], N_BINS, (0.0, 1.0))
         rows += [
             {
@@ -122,7 +132,12 @@ def pit_histogram(told: "pd.DataFrame") -> "alt.FacetChart":
             for i, share in enumerate((counts / len(group)).round(6))
         ]
     base = alt.Chart().encode(
-        x=alt.X("from:Q", title="forecast probability of less energy", bin="binned", scale=alt.Scale(domain=[0, 1])),
+        x=alt.X(
+            "from:Q",
+            title="forecast probability of less energy",
+            bin="binned",
+            scale=alt.Scale(domain=[0, 1]),
+        ),
         x2="to:Q",
         color=routes_colour(),
     )
@@ -144,29 +159,39 @@ def reliability(told: "pd.DataFrame") -> "alt.FacetChart":
 
     rows = []
     off_wh = (told["measured_wh"] - told["mean_wh"]).abs()
-    for (method, routes), group in told.assign(off_wh=off_wh).groupby(["method", "routes"], observed=True):
+    for (method, routes), group in told.assign(off_wh=off_wh).groupby(
+        ["method", "routes"], observed=True
+    ):
         same = {"method": str(method), "routes": routes}
         scores = group["off_wh"] / group["sd_wh"]
         for level in NOMINAL:
             held = float((scores <= ndtri(0.5 + level / 2)).mean())
-            rows.append(same | {"level": float(level), "held": round(held, 6), "intervals": "Gaussian"})
+            rows.append(
+                same | {"level": float(level), "held": round(held, 6), "intervals": "Gaussian"}
+            )
         for level in LEVELS:
             held = float((group["off_wh"] <= group[f"half{100 * level:.0f}_wh"]).mean())
             rows.append(same | {"level": level, "held": round(held, 6), "intervals": "conformal"})
     base = alt.Chart().encode(
-        x=alt.X("level:Q", title="nominal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        x=alt.X(
+            "level:Q", title="nominal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
+        ),
         y=alt.Y("held:Q", title=None, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         color=routes_colour(),
     )
     line = base.transform_filter("datum.intervals == 'Gaussian'").mark_line()
-    points = base.transform_filter("datum.intervals == 'conformal'").mark_point(filled=True, size=50)
+    points = base.transform_filter("datum.intervals == 'conformal'").mark_point(
+        filled=True, size=50
+    )
     diagonal = (
         alt.Chart()
         .transform_filter("datum.intervals == 'Gaussian'")
         .mark_line(color="#555", strokeDash=[2, 2], strokeWidth=1)
         .encode(x="level:Q", y="level:Q")
     )
-    return _faceted(rows, [diagonal, line, points], "Intervals that held; lines Gaussian, points conformal")
+    return _faceted(
+        rows, [diagonal, line, points], "Intervals that held; lines Gaussian, points conformal"
+    )
 
 
 def routes_colour() -> "alt.Color":
@@ -177,13 +202,18 @@ def routes_colour() -> "alt.Color":
     return alt.Color("routes:N", scale=scale, legend=alt.Legend(title="routes", orient="top"))
 
 
-def _faceted(rows: list[dict[str, object]], layers: list["alt.Chart"], title: str) -> "alt.FacetChart":
+def _faceted(
+    rows: list[dict[str, object]], layers: list["alt.Chart"], title: str
+) -> "alt.FacetChart":
     import altair as alt
 
     chart: alt.FacetChart = (
         alt.layer(*layers, data=alt.Data(values=rows))
         .properties(width=260, height=180)
-        .facet(facet=alt.Facet("method:N", title=None), columns=3)
+        .facet(
+            facet=alt.Facet("method:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
+            columns=3,
+        )
         .properties(title=alt.Title(title, anchor="start", fontSize=14))
     )
     return chart

@@ -1,10 +1,10 @@
 """Figures over the rounds of simulations (altair): regret, savings and beta, each by one call.
 
-Every function takes the rounds of a run folder as a data frame (``results.read_rounds``; one row per run and round)
-and returns a chart; nothing is drawn to a screen. Curves are means over the seeds with a band of one standard error,
-one panel for each trip and search. A method looks the same in every figure: colour tells the index, dash the model,
-or the other way round where there are more models than dashes can tell (Okabe & Ito's colours, safe for colour-blind
-people).
+Every function takes the rounds of a run folder as a data frame (``results.read_rounds``; one row
+per run and round) and returns a chart; nothing is drawn to a screen. Curves are means over the
+seeds with a band of one standard error, one panel for each trip and search. A method looks the same
+in every figure: colour tells the index, dash the model, or the other way round where there are more
+models than dashes can tell (Okabe & Ito's colours, safe for colour-blind people).
 """
 
 from itertools import cycle
@@ -15,8 +15,8 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
+from evroute.methods.method import LABELS
 from evroute.report.extras import require
-from evroute.simulation.methods import LABELS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 AXES = {"world": "{}", "prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
 """What sets panels of one trip apart, as labels write it."""
+LABEL_LIMIT = 640
+"""Of names of panels, pixels; longer ones are cut."""
 N_POINTS = 100
 N_BLOCKS = 50
 N_BARS = 40
@@ -37,7 +39,17 @@ _COLOURS = {
     "ucb": "#d55e00",
     "random": "#666666",
 }
-_SPARE_COLOURS = ("#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733", "#88ccee", "#ddcc77")
+_SPARE_COLOURS = (
+    "#332288",
+    "#882255",
+    "#999933",
+    "#44aa99",
+    "#661100",
+    "#aa4499",
+    "#117733",
+    "#88ccee",
+    "#ddcc77",
+)
 _DASHES = {"exact": (1, 0), "independent": (5, 3)}
 _SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
 _ALL_COLOURS = (*_COLOURS.values(), *_SPARE_COLOURS)
@@ -49,13 +61,16 @@ _PANEL_WIDTH = {1: 640, 2: 400, 3: 280, 4: 215}  # by the number of columns, pix
 def cumulative_regret(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the cumulative regret over the rounds, kWh."""
     frame = _thinned(rounds)
-    return _panels(frame.assign(value=frame["cumulative_regret_wh"] / 1000), "Cumulative regret (kWh)")
+    return _panels(
+        frame.assign(value=frame["cumulative_regret_wh"] / 1000), "Cumulative regret (kWh)"
+    )
 
 
 def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the true expected energy of the route driven minus that of the eq. 8 route, Wh per trip.
 
-    Below zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the horizon.
+    Below zero the learner saves energy. Trips are averaged over blocks of about a fiftieth of the
+    horizon.
     """
     frame = rounds.assign(value=rounds["true_wh"] - rounds["eq8_wh"], t=_blocks(rounds))
     return _panels(frame, "Energy against the eq. 8 route (Wh per trip)", rule_at=0.0)
@@ -66,10 +81,14 @@ def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart
     frame = rounds.merge(timings[["run", "t", "ms"]], on=["run", "t"])
     frame = frame.assign(t=_blocks(frame))
     median = frame.groupby(["run", "t"])["ms"].median().rename("value").reset_index()
-    return _panels(frame.drop_duplicates(["run", "t"]).merge(median), "Time of a trip (ms)", log_scale=True)
+    return _panels(
+        frame.drop_duplicates(["run", "t"]).merge(median), "Time of a trip (ms)", log_scale=True
+    )
 
 
-def diagnostic(rounds: "pd.DataFrame", diagnostics: "pd.DataFrame", name: str, title: str) -> "alt.FacetChart":
+def diagnostic(
+    rounds: "pd.DataFrame", diagnostics: "pd.DataFrame", name: str, title: str
+) -> "alt.FacetChart":
     """Draw a number that some models tell of themselves (``results.read_diagnostics``) over the rounds."""
     told = diagnostics[["run", "t", name]].dropna()
     frame = _thinned(rounds.merge(told, on=["run", "t"]))
@@ -102,9 +121,13 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
     keys = ["panel", "method", "lengthscale"]
     of_seed = (
-        rounds.assign(panel=panel_labels(rounds.assign(lengthscale=1.0))).groupby([*keys, "seed"])["regret_wh"].sum()
+        rounds.assign(panel=panel_labels(rounds.assign(lengthscale=1.0)))
+        .groupby([*keys, "seed"])["regret_wh"]
+        .sum()
     )
-    final = (of_seed / 1000).groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
+    final = (
+        (of_seed / 1000).groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
+    )
     final = final.assign(low=final["mean"] - final["sem"], high=final["mean"] + final["sem"])
     styles = method_styles(rounds)
     colour = alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()])
@@ -116,15 +139,24 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
             axis=alt.Axis(values=sorted(final["lengthscale"].unique())),
             scale=alt.Scale(type="log", nice=False),
         ),
-        color=alt.Color("method:N", scale=colour, legend=alt.Legend(title=None, orient="top", symbolType="stroke")),
+        color=alt.Color(
+            "method:N",
+            scale=colour,
+            legend=alt.Legend(title=None, orient="top", symbolType="stroke"),
+        ),
     )
-    line = base.mark_line().encode(y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash))
+    line = base.mark_line().encode(
+        y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash)
+    )
     bars = base.mark_rule().encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     title = "Cumulative regret at the end (kWh), by lengthscale"
     chart: alt.FacetChart = (
         alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
         .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
-        .facet(facet=alt.Facet("panel:N", title=None), columns=2)
+        .facet(
+            facet=alt.Facet("panel:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
+            columns=2,
+        )
         .resolve_scale(y="independent")
         .properties(title=alt.Title(title, anchor="start", fontSize=14))
     )
@@ -181,18 +213,33 @@ def axes(rounds: "pd.DataFrame") -> list[str]:
 def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...]]]:
     """Return the colour and the dash of each method by its label, in the order of legends and tables.
 
-    An index with options beside the same index without them, and a model or index not listed here, get spare ones.
+    An index with options beside the same index without them, and a model or index not listed here,
+    get spare ones.
     """
-    methods = rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
+    methods = (
+        rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
+    )
     listed, models = list(_COLOURS), list(_DASHES)
     ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
     variants = [
-        ((index, method.removeprefix(f"{LABELS.get(model, model)}-{LABELS.get(index, index)}")), model, method)
+        (
+            (index, method.removeprefix(f"{LABELS.get(model, model)}-{LABELS.get(index, index)}")),
+            model,
+            method,
+        )
         for index, model, method in ordered
     ]
     if len({model for _, model, _ in variants}) > _MOST_DASHED:
-        colours = dict(zip(dict.fromkeys(model for _, model, _ in variants), cycle(_ALL_COLOURS), strict=False))
-        dashes = dict(zip(dict.fromkeys(variant for variant, _, _ in variants), cycle(_ALL_DASHES), strict=False))
+        colours = dict(
+            zip(dict.fromkeys(model for _, model, _ in variants), cycle(_ALL_COLOURS), strict=False)
+        )
+        dashes = dict(
+            zip(
+                dict.fromkeys(variant for variant, _, _ in variants),
+                cycle(_ALL_DASHES),
+                strict=False,
+            )
+        )
         return {method: (colours[model], dashes[variant]) for variant, model, method in variants}
     spare_colour, spare_dash = cycle(_SPARE_COLOURS), cycle(_SPARE_DASHES)
     colour_of: dict[tuple[str, str], str] = {}
@@ -200,7 +247,9 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     for variant, model, _ in variants:
         if variant not in colour_of:
             first = not any(known[0] == variant[0] for known in colour_of)
-            colour_of[variant] = _COLOURS[variant[0]] if first and variant[0] in _COLOURS else next(spare_colour)
+            colour_of[variant] = (
+                _COLOURS[variant[0]] if first and variant[0] in _COLOURS else next(spare_colour)
+            )
         if model not in dash_of:
             dash_of[model] = next(spare_dash)
     return {method: (colour_of[variant], dash_of[model]) for variant, model, method in variants}
@@ -235,7 +284,8 @@ def _panels(
     curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
     low = curve["mean"] - curve["sem"]
     curve = curve.assign(
-        low=low.clip(lower=0.5 * curve["mean"].min()) if log_scale else low, high=curve["mean"] + curve["sem"]
+        low=low.clip(lower=0.5 * curve["mean"].min()) if log_scale else low,
+        high=curve["mean"] + curve["sem"],
     ).drop(columns="sem")
 
     styles = method_styles(rounds)
@@ -243,30 +293,50 @@ def _panels(
     columns = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}.get(len(panels), 4)
     width = _PANEL_WIDTH[columns]
     legend = alt.Legend(
-        title=None, orient="top", columns=6, symbolType="stroke", symbolSize=500, symbolOpacity=1, labelLimit=240
+        title=None,
+        orient="top",
+        columns=6,
+        symbolType="stroke",
+        symbolSize=500,
+        symbolOpacity=1,
+        labelLimit=240,
     )
     base = alt.Chart().encode(
         x=alt.X(
-            "t:Q", title=None, axis=alt.Axis(tickMinStep=1, tickCount=5, grid=False), scale=alt.Scale(nice=False)
+            "t:Q",
+            title=None,
+            axis=alt.Axis(tickMinStep=1, tickCount=5, grid=False),
+            scale=alt.Scale(nice=False),
         ),
         color=alt.Color(
-            "method:N", scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]), legend=legend
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()]),
+            legend=legend,
         ),
     )
     scale = alt.Scale(type="log" if log_scale else "linear")
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q")
+    band = base.mark_area(opacity=0.15).encode(
+        y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
+    )
     line = base.mark_line(strokeWidth=1.8).encode(
         y=alt.Y("mean:Q", title=None, scale=scale),
         strokeDash=alt.StrokeDash(
-            "method:N", scale=alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
+            "method:N",
+            scale=alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()]),
         ),
-        tooltip=["method:N", alt.Tooltip("t:Q", title="trip"), alt.Tooltip("mean:Q", title=title, format=".4~g")],
+        tooltip=[
+            "method:N",
+            alt.Tooltip("t:Q", title="trip"),
+            alt.Tooltip("mean:Q", title=title, format=".4~g"),
+        ],
     )
     layers = [band, line]
     if rule_at is not None:
         once = alt.Chart().transform_aggregate(rows="count()", groupby=["panel"])
-        layers.insert(0, once.mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(rule_at)))
-    header = alt.Header(labelFontSize=12, labelPadding=4)
+        layers.insert(
+            0, once.mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(rule_at))
+        )
+    header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
     chart: alt.FacetChart = (
         alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
         .properties(width=width, height=round(0.62 * width))

@@ -1,7 +1,8 @@
 """Colours with a meaning: the three routes of a plan, and classes of a quantity with their legend.
 
-Colour-blind people tell them apart. The orange-brown series is ColorBrewer's YlOrBr with a blue for what lies below
-zero; visits take steps of viridis. Both darken as the quantity grows, so that they also survive a print in grey.
+Colour-blind people tell them apart. The orange-brown series is ColorBrewer's YlOrBr with a blue for
+what lies below zero; visits take steps of viridis. Both darken as the quantity grows, so that they
+also survive a print in grey.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,12 @@ ROUTE_COLOURS = {
     "distance": "#009e73",
     **dict(zip(_ALTERNATIVES, _BLUES, strict=True)),
 }
-ROUTE_DASHES = {"energy": (1, 0), "time": (6, 3), "distance": (2, 3), **dict.fromkeys(_ALTERNATIVES, (4, 2))}
+ROUTE_DASHES = {
+    "energy": (1, 0),
+    "time": (6, 3),
+    "distance": (2, 3),
+    **dict.fromkeys(_ALTERNATIVES, (4, 2)),
+}
 PART_COLOURS = {
     "climb": "#0072b2",
     "rolling": "#e69f00",
@@ -60,7 +66,8 @@ class Classes:
             '<span style="display:inline-block;width:22px;height:8px;background:{};margin-right:6px"></span>{}</span>'
         )
         entries = (
-            entry.format(colour, escape(label)) for colour, label in zip(self.colours, self.labels, strict=True)
+            entry.format(colour, escape(label))
+            for colour, label in zip(self.colours, self.labels, strict=True)
         )
         title = f'<b style="display:inline-block;min-width:10em">{escape(self.title)}</b>'
         return f"<div>{title} {' '.join(entries)}</div>"
@@ -85,7 +92,14 @@ def value_classes(title: str, values: FloatArray) -> Classes:
     if len(finite) and finite.min() < 0:
         step = _nice(float(np.quantile(np.abs(finite), 0.9)) / 2) if np.any(finite) else 1.0
         breaks: tuple[float, ...] = (-2 * step, -step, 0.0, step, 2 * step)
-        colours: tuple[str, ...] = ("#08306b", _BELOW_ZERO, "#9ecae1", _RISING[0], _RISING[2], _RISING[3])
+        colours: tuple[str, ...] = (
+            "#08306b",
+            _BELOW_ZERO,
+            "#9ecae1",
+            _RISING[0],
+            _RISING[2],
+            _RISING[3],
+        )
     else:
         low, high = np.quantile(finite, [0.05, 0.95]) if len(finite) else (0.0, 1.0)
         step = _nice(max(float(high - low), 1e-9) / 4)
@@ -102,9 +116,13 @@ def visit_classes(most: int) -> Classes:
     steps = np.unique(np.round(np.geomspace(1, max(most, 1), len(_VISITS) + 1)).astype(int))
     starts = [int(s) for s in (steps if len(steps) <= len(_VISITS) else steps[:-1])]
     ends = [*(s - 1 for s in starts[1:]), max(most, 1)]
-    labels = tuple(f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=True))
+    labels = tuple(
+        f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=True)
+    )
     colour = np.linspace(0, len(_VISITS) - 1, len(starts)).round().astype(int)
-    return Classes("times driven", tuple(map(float, starts[1:])), labels, tuple(_VISITS[k] for k in colour))
+    return Classes(
+        "times driven", tuple(map(float, starts[1:])), labels, tuple(_VISITS[k] for k in colour)
+    )
 
 
 def _nice(value: float) -> float:

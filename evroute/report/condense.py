@@ -18,16 +18,20 @@ MAX_MAPS = 4
 def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     """Return rounds that make at most 12 panels, and what was done for it.
 
-    Too many trips become one panel for each network, prior, search and so on; every world of every trip then counts
-    as a world of its own.  Panels that are still too many are left out, the first in alphabetical order kept.
+    Too many trips become one panel for each network, prior, search and so on; every world of every
+    trip then counts as a world of its own.  Panels that are still too many are left out, the first
+    in alphabetical order kept.
     """
     notes = []
     if (panels := panel_labels(rounds).nunique()) > MAX_PANELS and rounds["trip"].nunique() > 1:
         trips = rounds.groupby("network")["trip"].transform("nunique")
         rounds = rounds.assign(
-            seed=rounds.groupby(["trip", "seed"]).ngroup(), trip=trips.astype(str) + " trips together"
+            seed=rounds.groupby(["trip", "seed"]).ngroup(),
+            trip=trips.astype(str) + " trips together",
         )
-        notes.append(f"Curves are means over all trips and worlds together: {panels} panels would be too many.")
+        notes.append(
+            f"Curves are means over all trips and worlds together: {panels} panels would be too many."
+        )
     labels = panel_labels(rounds)
     if (panels := labels.nunique()) > MAX_PANELS:
         rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]

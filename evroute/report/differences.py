@@ -1,11 +1,10 @@
-"""What a belief says against physics: the roads that differ most from eq. 8, and the numbers that explain it."""
+"""Differences of a belief from physics: the roads that differ most, and learned coefficients."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evroute.arms import Arms
-from evroute.model.base import EnergyModel
+from evroute.arms import Arms, Belief
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.road_network import RoadNetwork
 
@@ -13,23 +12,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def differences(model: EnergyModel, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
-    """Return one row for each arm, the one that differs most from eq. 8 first.
+def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
+    """Return one row for each edge, the one that differs most from eq. 8 first.
 
-    Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of what is learned, z: difference
-    in sd, 0 where nothing was learned.
+    Parameters
+    ----------
+    belief
+        Posterior of the edges, (a,) Wh.
+    arms
+        The edges, with eq. 8 as their prior means.
+    network
+        Their network.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of the
+        learned energy, z (difference in sd, 0 where nothing was learned).
     """
     import pandas as pd
 
-    belief = model.posterior(arms)
     difference_wh = belief.mean_wh - arms.prior_mean_wh
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference_wh == 0, 0.0, difference_wh / belief.std_wh)
     order = np.argsort(-np.abs(difference_wh), kind="stable")
     table = pd.DataFrame(
         {
-            "edge": [network.edge_id[edge] for edge in arms.edge],
-            "street": [network.street[edge] for edge in arms.edge],
+            "edge": [network.edge_id[edge] for edge in arms.id],
+            "street": [network.street[edge] for edge in arms.id],
             "eq. 8 (Wh)": arms.prior_mean_wh,
             "learned (Wh)": belief.mean_wh,
             "difference (Wh)": difference_wh,
@@ -41,7 +51,7 @@ def differences(model: EnergyModel, arms: Arms, network: RoadNetwork) -> "pd.Dat
 
 
 def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":
-    """Return one row for each number that eq. 8 takes for granted: its deviation as learned, sd, and prior sd."""
+    """Return one row for each coefficient of physics: learned deviation, sd and prior sd."""
     import pandas as pd
 
     found = model.coefficients()

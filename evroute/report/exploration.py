@@ -8,6 +8,7 @@ import numpy as np
 
 from evroute.arrays import IntArray
 from evroute.network.road_network import RoadNetwork
+from evroute.report.charts import LABEL_LIMIT
 from evroute.report.colours import visit_classes
 from evroute.report.extras import require
 from evroute.report.lines import LonLat, thin_lines
@@ -22,12 +23,17 @@ _MARGIN = 0.05
 
 
 def visits_chart(
-    network: RoadNetwork, visits: Mapping[str, IntArray], title: str, *, around: IntArray | None = None
+    network: RoadNetwork,
+    visits: Mapping[str, IntArray],
+    title: str,
+    *,
+    around: IntArray | None = None,
 ) -> "alt.ConcatChart":
     """Draw one map for each title in ``visits``: edges coloured by how often they were driven, (n,) counts each.
 
-    All maps share their colours and show the surroundings of the edges driven in any of them, or of those that count
-    in ``around``, (n,), so that pictures of an ever longer time fit upon each other.
+    All maps share their colours and show the surroundings of the edges driven in any of them, or of
+    those that count in ``around``, (n,), so that pictures of an ever longer time fit upon each
+    other.
     """
     require("altair")
     import altair as alt
@@ -41,20 +47,33 @@ def visits_chart(
     colour = alt.Color(
         "properties.label:N",
         scale=alt.Scale(domain=list(classes.labels), range=list(classes.colours)),
-        legend=alt.Legend(title=classes.title, orient="bottom", symbolType="stroke", symbolStrokeWidth=4),
+        legend=alt.Legend(
+            title=classes.title, orient="bottom", symbolType="stroke", symbolStrokeWidth=4
+        ),
     )
     maps = []
     for name, counts in visits.items():
         driven = np.flatnonzero(counts)
         of_driven = classes.of(counts[driven].astype(float))
-        layers = {label: thin_lines(network, driven[of_driven == k]) for k, label in enumerate(classes.labels)}
-        routes = alt.Chart(_shapes(layers)).mark_geoshape(filled=False, strokeWidth=2).encode(stroke=colour)
+        layers = {
+            label: thin_lines(network, driven[of_driven == k])
+            for k, label in enumerate(classes.labels)
+        }
+        routes = (
+            alt.Chart(_shapes(layers))
+            .mark_geoshape(filled=False, strokeWidth=2)
+            .encode(stroke=colour)
+        )
         shape = {"width": _WIDTH, "height": round(_WIDTH * 0.8)}
-        maps.append(alt.layer(roads, routes).project("mercator").properties(**shape, title=alt.Title(name)))
+        maps.append(
+            alt.layer(roads, routes)
+            .project("mercator")
+            .properties(**shape, title=alt.Title(name, limit=_WIDTH))
+        )
     chart: alt.ConcatChart = (
         alt.concat(*maps, columns=min(_COLUMNS, len(maps)))
         .resolve_scale(stroke="shared")
-        .properties(title=alt.Title(title, anchor="start", fontSize=14))
+        .properties(title=alt.Title(title, anchor="start", fontSize=14, limit=LABEL_LIMIT))
         .configure_view(stroke="#ddd")
     )
     return chart
@@ -85,4 +104,6 @@ def _shapes(lines: Mapping[str, list[list[LonLat]]]) -> Any:
         if group
     ]
     collection = json.dumps({"type": "FeatureCollection", "features": features})
-    return alt.InlineData(values=collection, format=alt.DataFormat(type="json", property="features"))
+    return alt.InlineData(
+        values=collection, format=alt.DataFormat(type="json", property="features")
+    )

@@ -16,26 +16,38 @@ _GPX = "http://www.topografix.com/GPX/1/1"
 def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
     """Return a plan as a GeoJSON FeatureCollection.
 
-    Each route is one feature of ``kind`` "route" with what ``answers.document`` tells of it, and one of ``kind``
-    "edge" for every edge in driving order: edge (id), street, length_m, speed_mps, climb_m, energy_wh, wh_per_km, and
-    soc_percent at its end where the plan has a battery. Positions carry no height: RFC 7946 wants it above the
-    ellipsoid, which road data rarely tell.
+    Each route is one feature of ``kind`` "route" with what ``answers.document`` tells of it, and
+    one of ``kind`` "edge" for every edge in driving order: edge (id), street, length_m, speed_mps,
+    climb_m, energy_wh, wh_per_km, and soc_percent at its end where the plan has a battery.
+    Positions carry
+    no height: RFC 7946 wants it above the ellipsoid, which road data rarely tell.
     """
     features, routes = [], document(plan)["routes"]
     for name, planned in plan.routes.items():
         told = {key: value for key, value in routes[name].items() if key != "edges"}
-        properties = {"kind": "route", "route": name, "vehicle": plan.vehicle, "wh_per_km": planned.wh_per_km}
+        properties = {
+            "kind": "route",
+            "route": name,
+            "vehicle": plan.vehicle,
+            "wh_per_km": planned.wh_per_km,
+        }
         features.append(_feature(route_line(network, planned.route.rows), properties | told))
         for position, row in enumerate(planned.route.edges):
             properties = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
             features.append(_feature(edge_line(network, row), properties))
-    return {"type": "FeatureCollection", "attribution": network.source.attribution, "features": features}
+    return {
+        "type": "FeatureCollection",
+        "attribution": network.source.attribution,
+        "features": features,
+    }
 
 
 def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     """Return the least-energy route of a plan as a GPX 1.1 track, with the heights of the network in metres."""
     planned = plan.routes["energy"]
-    root = ElementTree.Element("gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"})
+    root = ElementTree.Element(
+        "gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"}
+    )
     _text(ElementTree.SubElement(root, "metadata"), "desc", network.source.attribution)
     track = ElementTree.SubElement(root, "trk")
     _text(track, "name", f"{plan.network}: {plan.origin} to {plan.destination}")
@@ -43,7 +55,9 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     segment = ElementTree.SubElement(track, "trkseg")
     last = None
     for row in planned.route.edges:
-        for (lon, lat), height_m in zip(edge_line(network, row), edge_heights(network, row), strict=True):
+        for (lon, lat), height_m in zip(
+            edge_line(network, row), edge_heights(network, row), strict=True
+        ):
             if (lon, lat) != last:
                 point = ElementTree.SubElement(segment, "trkpt", {"lat": str(lat), "lon": str(lon)})
                 _text(point, "ele", f"{height_m:.1f}")
@@ -53,7 +67,11 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
 
 
 def _feature(line: list[tuple[float, float]], properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "Feature", "geometry": {"type": "LineString", "coordinates": line}, "properties": properties}
+    return {
+        "type": "Feature",
+        "geometry": {"type": "LineString", "coordinates": line},
+        "properties": properties,
+    }
 
 
 def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int) -> dict[str, Any]:
@@ -69,7 +87,9 @@ def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int
         "wh_per_km": round(energy_wh / length_m * 1000, 1),
     }
     if plan.battery is not None and planned.charge is not None:
-        edge["soc_percent"] = round(plan.battery.percent(float(planned.charge.charge_wh[position + 1])), 3)
+        edge["soc_percent"] = round(
+            plan.battery.percent(float(planned.charge.charge_wh[position + 1])), 3
+        )
     return edge
 
 

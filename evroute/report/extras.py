@@ -6,7 +6,7 @@ from evroute.errors import MissingPackageError
 
 
 def require(package: str) -> None:
-    """Check that a package of the extra ``geo`` is there, before it is imported.
+    """Check that a package of the extra ``report`` is installed, before it is imported.
 
     Raises
     ------
@@ -14,4 +14,4 @@ def require(package: str) -> None:
         If it is not installed; the message says how to install it.
     """
     if find_spec(package) is None:
-        raise MissingPackageError(package, "geo")
+        raise MissingPackageError(package, "report")

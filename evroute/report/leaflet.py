@@ -1,6 +1,7 @@
 """Leaflet without a network: the copy that ships with evroute, as ``data:`` addresses for pages that stand alone.
 
-folium's own addresses lead to content delivery networks; offline they draw nothing, and say nothing.
+folium's own addresses lead to content delivery networks; offline they draw nothing, and say
+nothing.
 """
 
 import re

@@ -18,7 +18,9 @@ def edge_line(network: RoadNetwork, edge: int) -> list[LonLat]:
     """Return the shape of one edge in driving order, in full."""
     lon, lat = network.lon_lat
     points = slice(network.shape_start[edge], network.shape_start[edge + 1])
-    return list(zip(lon[points].round(_DIGITS).tolist(), lat[points].round(_DIGITS).tolist(), strict=True))
+    return list(
+        zip(lon[points].round(_DIGITS).tolist(), lat[points].round(_DIGITS).tolist(), strict=True)
+    )
 
 
 def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
@@ -53,7 +55,9 @@ def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
     first = network.shape_start[edges]
     start = np.concatenate([[0], np.cumsum(count)])
     rows = np.repeat(first - start[:-1], count) + np.arange(start[-1])
-    shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=np.repeat(np.arange(len(edges)), count))
+    shapes = shapely.linestrings(
+        np.column_stack([lon, lat])[rows], indices=np.repeat(np.arange(len(edges)), count)
+    )
     seen: dict[tuple[LonLat, ...], None] = {}
     for shape in shapely.simplify(shapes, _TOLERANCE_DEG):
         line = tuple((round(x, _THIN_DIGITS), round(y, _THIN_DIGITS)) for x, y in shape.coords)

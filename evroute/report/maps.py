@@ -1,7 +1,8 @@
 """Maps (folium) that draw without a network: Leaflet comes along, our own roads on grey are the background.
 
-OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads are a few multi-line objects, one per
-colour class: thousands of separate ones take seconds and megabytes.
+OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads are a few
+multi-line objects, one per colour class: thousands of separate ones take seconds and megabytes.
+Text from data reaches folium through `_text` alone, and a page through `map_page.MapPage`.
 """
 
 import json
@@ -15,7 +16,14 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import ROUTE_COLOURS, ROUTE_DASHES, Classes, energy_classes, value_classes, visit_classes
+from evroute.report.colours import (
+    ROUTE_COLOURS,
+    ROUTE_DASHES,
+    Classes,
+    energy_classes,
+    value_classes,
+    visit_classes,
+)
 from evroute.report.extras import require
 from evroute.report.leaflet import Leaflet, embedded
 from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
@@ -85,7 +93,9 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     drawings = "".join(svg(drawing) for drawing in profiles(network, plan).values())
     page, element = _page(chart), folium.Element
     page.header.add_child(element(_STRIP_STYLE), name="evroute_strip_style")
-    page.html.add_child(element(f'<div class="evroute-strip"><p>{escape(plan.verdict)}</p>{drawings}</div>'))
+    page.html.add_child(
+        element(f'<div class="evroute-strip"><p>{_text(plan.verdict)}</p>{drawings}</div>')
+    )
     return chart
 
 
@@ -114,16 +124,22 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
 def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.FeatureGroup", Classes]:
     """Return the roads driven as a layer coloured by how often, (n,) counts, and its classes for a legend."""
     classes = visit_classes(int(visits.max()))
-    return _classes_layer(network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes), classes
+    return _classes_layer(
+        network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes
+    ), classes
 
 
-def values_layer(network: RoadNetwork, values: FloatArray, title: str) -> tuple["folium.FeatureGroup", Classes]:
+def values_layer(
+    network: RoadNetwork, values: FloatArray, title: str
+) -> tuple["folium.FeatureGroup", Classes]:
     """Return a layer coloured by a quantity of each edge, (n,), NaN where there is none, and its classes.
 
     title: the quantity with its unit.
     """
     classes = value_classes(title, values)
-    return _classes_layer(network, title, values, np.flatnonzero(np.isfinite(values)), classes), classes
+    return _classes_layer(
+        network, title, values, np.flatnonzero(np.isfinite(values)), classes
+    ), classes
 
 
 def _classes_layer(
@@ -133,7 +149,7 @@ def _classes_layer(
     require("folium")
     import folium
 
-    layer = folium.FeatureGroup(name=name)
+    layer = folium.FeatureGroup(name=_text(name))
     of_shown = classes.of(values[shown])
     for k, colour in enumerate(classes.colours):
         if len(edges := shown[of_shown == k]):
@@ -141,7 +157,9 @@ def _classes_layer(
     return layer
 
 
-def _classes_map(network: RoadNetwork, layer: "folium.FeatureGroup", classes: Classes) -> "folium.Map":
+def _classes_map(
+    network: RoadNetwork, layer: "folium.FeatureGroup", classes: Classes
+) -> "folium.Map":
     import folium
 
     chart = base_map(network, embedded())
@@ -154,7 +172,8 @@ def _classes_map(network: RoadNetwork, layer: "folium.FeatureGroup", classes: Cl
 def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "folium.Map":
     """Return a map of the roads of a network, grey, fitted to their extent, for a page that serves ``leaflet``.
 
-    roads_js: where the page serves `roads_script`, so that the map itself is small; empty: the roads are inside.
+    roads_js: where the page serves `roads_script`, so that the map itself is small; empty: the
+    roads are inside.
 
     Raises
     ------
@@ -179,7 +198,7 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
     for name, label in reversed(distinct_routes(plan).items()):
         planned = plan.routes[name]
         title = f"{label}: {totals(planned)}"
-        layer = folium.FeatureGroup(name=title)
+        layer = folium.FeatureGroup(name=_text(title))
         line = [(lat, lon) for lon, lat in route_line(network, planned.route.rows)]
         if name == "energy":
             folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=9).add_to(layer)
@@ -187,7 +206,9 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
                 stretch.add_to(layer)
         else:
             dash = " ".join(str(2 * step) for step in ROUTE_DASHES[name])
-            folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=title).add_to(layer)
+            folium.PolyLine(
+                line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=_text(title)
+            ).add_to(layer)
         layers.append(layer)
     return [*layers, _marks(network, plan)]
 
@@ -205,7 +226,13 @@ def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGrou
     layer = folium.FeatureGroup(name="start and goal", control=False)
     for (text, spot), fill in zip(spots.items(), _SPOTS, strict=False):
         circle = folium.CircleMarker(
-            spot, radius=7, color=ROUTE_COLOURS["energy"], weight=3, fill_color=fill, fill_opacity=1, tooltip=text
+            spot,
+            radius=7,
+            color=ROUTE_COLOURS["energy"],
+            weight=3,
+            fill_color=fill,
+            fill_opacity=1,
+            tooltip=_text(text),
         )
         circle.add_to(layer)
     return layer
@@ -213,7 +240,7 @@ def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGrou
 
 def panel(html: str, position: str) -> Any:
     """Return a box with HTML in a corner of the map, as an element to add to it."""
-    return _element(_PANEL, html=html, position=position)
+    return _element(_PANEL, html=_inert(html), position=position)
 
 
 def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
@@ -221,27 +248,36 @@ def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
     return per_km
 
 
-def _stretches(network: RoadNetwork, planned: PlannedRoute, classes: Classes) -> Iterator["folium.PolyLine"]:
+def _stretches(
+    network: RoadNetwork, planned: PlannedRoute, classes: Classes
+) -> Iterator["folium.PolyLine"]:
     """Yield a route in pieces of one street and one class each, with what a piece takes as its tooltip."""
     import folium
 
     rows, of_edge = planned.route.rows, classes.of(_wh_per_km(network, planned))
     names = [network.street[row] for row in rows]
-    for (kind, street), group in groupby(range(len(rows)), key=lambda i: (int(of_edge[i]), names[i])):
+    for (kind, street), group in groupby(
+        range(len(rows)), key=lambda i: (int(of_edge[i]), names[i])
+    ):
         piece = list(group)
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
         climb_m = network.climb_m[rows[piece]].sum()
         text = (
-            f"{_harmless(street or 'unnamed road')}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{street or 'unnamed road'}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
-        yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=text)
+        yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=_text(text))
 
 
-def _harmless(text: str) -> str:
-    """Escape text for folium's tooltips, which are HTML inside a JavaScript template string."""
-    return escape(text).translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\"})
+def _text(text: str) -> str:
+    """Escape text for folium, which puts it as HTML into a JavaScript template string and into a Jinja template."""
+    return _inert(escape(text))
+
+
+def _inert(html: str) -> str:
+    """Return the same HTML without the signs that JavaScript template strings and Jinja templates act upon."""
+    return html.translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\{}"})
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
@@ -249,11 +285,19 @@ def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     least = plan.routes["energy"]
     first, last = least.route.edges[0], least.route.edges[-1]
     spots = {"start": network.tail[first], "goal": network.head[last]}
-    if plan.battery is not None and least.charge is not None and 0 < least.charge.lowest < len(least.route):
+    if (
+        plan.battery is not None
+        and least.charge is not None
+        and 0 < least.charge.lowest < len(least.route)
+    ):
         percent = plan.battery.percent(float(least.charge.charge_wh.min()))
-        spots[f"lowest charge: {percent:.1f} %"] = network.head[least.route.edges[least.charge.lowest - 1]]
+        spots[f"lowest charge: {percent:.1f} %"] = network.head[
+            least.route.edges[least.charge.lowest - 1]
+        ]
     lon, lat = network.junction_lon_lat
-    return spots_layer({text: (float(lat[junction]), float(lon[junction])) for text, junction in spots.items()})
+    return spots_layer(
+        {text: (float(lat[junction]), float(lon[junction])) for text, junction in spots.items()}
+    )
 
 
 def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
@@ -263,12 +307,17 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
 
 
-def _roads(network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: str = "") -> "folium.Map":
+def _roads(
+    network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: str = ""
+) -> "folium.Map":
     """Return a map of all roads, fitted to the edges ``shown``; once, for a second fit would be an animation."""
     require("folium")
     import folium
 
+    from evroute.report.map_page import MapPage
+
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    MapPage().add_child(chart)
     chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
     _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
     tiles = folium.TileLayer(
@@ -281,7 +330,7 @@ def _roads(network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: st
         _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
     else:
         _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
-    _element(_ATTRIBUTION, html=escape(network.source.attribution)).add_to(chart)
+    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
     lon, lat = network.junction_lon_lat
     junctions = np.concatenate([network.tail[shown], network.head[shown]])
     lon, lat = lon[junctions], lat[junctions]

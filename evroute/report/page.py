@@ -6,13 +6,17 @@ Curves are inside as SVG; maps as PNG, for their SVG would be a megabyte each.
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO, StringIO
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import load_network
 from evroute.report import charts
+from evroute.report.abstract import abstract
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.condense import few_maps, few_methods, few_panels
@@ -21,7 +25,7 @@ from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
-from evroute.simulation.runs import RunFolder
+from evroute.text import slug
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,7 +34,10 @@ if TYPE_CHECKING:
 _PNG_SCALE = 1.5
 _TOLD = {"configuration", "networks", "vehicle", "regret", "versions"}
 _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
-    "cumulative-regret": (charts.cumulative_regret, "Mean over the worlds; the band is ± 1 standard error."),
+    "cumulative-regret": (
+        charts.cumulative_regret,
+        "Mean over the worlds; the band is ± 1 standard error.",
+    ),
     "saving": (
         charts.saving,
         "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
@@ -38,15 +45,33 @@ _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
     "beta": (charts.beta, "What the confidence bounds multiply the variance with."),
 }
 _CALIBRATION: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
-    "pit": (pit_histogram, "Where in its forecast the energy of a trip fell, after 50 trips; level if it was right."),
-    "reliability": (reliability, "Intervals that held against those that should; on the diagonal if it was right."),
+    "pit": (
+        pit_histogram,
+        "Where in its forecast the energy of a trip fell, after 50 trips; level if it was right.",
+    ),
+    "reliability": (
+        reliability,
+        "Intervals that held against those that should; on the diagonal if it was right.",
+    ),
 }
 _DIAGNOSTICS = {
-    "dictionary_size": ("Points in the dictionary", "Measured arms through which a model looks at all others."),
-    "batches": ("Updates of mean and dictionary", "Batches of planned trips that were closed so far."),
+    "dictionary_size": (
+        "Points in the dictionary",
+        "Measured arms through which a model looks at all others.",
+    ),
+    "batches": (
+        "Updates of mean and dictionary",
+        "Batches of planned trips that were closed so far.",
+    ),
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
-    "guard_left_wh": ("Left of the guard's budget (Wh)", "What learning may still lose against eq. 8."),
-    "guard_free": ("The learner has its way (share of worlds)", "Elsewhere the guard had the eq. 8 route driven."),
+    "guard_left_wh": (
+        "Left of the guard's budget (Wh)",
+        "What learning may still lose against eq. 8.",
+    ),
+    "guard_free": (
+        "The learner has its way (share of worlds)",
+        "Elsewhere the guard had the eq. 8 route driven.",
+    ),
 }
 
 
@@ -62,9 +87,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page, its figures, and what had to be left out of it, one sentence each."""
+    """The page, its abstract and figures, and the parts left out of it, one sentence each."""
 
     html: str
+    abstract: tuple[str, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
 
@@ -92,6 +118,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks {', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
+    sentences = tuple(abstract(rounds))
     figures = []
     curves, notes = few_panels(rounds)
     for name, (draw, caption) in _CURVES.items():
@@ -99,8 +126,12 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
             on_progress(name)
             figures.append(_figure(name, caption, draw(curves), as_svg=True))
     if "lengthscale" in charts.axes(rounds):
-        caption = "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
-        figures.append(_figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True))
+        caption = (
+            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
+        )
+        figures.append(
+            _figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True)
+        )
     timings = read_timings(folder)
     on_progress("duration")
     caption = "Posterior, index, search and update together; medians of blocks of trips, on a scale of powers of ten."
@@ -133,7 +164,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
-    for told in beliefs(folder, shown, manifest):
+    for told in beliefs(folder, shown):
         if isinstance(told, Learned):
             learned.append(_learned(told))
         else:
@@ -142,6 +173,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     html = _template().render(
         title=f"Learning to route: {folder.path.resolve().name}",
         lead=_lead(rounds),
+        abstract=sentences,
         figures=figures,
         notes=notes,
         table=_cells(final_table(rounds, timings), n_names),
@@ -153,7 +185,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         learned=learned,
         manifest=manifest,
     )
-    return Page(html, tuple(figures), tuple(notes))
+    return Page(html, sentences, tuple(figures), tuple(notes))
 
 
 def png(chart: "alt.TopLevelMixin") -> bytes:
@@ -173,14 +205,17 @@ def _exploration(
     for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
         runs_of = group.groupby("method")["run"].unique()
         visits = {
-            method: read_visits(folder, runs_of[method], network.n_edges) for method in charts.method_styles(group)
+            method: read_visits(folder, runs_of[method], network.n_edges)
+            for method in charts.method_styles(group)
         }
         title = charts.panel_labels(here)[group.index[0]]
-        slug = "-".join(["explored", Path(name).stem, *map(str, names)])
-        yield slug, visits_chart(network, visits, f"{title}: roads driven")
+        parts = ["explored", Path(name).stem, *map(str, names)]
+        yield slug("-".join(parts)), visits_chart(network, visits, f"{title}: roads driven")
 
 
-def _figure(name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool) -> Figure:
+def _figure(
+    name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool
+) -> Figure:
     picture = png(chart)
     address = _address("image/png", picture)
     if as_svg:
@@ -238,4 +273,5 @@ def _template() -> Any:
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters["json"] = partial(dumps, indent=2, sort_keys=True, ensure_ascii=False)
     return environment.get_template("page.html.j2")

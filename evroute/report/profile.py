@@ -24,8 +24,9 @@ def profiles(
 ) -> dict[str, "alt.Chart | alt.LayerChart"]:
     """Draw what changes along the distance (km) of each route: ``height`` (m) and, with a battery, ``charge`` (%).
 
-    A dotted line marks the reserve where the charge comes near it; with a belief, a band holds the charge of the
-    least-energy route in 90 % of the trips.  ink: the colour of that route, for pages of any ground.
+    A dotted line marks the reserve where the charge comes near it; with a belief, a band holds the
+    charge of the least-energy route in 90 % of the trips.  ink: the colour of that route, for pages
+    of any ground.
     """
     require("altair")
     import altair as alt
@@ -38,19 +39,26 @@ def profiles(
         junctions = np.concatenate([network.tail[rows[:1]], network.head[rows]])
         heights += _points(network, planned, label, network.elevation_m[junctions])
         if battery is not None and planned.charge is not None:
-            charges += _points(network, planned, label, planned.charge.charge_wh / battery.capacity_wh * 100)
+            charges += _points(
+                network, planned, label, planned.charge.charge_wh / battery.capacity_wh * 100
+            )
     charts = {"height": _curves(plan, heights, "height (m)", ink)}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)", ink)
         if forecast := plan.routes["energy"].charge_forecast:
             low, high = forecast.band_percent.T
             points = _points(network, plan.routes["energy"], "", low)
-            band = [point | {"high": top} for point, top in zip(points, high.round(3).tolist(), strict=True)]
+            band = [
+                point | {"high": top}
+                for point, top in zip(points, high.round(3).tolist(), strict=True)
+            ]
             area = alt.Chart(alt.Data(values=band)).mark_area(color=ink, opacity=0.15)
             charts["charge"] = area.encode(x="km:Q", y="value:Q", y2="high:Q") + charts["charge"]
         reserve, values = battery.percent(battery.reserve_wh), [point["value"] for point in charges]
         if reserve >= 2 * min(values) - max(values):
-            rule = alt.Chart(alt.Data(values=[{"value": reserve}])).mark_rule(color="#b03a2e", strokeDash=[2, 2])
+            rule = alt.Chart(alt.Data(values=[{"value": reserve}])).mark_rule(
+                color="#b03a2e", strokeDash=[2, 2]
+            )
             charts["charge"] += rule.encode(y="value:Q")
     return charts
 
@@ -62,7 +70,9 @@ def energy_bars(plan: Plan) -> "alt.Chart":
 
     labels = distinct_routes(plan)
     of_routes = {label: plan.routes[name].parts_wh for name, label in labels.items()}
-    parts = [part for part in PART_COLOURS if any(of_route.get(part) for of_route in of_routes.values())]
+    parts = [
+        part for part in PART_COLOURS if any(of_route.get(part) for of_route in of_routes.values())
+    ]
     records = [
         {"route": label, "part": part, "kwh": round(of_route[part] / 1000, 4)}
         for label, of_route in of_routes.items()
@@ -93,7 +103,9 @@ def svg(chart: "alt.TopLevelMixin") -> str:
     return document.getvalue()
 
 
-def _points(network: RoadNetwork, planned: PlannedRoute, label: str, values: FloatArray) -> list[dict[str, Any]]:
+def _points(
+    network: RoadNetwork, planned: PlannedRoute, label: str, values: FloatArray
+) -> list[dict[str, Any]]:
     """Return a record for the start and for the end of each edge."""
     km = np.concatenate([[0.0], np.cumsum(network.length_m[planned.route.rows])]) / 1000
     pairs = zip(km.round(4).tolist(), values.round(3).tolist(), strict=True)
@@ -105,19 +117,34 @@ def _curves(plan: Plan, points: list[dict[str, Any]], title: str, ink: str) -> A
 
     names = distinct_routes(plan)
     labels = list(names.values())
-    colours = alt.Scale(domain=labels, range=[ink if name == "energy" else ROUTE_COLOURS[name] for name in names])
+    colours = alt.Scale(
+        domain=labels, range=[ink if name == "energy" else ROUTE_COLOURS[name] for name in names]
+    )
     dashes = alt.Scale(domain=labels, range=[list(ROUTE_DASHES[name]) for name in names])
-    legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolSize=400, labelLimit=300)
+    legend = alt.Legend(
+        title=None, orient="top", symbolType="stroke", symbolSize=400, labelLimit=300
+    )
     return (
         alt.Chart(alt.Data(values=points))
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("km:Q", title="distance (km)", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False)),
-            y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=False)),
+            x=alt.X(
+                "km:Q",
+                title="distance (km)",
+                axis=alt.Axis(grid=False),
+                scale=alt.Scale(nice=False),
+            ),
+            y=alt.Y(
+                "value:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=False)
+            ),
             order="km:Q",
             color=alt.Color("route:N", scale=colours, legend=legend),
             strokeDash=alt.StrokeDash("route:N", scale=dashes),
-            tooltip=["route:N", alt.Tooltip("km:Q", format=".2f"), alt.Tooltip("value:Q", title=title, format=".1f")],
+            tooltip=[
+                "route:N",
+                alt.Tooltip("km:Q", format=".2f"),
+                alt.Tooltip("value:Q", title=title, format=".1f"),
+            ],
         )
         .properties(width=_WIDTH, height=_HEIGHT)
     )

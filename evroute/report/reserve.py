@@ -1,18 +1,18 @@
 """How well it was known what the charge would do: falls below the reserve, announced and come true.
 
-Of runs that have a battery (``soc`` and ``reserve`` of an experiment), after the first 50 trips, on the routes chosen
-and on random ones where the run was audited.
+Of runs that have a battery (``soc`` and ``reserve`` of an experiment), after the first 50 trips, on
+the routes chosen and on random ones where the run was audited.
 """
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evroute.experiments.battery_log import COLUMNS
 from evroute.report.calibration import BURN_IN, routes_colour
 from evroute.report.charts import method_styles
 from evroute.report.extras import require
 from evroute.report.table import label_columns
-from evroute.simulation.charge import COLUMNS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,7 +23,7 @@ TITLE = "Trips that never fell below the reserve, against the probability announ
 
 
 def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each trip: the columns of `label_columns`, routes (chosen or random) and of `Charge.row`.
+    """Return one row for each trip: the columns of `label_columns`, routes (chosen or random) and of `BatteryLog.row`.
 
     Empty where no run has a battery.
 
@@ -41,7 +41,9 @@ def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
     frames = []
     for routes, prefix in (("chosen", ""), ("random", "audit_")):
         if prefix + COLUMNS[0] in rounds:
-            frame = late[names].assign(routes=routes, **{name: late[prefix + name] for name in COLUMNS})
+            frame = late[names].assign(
+                routes=routes, **{name: late[prefix + name] for name in COLUMNS}
+            )
             frames.append(frame[frame[COLUMNS[0]].notna()])
     told = pd.concat(frames, ignore_index=True)
     below = (told["below_reserve_midway"] > 0) | (told["below_reserve_on_arrival"] > 0)
@@ -51,10 +53,10 @@ def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip and kind of routes, over the seeds; none without a battery.
 
-    Percent of trips below the reserve midway and on arrival, and that never were; the mean probability of that as
-    announced, by the belief and with its deviations widened as past trips called for; their Brier scores (mean
-    squared difference to 1 where it was kept and 0 where not, less is better); mean error of the arrival charge,
-    percentage points.
+    Percent of trips below the reserve midway and on arrival, and that never were; the mean
+    probability of that as announced, by the belief and with its deviations widened as past trips
+    called for; their Brier scores (mean squared difference to 1 where it was kept and 0 where not,
+    less is better); mean error of the arrival charge, percentage points.
 
     Parameters
     ----------
@@ -102,14 +104,17 @@ def reserve_bins(told: "pd.DataFrame") -> "pd.DataFrame":
     told = told[told["p_reserve_widened"].notna()]
     tenth = np.minimum((told["p_reserve_widened"] * N_BINS).astype(int), N_BINS - 1)
     grouped = told.assign(tenth=tenth).groupby(["method", "routes", "tenth"], observed=True)
-    bins = grouped.agg(announced=("p_reserve_widened", "mean"), kept=("kept", "mean"), trips=("kept", "size"))
+    bins = grouped.agg(
+        announced=("p_reserve_widened", "mean"), kept=("kept", "mean"), trips=("kept", "size")
+    )
     return bins.reset_index()
 
 
 def reserve_reliability(told: "pd.DataFrame") -> "alt.ConcatChart":
     """Draw the share of trips that never fell below the reserve against the probability announced of that.
 
-    A point for every tenth of the probability, as large as it has trips; on the diagonal if announcements are right.
+    A point for every tenth of the probability, as large as it has trips; on the diagonal if
+    announcements are right.
 
     Parameters
     ----------
@@ -128,7 +133,9 @@ def reserve_reliability(told: "pd.DataFrame") -> "alt.ConcatChart":
             x=alt.X("announced:Q", title="announced", axis=alt.Axis(format="%"), scale=scale),
             y=alt.Y("kept:Q", title=None, axis=alt.Axis(format="%"), scale=scale),
             size=alt.Size(
-                "trips:Q", scale=alt.Scale(range=[20, 300]), legend=alt.Legend(title="trips", orient="top")
+                "trips:Q",
+                scale=alt.Scale(range=[20, 300]),
+                legend=alt.Legend(title="trips", orient="top"),
             ),
             color=routes_colour(),
         )
@@ -140,7 +147,9 @@ def reserve_reliability(told: "pd.DataFrame") -> "alt.ConcatChart":
     )
     panels = []
     for method in dict.fromkeys(str(row["method"]) for row in rows):
-        own = points.properties(data=alt.Data(values=[row for row in rows if str(row["method"]) == method]))
+        own = points.properties(
+            data=alt.Data(values=[row for row in rows if str(row["method"]) == method])
+        )
         panels.append(alt.layer(diagonal, own).properties(width=260, height=180, title=method))
     chart: alt.ConcatChart = alt.concat(*panels, columns=3).properties(
         title=alt.Title(TITLE, anchor="start", fontSize=14)

@@ -10,7 +10,8 @@ import pyarrow as pa
 from evroute.arms import Route
 from evroute.arrays import IntArray
 from evroute.errors import EvrouteError
-from evroute.simulation.runs import RunFolder, read_columns
+from evroute.experiments.runs import RunFolder
+from evroute.tables import read_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,9 @@ def read_timings(folder: RunFolder) -> "pd.DataFrame":
         If no run is finished, or a table cannot be read.
     """
     timings = _union(folder, "timings")
-    return timings.assign(ms=1000 * timings[["posterior_s", "index_s", "search_s", "update_s"]].sum(axis=1))
+    return timings.assign(
+        ms=1000 * timings[["posterior_s", "index_s", "search_s", "update_s"]].sum(axis=1)
+    )
 
 
 def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":
@@ -58,7 +61,9 @@ def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"run": [], "t": []})
 
 
-def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: int | None = None) -> IntArray:
+def read_visits(
+    folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: int | None = None
+) -> IntArray:
     """Count how often the given runs drove each edge, (n,); in their first ``until`` trips, or in all.
 
     Raises
@@ -75,7 +80,9 @@ def read_visits(folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: 
             edges = edges[table["t"].to_numpy() <= until]
         counts = np.bincount(edges, minlength=n_edges)
         if len(counts) > n_edges:
-            raise EvrouteError(f"{path} drives edges that the network does not have: it belongs to another one")
+            raise EvrouteError(
+                f"{path} drives edges that the network does not have: it belongs to another one"
+            )
         visits += counts
     return visits
 
@@ -103,7 +110,9 @@ def _union(folder: RunFolder, kind: str) -> "pd.DataFrame":
     try:
         frame: pd.DataFrame = pa.concat_tables(tables).to_pandas()
     except pa.ArrowException as error:
-        raise EvrouteError(f"the tables in {folder.path / kind} do not belong together: {error}") from error
+        raise EvrouteError(
+            f"the tables in {folder.path / kind} do not belong together: {error}"
+        ) from error
     return frame
 
 
@@ -113,4 +122,6 @@ def _read(path: Path) -> pa.Table:
     except FileNotFoundError:
         raise EvrouteError(f"{path} is missing; simulate again to mend its run") from None
     except (OSError, pa.ArrowException) as error:
-        raise EvrouteError(f"{path} is unreadable ({error}); simulate again to mend its run") from None
+        raise EvrouteError(
+            f"{path} is unreadable ({error}); simulate again to mend its run"
+        ) from None

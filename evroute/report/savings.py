@@ -1,7 +1,8 @@
 """What learning was worth: energy and time beside always driving the eq. 8, the fastest or the shortest route.
 
-Everything is paired: the rivals' routes are those of the same trip in the same round of the same world, and their
-energies are true expectations (``regret.DEFINITION``), so that luck with the noise plays no part.
+Everything is paired: the rivals' routes are those of the same trip in the same round of the same
+world, and their energies are true expectations (``regret.DEFINITION``), so that luck with the noise
+plays no part.
 """
 
 from typing import TYPE_CHECKING
@@ -40,12 +41,14 @@ def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip in each world, over the seeds.
 
-    ``Wh per trip`` and what follows are means of the last 50 trips, and ``±`` half their paired 95 % interval over
-    the seeds (NaN for one). ``headroom`` is what a driver who knows the world would save against eq. 8, ``captured``
-    the share of its sum over the seeds that was saved, where that is at least 0.5 % of the energy. ``harmed`` is the
-    share of seeds whose last trips take at least 0.5 % more than eq. 8. ``saved in all`` sums over all trips;
-    ``pays after`` is the median number of trips from which on that sum stays positive, infinite where it never does.
-    ``|error|`` is the mean deviation of the measured energy from the predicted, of the first 10 and last 50 trips.
+    ``Wh per trip`` and what follows are means of the last 50 trips, and ``±`` half their paired 95
+    % interval over the seeds (NaN for one). ``headroom`` is what a driver who knows the world would
+    save against eq. 8, ``captured`` the share of its sum over the seeds that was saved, where that
+    is at least
+    0.5 % of the energy. ``harmed`` is the share of seeds whose last trips take at least 0.5 % more
+    than eq. 8. ``saved in all`` sums over all trips; ``pays after`` is the median number of trips
+    from which on that sum stays positive, infinite where it never does. ``|error|`` is the mean
+    deviation of the measured energy from the predicted, of the first 10 and last 50 trips.
 
     Parameters
     ----------
@@ -71,7 +74,9 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
     last = [seed.tail(LAST_TRIPS) for seed in seeds]
 
     def against(rival: str, quantity: str, driven: str) -> FloatArray:
-        return np.array([float((seed[driven] - seed[f"{rival}_{quantity}"]).mean()) for seed in last])
+        return np.array(
+            [float((seed[driven] - seed[f"{rival}_{quantity}"]).mean()) for seed in last]
+        )
 
     eq8_wh = np.array([float(seed["eq8_wh"].mean()) for seed in last])
     lost_wh = against("eq8", "wh", "true_wh")
@@ -107,4 +112,6 @@ def _pays_after(saved_wh: FloatArray) -> float:
 
 
 def _error_wh(seeds: "list[pd.DataFrame]") -> float:
-    return float(np.mean([(seed["energy_wh"] - seed["predicted_wh"]).abs().mean() for seed in seeds]))
+    return float(
+        np.mean([(seed["energy_wh"] - seed["predicted_wh"]).abs().mean() for seed in seeds])
+    )

@@ -65,7 +65,10 @@ def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataF
 
     took = pd.DataFrame(
         [
-            {rule: planner.plan(a, b, search=rule).routes["energy"].energy_wh for rule in WEIGHT_RULES}
+            {
+                rule: planner.plan(a, b, search=rule).routes["energy"].energy_wh
+                for rule in WEIGHT_RULES
+            }
             for a, b in pairs
         ]
     )
@@ -81,15 +84,20 @@ def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataF
 
 def label_columns(rounds: "pd.DataFrame") -> list[str]:
     """Return the columns that name a row of `final_table`."""
-    return ["network", "trip", *(axis for axis in AXES if axis == "search" or axis in axes(rounds)), "method"]
+    return [
+        "network",
+        "trip",
+        *(axis for axis in AXES if axis == "search" or axis in axes(rounds)),
+        "method",
+    ]
 
 
 def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip, under each search, prior and lengthscale; regrets at the end, Wh.
 
-    Regrets are cumulative. The geometric mean is 0 if any regret is; a standard error of one world is NaN.
-    ``vs eq. 8`` is the mean over the last 50 trips of the true expected energy of the route driven minus that of the
-    eq. 8 route. A trip is on the best route if its regret is 0.
+    Regrets are cumulative. The geometric mean is 0 if any regret is; a standard error of one world
+    is NaN. ``vs eq. 8`` is the mean over the last 50 trips of the true expected energy of the route
+    driven minus that of the eq. 8 route. A trip is on the best route if its regret is 0.
 
     Parameters
     ----------
@@ -102,13 +110,19 @@ def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFram
     order = list(method_styles(rounds))
     frame = rounds.assign(
         method=pd.Categorical(rounds["method"], order, ordered=True),
-        saved_wh=(rounds["true_wh"] - rounds["eq8_wh"]).where(rounds["t"] > rounds["t"].max() - LAST_TRIPS),
+        saved_wh=(rounds["true_wh"] - rounds["eq8_wh"]).where(
+            rounds["t"] > rounds["t"].max() - LAST_TRIPS
+        ),
         on_best=rounds["regret_wh"] == 0,
     )
     ms_of_run = timings.groupby("run")["ms"].mean()
     runs = (
         frame.groupby([*keys, "run"], observed=True)
-        .agg(final_wh=("regret_wh", "sum"), saved_wh=("saved_wh", "mean"), on_best=("on_best", "mean"))
+        .agg(
+            final_wh=("regret_wh", "sum"),
+            saved_wh=("saved_wh", "mean"),
+            on_best=("on_best", "mean"),
+        )
         .join(ms_of_run, on="run")
     )
     with np.errstate(divide="ignore"):

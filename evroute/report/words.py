@@ -47,7 +47,9 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
         edge = least.route.edges[lowest - 1]
         street = f", {network.street[edge]}" if network.street[edge] else ""
         where = f"after {lowest} of {len(least.route)} edges, {network.edge_id[edge]}{street}"
-    return f"lowest charge {plan.battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}"
+    return (
+        f"lowest charge {plan.battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}"
+    )
 
 
 _PARTS = {
@@ -71,9 +73,15 @@ def why(plan: Plan) -> str:
         return ""
     speeds = [f"{3.6 * each.length_m / each.time_s:.0f} km/h" for each in (least, fastest)]
     off_m = least.length_m - fastest.length_m
-    length = f"{abs(off_m) / 1000:.1f} km {'longer' if off_m > 0 else 'shorter'}" if abs(off_m) >= 50 else "as long"
+    length = (
+        f"{abs(off_m) / 1000:.1f} km {'longer' if off_m > 0 else 'shorter'}"
+        if abs(off_m) >= 50
+        else "as long"
+    )
     names = [name for name in _PARTS if name in least.parts_wh.keys() | fastest.parts_wh.keys()]
-    off_wh = {name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names}
+    off_wh = {
+        name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names
+    }
     told = [
         f"{energy_text(abs(off))} {'more' if off > 0 else 'less'} {_PARTS[name]}"
         for name, off in sorted(off_wh.items(), key=lambda item: item[1])

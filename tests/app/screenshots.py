@@ -1,6 +1,7 @@
 """``make screenshots``: a picture of every page, light, dark and as wide as a phone, in ``screenshots/``.
 
-``python tests/app/screenshots.py [NETWORK] [LOOK ...]``; the simulation that the page Learn offers is run first.
+``python tests/app/screenshots.py [NETWORK] [LOOK ...]``; the simulation that the page Learn offers
+is run first.
 """
 
 import os
@@ -21,7 +22,13 @@ from playwright.sync_api import Page, sync_playwright
 OUT = Path("screenshots")
 PATIENCE_MS = 180_000
 CHROMIUM = "/usr/bin/chromium"
-OFFLINE = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+OFFLINE = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
 PAGES = ("Plan", "Learn", "Runs", "Network")
@@ -30,8 +37,18 @@ LOOKS = {"light": (1400, "light"), "dark": (1400, "dark"), "phone": (390, "light
 
 def main(network: str = "denver", *looks: str) -> None:
     OUT.mkdir(exist_ok=True)
-    plan = {"network": network, "charged": True, "weather": True, "temperature": -5, "alternatives": 1}
-    with TemporaryDirectory() as folder, sync_playwright() as playwright, served(Path(folder)) as address:
+    plan = {
+        "network": network,
+        "charged": True,
+        "weather": True,
+        "temperature": -5,
+        "alternatives": 1,
+    }
+    with (
+        TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        served(Path(folder)) as address,
+    ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
         for k, look in enumerate(looks or LOOKS):
             width, scheme = LOOKS[look]
@@ -76,7 +93,9 @@ def served(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "evroute", "app", "--port", str(port)]
-    server = subprocess.Popen(command, cwd=folder, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"})
+    server = subprocess.Popen(
+        command, cwd=folder, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(200):

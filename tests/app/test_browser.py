@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from evroute.simulation.runs import RunFolder
+from evroute.experiments.runs import RunFolder
 
 PATIENCE_MS = 120_000
 TOO_LARGE = 101 * 2**20
@@ -27,10 +27,14 @@ class Tabs:
     def __init__(self, browser: Any, dashboard: str) -> None:
         self.dashboard = dashboard
         self.wrong: list[str] = []
-        self.context = browser.new_context(viewport={"width": 1300, "height": 1300}, accept_downloads=True)
+        self.context = browser.new_context(
+            viewport={"width": 1300, "height": 1300}, accept_downloads=True
+        )
         self.context.set_default_timeout(PATIENCE_MS)
         self.context.route("**/*", self._only_here)
-        self.context.on("requestfailed", lambda request: self.wrong.append(f"failed: {request.url}"))
+        self.context.on(
+            "requestfailed", lambda request: self.wrong.append(f"failed: {request.url}")
+        )
 
     def _only_here(self, route: Route, request: Request) -> None:
         if request.url.startswith((self.dashboard, "data:", "blob:")):
@@ -122,7 +126,9 @@ def test_a_plan_by_clicks_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_path: Path) 
     expect(again.get_by_text("must be 100.0MB or smaller")).to_be_visible()
 
 
-def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(tabs: Tabs, dashboard_folder: Path) -> None:
+def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
+    tabs: Tabs, dashboard_folder: Path
+) -> None:
     page = tabs.open("learn")
     stop, go = (page.get_by_role("button", name=name, exact=True) for name in ("Stop", "Run"))
     page.get_by_role("slider", name="Worlds").press("End")
@@ -130,7 +136,9 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(tabs: Tab
     go.click()
     expect(stop).to_be_enabled()
     expect(page.get_by_text("Roads driven by")).to_be_visible()
-    page.frame_locator("iframe").first.locator("path.leaflet-interactive").nth(1).wait_for(state="attached")
+    page.frame_locator("iframe").first.locator("path.leaflet-interactive").nth(1).wait_for(
+        state="attached"
+    )
 
     planning = tabs.open()
     before = verdict(planning)

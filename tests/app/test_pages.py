@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import Experiment, simulate
+from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
-from evroute.simulation.experiment import Experiment, simulate
-from evroute.simulation.runs import RunFolder
 
 PATIENCE_S = 200
 
@@ -42,7 +42,9 @@ def test_the_plan_page_shows_what_evroute_plans() -> None:
     assert not page.exception
     assert expected.verdict[1:] in page.success[0].value
     shown = page.table[0].value
-    assert shown.loc["least energy", "energy (kWh)"] == pytest.approx(expected.routes["energy"].energy_wh / 1000)
+    assert shown.loc["least energy", "energy (kWh)"] == pytest.approx(
+        expected.routes["energy"].energy_wh / 1000
+    )
 
 
 def test_a_battery_adds_the_charge_and_its_profile() -> None:
@@ -100,9 +102,9 @@ def test_places_may_be_written_with_others_between() -> None:
     page.run()
     expected = plan("denver", waypoints=ids, max_extra_time=0.2)
     shown = page.table[0].value
-    assert shown.loc["least energy" if len(shown) > 1 else shown.index[0], "energy (kWh)"] == pytest.approx(
-        expected.routes["energy"].energy_wh / 1000
-    )
+    assert shown.loc[
+        "least energy" if len(shown) > 1 else shown.index[0], "energy (kWh)"
+    ] == pytest.approx(expected.routes["energy"].energy_wh / 1000)
 
 
 def test_conditions_tell_what_they_cost() -> None:
@@ -114,9 +116,14 @@ def test_conditions_tell_what_they_cost() -> None:
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
 
 
-def test_a_full_start_that_wastes_regeneration_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_start_that_wastes_regeneration_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     network = load_network("denver")
-    high, low = int(network.elevation_m[network.tail].argmax()), int(network.elevation_m[network.head].argmin())
+    high, low = (
+        int(network.elevation_m[network.tail].argmax()),
+        int(network.elevation_m[network.head].argmin()),
+    )
     page = opened("views/plan.py")
     page.selectbox(key="kept_by").set_value("names or coordinates").run()
     page.text_input(key="kept_from").set_value(network.edge_id[high])
@@ -124,7 +131,9 @@ def test_a_full_start_that_wastes_regeneration_is_warned_of(monkeypatch: pytest.
     page.toggle(key="kept_charged").set_value(True).run()
     assert not page.warning
     page.slider(key="kept_soc").set_value(100).run()
-    wasted = plan("denver", waypoints=(network.edge_id[high], network.edge_id[low]), soc_percent=100.0)
+    wasted = plan(
+        "denver", waypoints=(network.edge_id[high], network.edge_id[low]), soc_percent=100.0
+    )
     assert bool(page.warning) == (wasted.routes["energy"].charge.lost_wh > 5)
 
 
@@ -158,7 +167,13 @@ def test_a_link_reopens_its_plan() -> None:
 
 def test_a_link_of_nonsense_opens_the_default_plan() -> None:
     page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
-    for name, value in {"network": "../../etc", "soc": "900", "extra": "x", "trip": "Z", "folder": "../.."}.items():
+    for name, value in {
+        "network": "../../etc",
+        "soc": "900",
+        "extra": "x",
+        "trip": "Z",
+        "folder": "../..",
+    }.items():
         page.query_params[name] = value
     page.run()
     assert not page.exception
@@ -178,7 +193,9 @@ def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
     assert not page.exception
 
 
-def test_a_goal_that_cannot_be_reached_is_a_sentence(make_network: Callable[..., RoadNetwork]) -> None:
+def test_a_goal_that_cannot_be_reached_is_a_sentence(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
     page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
     page.session_state["uploaded"] = make_network(
         [("there", 0, 1), ("on", 1, 2)], [(0, 0, 0), (900, 0, 0), (900, 900, 0)]
@@ -222,7 +239,9 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     planned.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not planned.exception
     assert "90 % of the trips" in " ".join(each.value for each in planned.markdown)
-    assert not any(each.label == "Interval with a guarantee" for each in opened("views/plan.py").toggle)
+    assert not any(
+        each.label == "Interval with a guarantee" for each in opened("views/plan.py").toggle
+    )
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options
@@ -250,12 +269,21 @@ def test_a_broken_folder_of_runs_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_runs_with_a_battery_show_whether_the_reserve_was_kept(tmp_path: Path) -> None:
-    table = {"trips": {"denver": ["A"]}, "methods": ["gp-ts"], "horizon": 60, "seeds": 1, "soc": 20, "reserve": 10}
+    table = {
+        "trips": {"denver": ["A"]},
+        "methods": ["gp-ts"],
+        "horizon": 60,
+        "seeds": 1,
+        "soc": 20,
+        "reserve": 10,
+    }
     simulate(Experiment.model_validate(table | {"world": "physics"}), tmp_path / "runs" / "charged")
     page = opened("views/runs.py")
     assert not page.exception
     shown = [each.value for each in page.dataframe if "never below (%)" in each.value]
-    assert shown[0]["never below (%)"].tolist() == [100.0], "trips of 0.1 kWh from 7 kWh with a reserve of 3.5"
+    assert shown[0]["never below (%)"].tolist() == [100.0], (
+        "trips of 0.1 kWh from 7 kWh with a reserve of 3.5"
+    )
 
 
 def test_without_runs_the_page_says_how_to_get_some() -> None:
@@ -296,7 +324,11 @@ def test_no_page_reads_or_writes_files_outside_its_folders(tmp_path: Path) -> No
     experiment = Experiment(trips=trips, methods=("bi-ts",))
     assert (tmp_path / folder_name(experiment)).resolve().parent == tmp_path.resolve()
     link = AppTest.from_file(str(app_path("views/network.py")), default_timeout=PATIENCE_S)
-    for name, value in {"kept_network": "../../../etc/passwd", "kept_folder": "../../..", "kept_run": "../x"}.items():
+    for name, value in {
+        "kept_network": "../../../etc/passwd",
+        "kept_folder": "../../..",
+        "kept_run": "../x",
+    }.items():
         link.session_state[name] = value
     link.run()
     assert link.selectbox(key="kept_network").value == "denver"

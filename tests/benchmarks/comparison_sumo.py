@@ -2,11 +2,12 @@
 
     python tests/benchmarks/comparison_sumo.py
 
-Needs ``duarouter`` on the PATH or below ``SUMO_HOME`` (``pip install eclipse-sumo``) and ``EVROUTE_DATA_DIR``. 300
-random pairs of edges on Monaco and on Luxembourg, both in the largest part where every edge reaches every other.
-Energies are those of eq. 8 for the reference vehicle, whatever a route was chosen by; times are those of free flow.
-CPU seconds are those of whole processes: one answers one pair, another 3,000 pairs; what the second needs more is
-told per request.
+Needs ``duarouter`` on the PATH or below ``SUMO_HOME`` (``pip install eclipse-sumo``) and
+``EVROUTE_DATA_DIR``. 300 random pairs of edges on Monaco and on Luxembourg, both in the largest
+part where every edge reaches every other. Energies are those of eq. 8 for the reference vehicle,
+whatever a route was chosen by; times are those of free flow.
+CPU seconds are those of whole processes: one answers one pair, another 3,000 pairs; what the second
+needs more is told per request.
 """
 
 import os
@@ -26,24 +27,42 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from evroute.arrays import FloatArray
+from evroute.methods.setting import Setting, load_setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
-from evroute.simulation.setting import Setting, load_setting
 
 N_PAIRS, N_TIMED, SEED = 300, 3000, 0
 LOSES_WH = 0.01
 NETS = {"monaco": "monaco/most.net.xml.gz", "luxembourg": "luxembourg/lust.net.xml.gz"}
-CAR = '<vType id="ev" vClass="passenger" emissionClass="Energy/unknown" speedFactor="1" speedDev="0"/>'
-HEAD = ("by", "routes", "same", "mean loss Wh", "median", "worst", "lose", "mean time s", "start CPU s", "ms each")
+CAR = (
+    '<vType id="ev" vClass="passenger" emissionClass="Energy/unknown" '
+    'speedFactor="1" speedDev="0"/>'
+)
+HEAD = (
+    "by",
+    "routes",
+    "same",
+    "mean loss Wh",
+    "median",
+    "worst",
+    "lose",
+    "mean time s",
+    "start CPU s",
+    "ms each",
+)
 PLAIN = ["--no-internal-links", "--weights.minor-penalty", "0", "--weights.expand", "-x", "effort"]
 
 
 def duarouter() -> str:
     """Return the path of the program, or end with a line that says what to do."""
     home = os.environ.get("SUMO_HOME")
-    found = shutil.which("duarouter") or (shutil.which("duarouter", path=f"{home}/bin") if home else None)
+    found = shutil.which("duarouter") or (
+        shutil.which("duarouter", path=f"{home}/bin") if home else None
+    )
     if found is None:
-        sys.exit("duarouter is neither on the PATH nor below SUMO_HOME; run: pip install eclipse-sumo")
+        sys.exit(
+            "duarouter is neither on the PATH nor below SUMO_HOME; run: pip install eclipse-sumo"
+        )
     return found
 
 
@@ -57,7 +76,7 @@ def cpu_s(command: Sequence[str], output: Path) -> float:
 
 
 def draw(network: RoadNetwork) -> list[tuple[int, int]]:
-    """Return random pairs of distinct edges (network rows) of the largest strongly connected component."""
+    """Return random pairs of distinct edges of the largest strongly connected component."""
     ones = np.ones(len(network.turns))
     turns = csr_matrix((ones, tuple(network.turns.T)), shape=(network.n_edges, network.n_edges))
     part = connected_components(turns, connection="strong")[1]
@@ -69,7 +88,8 @@ def draw(network: RoadNetwork) -> list[tuple[int, int]]:
 def write_trips(path: Path, network: RoadNetwork, pairs: Sequence[tuple[int, int]]) -> None:
     """Write the pairs as trips of SUMO."""
     lines = [
-        f'<trip id="{i}" type="ev" depart="0" from="{network.edge_id[a]}" to="{network.edge_id[b]}"/>'
+        f'<trip id="{i}" type="ev" depart="0" '
+        f'from="{network.edge_id[a]}" to="{network.edge_id[b]}"/>'
         for i, (a, b) in enumerate(pairs)
     ]
     path.write_text(f"<routes>{CAR}{''.join(lines)}</routes>")
@@ -77,7 +97,10 @@ def write_trips(path: Path, network: RoadNetwork, pairs: Sequence[tuple[int, int
 
 def write_weights(path: Path, network: RoadNetwork, effort: FloatArray) -> None:
     """Write a weight file: what every edge costs at any time."""
-    edges = "".join(f'<edge id="{e}" effort="{w!r}"/>' for e, w in zip(network.edge_id, effort.tolist(), strict=True))
+    edges = "".join(
+        f'<edge id="{e}" effort="{w!r}"/>'
+        for e, w in zip(network.edge_id, effort.tolist(), strict=True)
+    )
     path.write_text(f'<meandata><interval begin="0" end="1000000">{edges}</interval></meandata>')
 
 
@@ -125,14 +148,27 @@ def compare(name: str, program: str, place: Path) -> None:
         rows = "".join(f"{network.edge_id[a]},{network.edge_id[b]}\n" for a, b in those)
         (place / f"{label}.csv").write_text("from,to\n" + rows)
     legal = set(map(tuple, network.turns.tolist()))
-    base = [program, "-n", str(Path(os.environ["EVROUTE_DATA_DIR"], NETS[name])), "--no-step-log", "--no-warnings"]
+    base = [
+        program,
+        "-n",
+        str(Path(os.environ["EVROUTE_DATA_DIR"], NETS[name])),
+        "--no-step-log",
+        "--no-warnings",
+    ]
     print(f"\n{name}: {N_PAIRS} pairs, least energy {least.energy_wh.mean():.1f} Wh in the mean")
     print(f"| {' | '.join(HEAD)} |\n{'| --- ' * len(HEAD)}|")
     for label, options in routers(setting, place).items():
         out = place / "out.rou.xml"
 
         def ask(those: str, options: list[str] = options, out: Path = out) -> float:
-            files = ["-r", str(place / f"{those}.trips.xml"), "-o", str(out), "--alternatives-output", "NUL"]
+            files = [
+                "-r",
+                str(place / f"{those}.trips.xml"),
+                "-o",
+                str(out),
+                "--alternatives-output",
+                "NUL",
+            ]
             return cpu_s([*base, *files, "--ignore-errors", *options], place / "log.txt")
 
         start_s, timed_s = ask("one"), ask("timed")
@@ -143,8 +179,10 @@ def compare(name: str, program: str, place: Path) -> None:
         took_s = np.mean([time_s[r].sum() for r in driven.values()])
         same = sum(r == least.edges(i).tolist() for i, r in driven.items())
         print(
-            f"| {label} | {len(driven)} | {same} | {loss.mean():.2f} | {np.median(loss):.2f} | {loss.max():.1f} "
-            f"| {np.mean(loss > LOSES_WH):.0%} | {took_s:.0f} | {start_s:.2f} | {each_ms(start_s, timed_s):.2f} |",
+            f"| {label} | {len(driven)} | {same} | {loss.mean():.2f} | {np.median(loss):.2f} | "
+            f"{loss.max():.1f} "
+            f"| {np.mean(loss > LOSES_WH):.0%} | {took_s:.0f} | {start_s:.2f} | "
+            f"{each_ms(start_s, timed_s):.2f} |",
             flush=True,
         )
 
@@ -152,7 +190,9 @@ def compare(name: str, program: str, place: Path) -> None:
     for label, options in {"`--only energy`": ["--only", "energy"], "full plans": []}.items():
 
         def answer(those: str, options: list[str] = options) -> float:
-            return cpu_s([*evroute, "--batch", str(place / f"{those}.csv"), *options], place / "log.txt")
+            return cpu_s(
+                [*evroute, "--batch", str(place / f"{those}.csv"), *options], place / "log.txt"
+            )
 
         answer("one")  # makes what is made once
         start_s, took_s = answer("one"), least.time_s.mean()
@@ -168,7 +208,9 @@ def each_ms(start_s: float, timed_s: float) -> float:
 def main() -> None:
     """Print a table for each network."""
     program = duarouter()
-    version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
+    version = subprocess.run(
+        [program, "--version"], check=True, capture_output=True, text=True
+    ).stdout
     print(version.splitlines()[0])
     for name in NETS:
         with TemporaryDirectory() as folder:

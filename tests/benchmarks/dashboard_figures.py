@@ -1,8 +1,9 @@
-"""How quick the dashboard is in Chromium: ``python tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
+"""Speed of the dashboard in Chromium: ``tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
 
-Prints a row for each visit: seconds from the request to the roads drawn, from the second click to the verdict and to
-the route on the map, and megabytes of the messages of each rerun; those of the first beside the files (the page's
-own code among them). The first visit of a network finds the server without it; later ones have it.
+Prints a row for each visit: seconds from the request to the roads drawn, from the second click to
+the verdict and to the route on the map, and megabytes of the messages of each rerun; those of the
+first beside the files (the page's own code among them). The first visit of a network finds the
+server without it; later ones have it.
 """
 
 import sys
@@ -20,16 +21,30 @@ CLICKS = ((0.47, 0.45), (0.55, 0.55))
 
 
 def main(*networks: str) -> None:
-    columns = ["network", "visit", "page to map (s)", "files (MB)", "messages (MB)", "first click (MB)"]
+    columns = [
+        "network",
+        "visit",
+        "page to map (s)",
+        "files (MB)",
+        "messages (MB)",
+        "first click (MB)",
+    ]
     columns += ["verdict (s)", "route drawn (s)", "second click (MB)"]
     print(f"| {' | '.join(columns)} |")
     print(f"|{' --- |' * len(columns)}")
-    with TemporaryDirectory() as folder, sync_playwright() as playwright, served(Path(folder)) as address:
+    with (
+        TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        served(Path(folder)) as address,
+    ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
         for network in networks or ("denver", "monaco", "luxembourg"):
             for visit in range(1, VISITS + 1):
                 row = visited(browser, f"{address}/?network={network}&by=clicks+on+the+map")
-                print(f"| {network} | {visit} | {' | '.join(f'{value:.2f}' for value in row)} |", flush=True)
+                print(
+                    f"| {network} | {visit} | {' | '.join(f'{value:.2f}' for value in row)} |",
+                    flush=True,
+                )
         browser.close()
 
 
@@ -47,7 +62,10 @@ def visited(browser: Browser, address: str) -> list[float]:
         messages.clear()
         return size / 1e6
 
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: messages.append(len(frame))))
+    page.on(
+        "websocket",
+        lambda socket: socket.on("framereceived", lambda frame: messages.append(len(frame))),
+    )
     page.on("response", lambda answer: files.append(int(answer.headers.get("content-length", 0))))
     started = time.perf_counter()
     page.goto(address)
@@ -58,13 +76,17 @@ def visited(browser: Browser, address: str) -> list[float]:
     files_mb = sum(files) / 1e6
     box = page.locator("iframe").first.bounding_box()
     assert box is not None
-    (x, y), (x2, y2) = ((box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in CLICKS)
+    (x, y), (x2, y2) = (
+        (box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in CLICKS
+    )
     page.mouse.click(x, y)
     page.get_by_text("Now click where to go.").wait_for()
     click_mb = taken_mb()
     started = time.perf_counter()
     page.mouse.click(x2, y2)
-    page.locator("[data-testid=stAlertContentSuccess], [data-testid=stAlertContentError]").first.wait_for()
+    page.locator(
+        "[data-testid=stAlertContentSuccess], [data-testid=stAlertContentError]"
+    ).first.wait_for()
     said_s = time.perf_counter() - started
     frame.locator("path[fill='#222222']").first.wait_for(state="attached")
     routed_s = time.perf_counter() - started

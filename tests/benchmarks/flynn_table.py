@@ -1,7 +1,7 @@
-"""Flynn & Reeb's table of regrets: ``python tests/benchmarks/flynn_table.py OUT.csv --repetitions 2``.
+"""Flynn & Reeb's table of regrets: ``tests/benchmarks/flynn_table.py OUT.csv --repetitions 2``.
 
-Rows are added to the file as runs end, and runs in the file are not repeated. ``--summary`` prints the table beside
-the paper's numbers.
+Rows are added to the file as runs end, and runs in the file are not repeated. ``--summary`` prints
+the table beside the paper's numbers.
 """
 
 import argparse
@@ -11,8 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-
-from evroute.simulation.bandits.rkhs_bandit import METHODS, Problem, play
+from rkhs_bandit import METHODS, Problem, play
 
 KERNELS = {
     "RBF .5": (np.inf, 0.5),
@@ -27,7 +26,14 @@ PAPER = {
     "AMM-UCB": ("89 ± 6", "1206 ± 21", "197 ± 24", "1662 ± 90", "316 ± 51", "1741 ± 351"),
     "AY-GP-UCB": ("137 ± 13", "1518 ± 39", "332 ± 45", "2382 ± 135", "546 ± 70", "2421 ± 569"),
     "IGP-UCB": ("314 ± 111", "1433 ± 123", "553 ± 67", "1853 ± 106", "656 ± 67", "1708 ± 376"),
-    "Random": ("4282 ± 1016", "3872 ± 784", "4265 ± 778", "3678 ± 559", "4175 ± 681", "3442 ± 1080"),
+    "Random": (
+        "4282 ± 1016",
+        "3872 ± 784",
+        "4265 ± 778",
+        "3678 ± 559",
+        "4175 ± 681",
+        "3442 ± 1080",
+    ),
 }
 """Mean and standard deviation of 10 repetitions, d = 3, T = 1000 (their Table 1, rounded)."""
 CMM_ROUNDS = 200

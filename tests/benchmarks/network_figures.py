@@ -1,11 +1,12 @@
-"""Print the figures of networks from anywhere: size, restrictions, inclines before and after smoothing, exactness.
+"""Print figures of networks: size, restrictions, inclines with and without smoothing, exactness.
 
-``EVROUTE_DATA_DIR=... python tests/benchmarks/network_figures.py [REGION]``, where REGION is a folder that
-``test_scale.write_region`` filled.
+``EVROUTE_DATA_DIR=... python tests/benchmarks/network_figures.py [REGION]``, where REGION is a
+folder that ``test_scale.write_region`` filled.
 
-That the search is exact is shown by a certificate rather than by a second search: with D the least signed energy
-from one edge to every other, D[b] <= D[a] + E[b] must hold for every turn (a, b), and with equality for one turn into
-every edge. The potential makes every shifted weight non-negative, so no cycle gains energy and D is the optimum.
+That the search is exact is shown by a certificate rather than by a second search: with D the least
+signed energy from one edge to every other, D[b] <= D[a] + E[b] must hold for every turn (a, b), and
+with equality for one turn into every edge. The potential makes every shifted weight non-negative,
+so no cycle gains energy and D is the optimum.
 """
 
 import os
@@ -33,7 +34,7 @@ def inclines(network: RoadNetwork, least_m: float = 0.0) -> str:
 
 
 def worst_violation_wh(network: RoadNetwork) -> float:
-    """Return by how much the certificate is broken at worst, Wh: 0 up to rounding if every route is optimal."""
+    """Return the largest violation of the certificate, Wh; 0 up to rounding if optimal."""
     vehicle = load_vehicle()
     energy_wh = energy_parts(vehicle, network.length_m, network.climb_m, network.speed_mps).total_wh
     potential = potential_wh(vehicle, network.climb_m)
@@ -62,15 +63,23 @@ def show(label: str, read: Callable[[], RoadNetwork], rasters: list[Path]) -> No
     smooth = catalog.build(raw, rasters=rasters)
     build_s = time.process_time() - start
     print(
-        f"\n{label}: {smooth.n_edges:,} edges, {smooth.n_junctions:,} junctions, {len(smooth.turns):,} turns, ",
+        f"\n{label}: {smooth.n_edges:,} edges, {smooth.n_junctions:,} junctions, "
+        f"{len(smooth.turns):,} turns, ",
         end="",
     )
-    print(f"{smooth.length_m.sum() / 1000:.0f} km; CPU s: {read_s:.1f} to read, {build_s:.1f} for heights")
+    print(
+        f"{smooth.length_m.sum() / 1000:.0f} km; CPU s: {read_s:.1f} to read, {build_s:.1f} for "
+        "heights"
+    )
     for name, network in (("raw", rough), ("smoothed 30 m", smooth)):
         print(
-            f"  |incline| % p50 p95 p99 max, {name:13}: {inclines(network)}; edges >= 50 m: {inclines(network, 50)}"
+            f"  |incline| % p50 p95 p99 max, {name:13}: {inclines(network)}; edges >= 50 m: "
+            f"{inclines(network, 50)}"
         )
-    print(f"  search certificate broken by at most {worst_violation_wh(smooth):.1e} Wh from {ORIGINS} origins")
+    print(
+        f"  search certificate broken by at most {worst_violation_wh(smooth):.1e} Wh from "
+        f"{ORIGINS} origins"
+    )
     for note in smooth.source.notes:
         print(f"  {note}")
 
@@ -80,7 +89,9 @@ def main() -> None:
     monaco, luxembourg = data / "monaco", data / "luxembourg"
     srtm = [monaco / "dem_n43e007_3arcsec.tif"]
     show("denver (stored, smoothed already)", lambda: catalog.load_network("denver"), [])
-    show("monaco, MoST with its own z", lambda: sumo_net.read(monaco / "most.net.xml.gz", "most"), [])
+    show(
+        "monaco, MoST with its own z", lambda: sumo_net.read(monaco / "most.net.xml.gz", "most"), []
+    )
     show("monaco, MoST + SRTM", lambda: sumo_net.read(monaco / "most.net.xml.gz", "most"), srtm)
     show("monaco, MoST's OSM + SRTM", lambda: osm.read(monaco / "most.osm.gz", "most"), srtm)
     show("monaco, OSM + SRTM", lambda: osm.read(monaco / "monaco.osm.gz", "monaco"), srtm)
@@ -89,7 +100,9 @@ def main() -> None:
     show("luxembourg, OSM", lambda: osm.read(luxembourg / "lust.osm.gz", "lust"), coarse)
     if len(sys.argv) > 1:
         region = Path(sys.argv[1])
-        show("region", lambda: osm.read(region / "region.osm.pbf", "region"), [region / "hills.tif"])
+        show(
+            "region", lambda: osm.read(region / "region.osm.pbf", "region"), [region / "hills.tif"]
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Print the figures of learning on a region: one plan and one update by trip length and by edges driven before.
+"""Print the time of a plan and an update on a region, by trip length and edges driven before.
 
-``python tests/benchmarks/region_figures.py NETWORK [TRIPS]`` with a network of the catalogue (``region``: what
-``test_scale.write_region`` made, built with ``evroute network build``). The first use of a network makes its sparse
-root, minutes; later ones map it. Every figure is the median over TRIPS trips (5) of CPU and of wall seconds.
+``python tests/benchmarks/region_figures.py NETWORK [TRIPS]`` with a network of the catalogue
+(``region``: what ``test_scale.write_region`` made, built with ``evroute network build``). The first
+use of a network makes its sparse root, minutes; later ones map it. Every figure is the median over
+TRIPS trips (5) of CPU and of wall seconds.
 """
 
 import resource
@@ -15,13 +16,13 @@ from threadpoolctl import threadpool_limits
 
 from evroute.arms import Feedback, Round
 from evroute.errors import EvrouteError
-from evroute.planning.corridor import CorridorArms
+from evroute.methods.method import Method, make_model
+from evroute.methods.setting import Setting, load_setting
+from evroute.planning.corridor import Corridor
 from evroute.planning.weights import potential_rectified
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson, JointThompson
-from evroute.simulation.demand.demand import load_demand
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.setting import Setting, load_setting
+from evroute.worlds.demand.demand import load_demand
 
 FACTOR = 1.2
 LENGTHS_KM = (5, 10, 20, 40)
@@ -37,10 +38,8 @@ def agent(setting: Setting, index: IndependentThompson | JointThompson, seed: in
         model=make_model(Method(model="regional", index="ts-joint"), setting, {}),
         index=index,
         weight_rule=potential_rectified,
-        search=setting.search,
-        potential_wh=setting.potential_wh,
+        space=Corridor(setting.edges, FACTOR),
         rng=default_rng(seed),
-        space=CorridorArms(setting.search, setting.potential_wh, FACTOR),
     )
 
 
@@ -61,14 +60,16 @@ def fill(setting: Setting, learner: Agent, size: int, seed: int) -> None:
     while met < size:
         t += 1
         heard = driven(setting, trips.trip(t), t)
-        new = np.setdiff1d(heard.edge, learner.model.state()["edge"])
-        keep = np.isin(heard.edge, new[: size - met])
-        fields = (heard.edge, heard.features, heard.prior_mean_wh, heard.energy_wh)
+        new = np.setdiff1d(heard.id, learner.model.state()["edge"])
+        keep = np.isin(heard.id, new[: size - met])
+        fields = (heard.id, heard.features, heard.prior_mean_wh, heard.energy_wh)
         learner.tell(Feedback(*(field[keep] for field in fields)))
         met = len(learner.model.state()["edge"])
 
 
-def measure(setting: Setting, index: IndependentThompson | JointThompson, size: int, n_trips: int) -> None:
+def measure(
+    setting: Setting, index: IndependentThompson | JointThompson, size: int, n_trips: int
+) -> None:
     learner = agent(setting, index, 0)
     fill(setting, learner, size, 3)
     learned = learner.model.state()
@@ -88,20 +89,29 @@ def measure(setting: Setting, index: IndependentThompson | JointThompson, size: 
             route = learner.ask(request)
             marks.append((process_time(), perf_counter()))
             arms, at = setting.arms, route.rows
-            heard = Feedback(at, arms.features[at], arms.prior_mean_wh[at], 1.1 * arms.prior_mean_wh[at])
+            heard = Feedback(
+                at, arms.features[at], arms.prior_mean_wh[at], 1.1 * arms.prior_mean_wh[at]
+            )
             told = (process_time(), perf_counter())
             learner.tell(heard)
             after = (process_time(), perf_counter())
-            spans = [np.subtract(marks[1], marks[0]), np.subtract(marks[2], marks[1]), np.subtract(after, told)]
+            spans = [
+                np.subtract(marks[1], marks[0]),
+                np.subtract(marks[2], marks[1]),
+                np.subtract(after, told),
+            ]
             rows.append([edges, len(route), *np.concatenate([*spans, sum(spans)])])
             learner.model.restore(learned)
         edges, k, *times = np.median(rows, axis=0)
         spans_ms = [
-            f"{1000 * cpu:.0f} ({1000 * wall:.0f})" for cpu, wall in zip(times[::2], times[1::2], strict=True)
+            f"{1000 * cpu:.0f} ({1000 * wall:.0f})"
+            for cpu, wall in zip(times[::2], times[1::2], strict=True)
         ]
         name = "joint" if isinstance(index, JointThompson) else "each"
         print(
-            f"| {name} | {size} | {km} | {edges:.0f} | {k:.0f} | {' | '.join(spans_ms)} | {peak_mb()} |", flush=True
+            f"| {name} | {size} | {km} | {edges:.0f} | {k:.0f} | {' | '.join(spans_ms)} | "
+            f"{peak_mb()} |",
+            flush=True,
         )
 
 
@@ -112,10 +122,14 @@ def main() -> None:
         setting = load_setting(name, "reference")
         setting.search, setting.sparse_kernel  # noqa: B018  made before the clock of the first trip
         print(
-            f"{name}: {setting.network.n_edges:,} edges, ready after {perf_counter() - start:.1f} s, {peak_mb()} MB"
+            f"{name}: {setting.network.n_edges:,} edges, ready after {perf_counter() - start:.1f} "
+            f"s, {peak_mb()} MB"
         )
         print("ms of CPU (of wall time)")
-        print("| draw | driven | km | corridor | route | corridor ms | plan ms | update ms | all ms | peak MB |")
+        print(
+            "| draw | driven | km | corridor | route | corridor ms | plan ms | update ms | all ms "
+            "| peak MB |"
+        )
         print("| --- " * 10 + "|")
         for index in (JointThompson(), IndependentThompson()):
             for size in DRIVEN:

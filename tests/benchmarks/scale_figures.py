@@ -1,9 +1,10 @@
-"""``python tests/benchmarks/scale_figures.py``: what two processes gain, and what a task costs on a Dask cluster.
+"""``python tests/benchmarks/scale_figures.py``: gain of two processes, cost of a Dask task.
 
-Prints the tables of docs/figures/scale.md: what a round is made of on Monaco; 20 runs of 100 trips on Monaco in one
-process and in two; then ``--tasks`` runs of two trips on Denver, so short that little but overhead is left, in this
-process and on a cluster of two workers. CPU seconds are those of every process that took part. Needs EVROUTE_DATA_DIR
-and, for all but the first table, a machine at rest.
+Prints the tables of docs/figures/scale.md: what a round is made of on Monaco; 20 runs of 100 trips
+on Monaco in one process and in two; then ``--tasks`` runs of two trips on Denver, so short that
+little but overhead is left, in this process and on a cluster of two workers. CPU seconds are those
+of every process that took part. Needs EVROUTE_DATA_DIR and, for all but the first table, a machine
+at rest.
 """
 
 import argparse
@@ -21,9 +22,42 @@ from typing import Any
 
 import psutil
 
-SPEED_UP = ["--network", "monaco", "--model", "exact", "--index", "ts", "--horizon", "100", "--seeds", "20"]
-SHORT = ["--network", "denver", "--model", "independent", "--index", "random", "--index", "greedy", "--index", "ts"]
-SHORT += ["--index", "bayes-ucb", "--world", "free-flow", "--trip", "A", "--trip", "B", "--horizon", "2"]
+SPEED_UP = [
+    "--network",
+    "monaco",
+    "--model",
+    "exact",
+    "--index",
+    "ts",
+    "--horizon",
+    "100",
+    "--seeds",
+    "20",
+]
+SHORT = [
+    "--network",
+    "denver",
+    "--model",
+    "independent",
+    "--index",
+    "random",
+    "--index",
+    "greedy",
+    "--index",
+    "ts",
+]
+SHORT += [
+    "--index",
+    "bayes-ucb",
+    "--world",
+    "free-flow",
+    "--trip",
+    "A",
+    "--trip",
+    "B",
+    "--horizon",
+    "2",
+]
 QUIET = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -56,19 +90,26 @@ class Shares:
 
 
 def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
-    """Play a run on Monaco, trip A, and return the CPU milliseconds of a round by part; writing files is ``log``."""
-    from evroute.simulation import belief, play
-    from evroute.simulation.experiment import grid
-    from evroute.simulation.runs import RunFolder
+    """Play a run on Monaco, trip A; return CPU milliseconds of a round by part (``log``: files)."""
+    from evroute.experiments import play
+    from evroute.experiments.experiment import grid
+    from evroute.experiments.runs import RunFolder
+    from evroute.learning import belief
 
-    wanted = grid(networks=["monaco"], trips=["A"], methods=[method], options={}, horizon=ROUNDS, seeds=2)
+    wanted = grid(
+        networks=["monaco"], trips=["A"], methods=[method], options={}, horizon=ROUNDS, seeds=2
+    )
     first, second = wanted.runs()
     play.play(first, RunFolder(place), lambda t: None)  # what is made once is made
     shares, loop, save, write = Shares(), play.run_loop, belief.save, RunFolder.write
 
     def watched(agent: Any, world: Any, judge: Any, **named: Any) -> Any:
         calls = [(world, "observe", "world"), (world, "drive", "world"), (judge, "score", "judge")]
-        calls += [(agent, "ask", "index"), (agent, "predict", "forecast"), (agent, "tell", "update")]
+        calls += [
+            (agent, "ask", "index"),
+            (agent, "predict", "forecast"),
+            (agent, "tell", "update"),
+        ]
         calls += [(agent.model, "posterior", "posterior"), (agent.space, "route", "search")]
         for owner, name, label in calls:
             shares.attach(owner, name, label)
@@ -85,12 +126,24 @@ def parts_of_a_round(method: str, place: Path) -> dict[str, float]:
 
 
 def simulated(arguments: list[str], out: Path, *options: str) -> tuple[float, float]:
-    """Run ``evroute simulate`` and return its wall and CPU seconds, those of its own processes included."""
+    """Run ``evroute simulate``; return wall and CPU seconds, those of child processes included."""
     before, started = os.times(), time.perf_counter()
-    command = [sys.executable, "-m", "evroute", "simulate", *arguments, "--quiet", "--out", str(out), *options]
+    command = [
+        sys.executable,
+        "-m",
+        "evroute",
+        "simulate",
+        *arguments,
+        "--quiet",
+        "--out",
+        str(out),
+        *options,
+    ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=QUIET)
     wall_s, after = time.perf_counter() - started, os.times()
-    cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu_s = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return wall_s, cpu_s
 
 
@@ -104,11 +157,18 @@ def cluster(place: Path, workers: int) -> Iterator[tuple[str, list[psutil.Proces
         port = free.getsockname()[1]
     address = f"tcp://127.0.0.1:{port}"
     asked = [["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]]
-    asked += [["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"] for _ in range(workers)]
+    asked += [
+        ["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+        for _ in range(workers)
+    ]
     with (place / "log").open("wb") as log:
         started = [
             subprocess.Popen(
-                [sys.executable, "-m", *each, "--no-dashboard"], cwd=place, env=QUIET, stdout=log, stderr=log
+                [sys.executable, "-m", *each, "--no-dashboard"],
+                cwd=place,
+                env=QUIET,
+                stdout=log,
+                stderr=log,
             )
             for each in asked
         ]
@@ -138,7 +198,13 @@ def main() -> None:
     tasks = parser.parse_args().tasks
     with tempfile.TemporaryDirectory() as room:
         place = Path(room)
-        print("| method | " + " | ".join(PARTS) + " | ms per round |\n" + "| --- " * (len(PARTS) + 2) + "|")
+        print(
+            "| method | "
+            + " | ".join(PARTS)
+            + " | ms per round |\n"
+            + "| --- " * (len(PARTS) + 2)
+            + "|"
+        )
         for method in ("gp-ts", "recommended"):
             told = parts_of_a_round(method, place / method)
             all_ms = sum(told.values())
@@ -167,17 +233,26 @@ def main() -> None:
                 for name, each in (("few", few), ("short", short))
             )
             wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
-            print(f"| {jobs} process{'es' * (jobs > 1)} | {wall_ms:.1f} | {cpu_ms:.1f} | | |", flush=True)
+            print(
+                f"| {jobs} process{'es' * (jobs > 1)} | {wall_ms:.1f} | {cpu_ms:.1f} | | |",
+                flush=True,
+            )
         with cluster(place, 2) as (address, processes):
             start = simulated(few, place / "few-dask", "--scheduler", address)
             before = [cpu_s(each) for each in processes]
             took = simulated(short, place / "short-dask", "--scheduler", address)
-            scheduler_s, *workers_s = (cpu_s(each) - b for each, b in zip(processes, before, strict=True))
+            scheduler_s, *workers_s = (
+                cpu_s(each) - b for each, b in zip(processes, before, strict=True)
+            )
         wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
         workers_ms, scheduler_ms = (1000 * used / tasks for used in (sum(workers_s), scheduler_s))
-        print(f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | {scheduler_ms:.1f} |")
         print(
-            f"\n{tasks} tasks; {same(place / 'short1', place / 'short-dask')}; load after: {os.getloadavg()[0]:.1f}"
+            f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | "
+            f"{scheduler_ms:.1f} |"
+        )
+        print(
+            f"\n{tasks} tasks; {same(place / 'short1', place / 'short-dask')}; load after: "
+            f"{os.getloadavg()[0]:.1f}"
         )
 
 

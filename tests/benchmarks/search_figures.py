@@ -1,8 +1,8 @@
 """The figures of docs/figures/search.md on random pairs of edges; each command prints one table.
 
-    python tests/benchmarks/search_figures.py rules     # the potential against Bellman-Ford, the other rules' losses
-    python tests/benchmarks/search_figures.py savings   # least energy against fastest
-    python tests/benchmarks/search_figures.py battery   # what a bounded battery changes
+    python tests/benchmarks/search_figures.py rules     # the potential against Bellman-Ford, the
+    other rules' losses python tests/benchmarks/search_figures.py savings   # least energy against
+    fastest python tests/benchmarks/search_figures.py battery   # what a bounded battery changes
     python tests/benchmarks/search_figures.py limits    # how time limits are proven
 
 ``EVROUTE_DATA_DIR`` names the data folder.
@@ -31,12 +31,14 @@ AT_ONCE = 100
 def draw_pairs(network: RoadNetwork) -> IntArray:
     """Return (N_PAIRS, 2) edge rows, origin and destination apart."""
     rng = np.random.default_rng(0)
-    pairs: IntArray = np.array([rng.choice(network.n_edges, 2, replace=False) for _ in range(N_PAIRS)])
+    pairs: IntArray = np.array(
+        [rng.choice(network.n_edges, 2, replace=False) for _ in range(N_PAIRS)]
+    )
     return pairs
 
 
 def bellman_ford(network: RoadNetwork, energy_wh: FloatArray, origins: IntArray) -> FloatArray:
-    """Return the (origins, n) least signed energy to the end of every edge, by relaxing all turns until none helps.
+    """Return the least signed energy to every edge, (origins, n), by relaxing all turns to the end.
 
     Raises
     ------
@@ -70,20 +72,24 @@ def rules(network: RoadNetwork) -> None:
     positive = least_wh > 0
     for name, rule in WEIGHT_RULES.items():
         weights = rule(prior.mean_wh, prior.noise_std_wh, prior.potential_wh)
-        found_wh = np.array([prior.mean_wh[planner.search.route(weights, *pair).rows].sum() for pair in pairs])
+        found_wh = np.array(
+            [prior.mean_wh[planner.search.route(weights, *pair).rows].sum() for pair in pairs]
+        )
         loss_wh = found_wh - least_wh
         lost = loss_wh > SAME_WH
         of_losing = np.median(loss_wh[lost]) if lost.any() else 0.0
         share = loss_wh[positive].sum() / least_wh[positive].sum()
         print(
-            f"{network.name:11}{name:20} loses on {lost.mean():6.1%}: mean of all {loss_wh.mean():6.2f} Wh, "
-            f"median of the losing {of_losing:6.2f}, worst {loss_wh.max():7.2f}, least {loss_wh.min():.0e}; "
+            f"{network.name:11}{name:20} loses on {lost.mean():6.1%}: mean of all "
+            f"{loss_wh.mean():6.2f} Wh, "
+            f"median of the losing {of_losing:6.2f}, worst {loss_wh.max():7.2f}, least "
+            f"{loss_wh.min():.0e}; "
             f"{share:.2%} of the energy where that is positive"
         )
 
 
 def savings(network: RoadNetwork) -> None:
-    """Print how much energy the least-energy route saves against the fastest, and the time it takes for it."""
+    """Print energy saved and time lost by the least-energy route against the fastest."""
     planner = Planner(network, load_vehicle())
     saved_wh, share, extra = [], [], []
     for origin, destination in draw_pairs(network).tolist():
@@ -118,7 +124,10 @@ def battery(network: RoadNetwork) -> None:
             except NoRouteError:
                 impossible += 1
                 continue
-            naive, bounded = follow(cell, energy_wh[plain.rows]), follow(cell, energy_wh[route.rows])
+            naive, bounded = (
+                follow(cell, energy_wh[plain.rows]),
+                follow(cell, energy_wh[route.rows]),
+            )
             better_wh = bounded.charge_wh[-1] - naive.charge_wh[-1]
             changed += better_wh > SAME_WH or naive.charge_wh.min() < 0
             gained_wh.append(better_wh)
@@ -127,20 +136,25 @@ def battery(network: RoadNetwork) -> None:
         lost, dip, gain = np.array(lost_wh), np.array(dip_wh), np.array(gained_wh)
         print(
             f"{network.name:11}from {start:3} %: another route on {changed / N_PAIRS:.1%}, none on "
-            f"{impossible / N_PAIRS:.1%}; gains mean {gain.mean():.2f} Wh, greatest {gain.max():.1f}; the unbounded "
-            f"route loses over 20 Wh to a full battery on {(lost > 20).mean():.1%}, and has a low of 100 Wh or more "
+            f"{impossible / N_PAIRS:.1%}; gains mean {gain.mean():.2f} Wh, greatest "
+            f"{gain.max():.1f}; the unbounded "
+            f"route loses over 20 Wh to a full battery on {(lost > 20).mean():.1%}, and has a low "
+            "of 100 Wh or more "
             f"below arrival on {(dip >= 100).mean():.1%}"
         )
 
 
 def limits(network: RoadNetwork) -> None:
-    """Print how the answers under time limits are proven, by extra time and start charge; 100 pairs each."""
+    """Print the share of proven answers under time limits, by extra time and start charge."""
     planner = Planner(network, load_vehicle())
     pairs = draw_pairs(network)[:100]
     for start in (None, 100, 12):
         cell = None if start is None else Battery.of_percent(planner.vehicle.battery_kwh, start, 0)
         for extra in (0.02, 0.05, 0.1, 0.2):
-            proofs = Counter(planner.plan(*pair, battery=cell, max_extra_time=extra).proof for pair in pairs.tolist())
+            proofs = Counter(
+                planner.plan(*pair, battery=cell, max_extra_time=extra).proof
+                for pair in pairs.tolist()
+            )
             charge = "no battery" if start is None else f"from {start} %"
             print(f"{network.name:11}{charge}, {extra:.0%} extra: {dict(proofs.most_common())}")
 

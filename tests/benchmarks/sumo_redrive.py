@@ -1,11 +1,12 @@
-"""Final routes of finished runs and eq. 8's, driven again by SUMO with equal seeds (docs/figures/sumo.md).
+"""Final routes and eq. 8 routes, driven again by SUMO with equal seeds (docs/figures/sumo.md).
 
     python tests/benchmarks/sumo_redrive.py data/experiments/worlds-sumo.toml runs/worlds-sumo
 
-A method's final route is the one that it drove most often in its last 50 trips. Both routes are driven 20 times, by
-the same drivers in the same lights, none of which any run has met. Printed are, by world, trip and seed, in Wh per
-trip against the eq. 8 route: the mean of the last 50 trips by the world's truth, and the final route re-driven with
-half a 95 % interval of its paired mean. Needs ``evroute[sumo]`` (and ``[fastsim]``) and ``EVROUTE_DATA_DIR``.
+A method's final route is the one that it drove most often in its last 50 trips. Both routes are
+driven 20 times, by the same drivers in the same lights, none of which any run has met. Printed are,
+by world, trip and seed, in Wh per trip against the eq. 8 route: the mean of the last 50 trips by
+the world's truth, and the final route re-driven with half a 95 % interval of its paired mean. Needs
+``evroute[sumo]`` (and ``[fastsim]``) and ``EVROUTE_DATA_DIR``.
 """
 
 import sys
@@ -21,12 +22,12 @@ from scipy.stats import t as student
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.experiments.experiment import load_experiment
+from evroute.experiments.runs import Run, RunFolder
+from evroute.methods.setting import load_setting
 from evroute.planning.weights import potential
-from evroute.simulation.demand.demand import load_demand
-from evroute.simulation.experiment import load_experiment
-from evroute.simulation.runs import Run, RunFolder
-from evroute.simulation.setting import load_setting
-from evroute.simulation.worlds.environment import Environment
+from evroute.worlds.demand.demand import load_demand
+from evroute.worlds.environment import Environment
 
 LAST, DRIVES, FIRST_ROUND = 50, 20, 1_000_000
 
@@ -38,9 +39,13 @@ class Course:
         self.setting = setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, _, _, trip_seeds, _ = SeedSequence(run.seed, spawn_key=names).spawn(5)
-        self.world: Environment = run.world.build(setting, load_demand(run.trip, setting, trip_seeds), world_seeds)
+        self.world: Environment = run.world.build(
+            setting, load_demand(run.trip, setting, trip_seeds), world_seeds
+        )
         self.request = self.world.observe(1)
-        weights = potential(setting.arms.prior_mean_wh, np.zeros(len(setting.arms)), setting.potential_wh)
+        weights = potential(
+            setting.arms.prior_mean_wh, np.zeros(len(setting.arms)), setting.potential_wh
+        )
         self.eq8 = setting.search.route(weights, self.request.origin, self.request.destination)
         self._driven: dict[Route, FloatArray] = {}
 
@@ -48,14 +53,20 @@ class Course:
         """Return what a route took in each drive, (`DRIVES`,) Wh."""
         if route not in self._driven:
             requests = [replace(self.request, t=FIRST_ROUND + i) for i in range(DRIVES)]
-            self._driven[route] = np.array([self.world.drive(each, route).energy_wh.sum() for each in requests])
+            self._driven[route] = np.array(
+                [self.world.drive(each, route).energy_wh.sum() for each in requests]
+            )
         return self._driven[route]
 
 
 def final_route(folder: RunFolder, run: Run) -> Route:
     """Return the route that a run drove most often in its last trips."""
     table = pq.read_table(folder.path / "routes" / f"{run.name}.parquet").to_pandas()
-    routes = table[table["t"] > run.horizon - LAST].groupby("t")["edge"].apply(lambda edges: tuple(edges.tolist()))
+    routes = (
+        table[table["t"] > run.horizon - LAST]
+        .groupby("t")["edge"]
+        .apply(lambda edges: tuple(edges.tolist()))
+    )
     return Route(Counter(routes).most_common(1)[0][0])
 
 
@@ -64,7 +75,10 @@ def main(experiment: Path, path: Path) -> None:
     folder = RunFolder(path)
     courses: dict[tuple[str, str, int], Course] = {}
     cells = defaultdict(list)
-    print("| world | trip, seed | method | eq. 8 Wh | best | last 50 trips | final route, re-driven | driver's sd |")
+    print(
+        "| world | trip, seed | method | eq. 8 Wh | best | last 50 trips | final route, re-driven "
+        "| driver's sd |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for run in load_experiment(experiment).runs():
         part = folder.path / "parts" / f"{run.name}.parquet"
@@ -81,7 +95,8 @@ def main(experiment: Path, path: Path) -> None:
         difference = course.drives(final_route(folder, run)) - eq8_wh
         half = student.ppf(0.975, DRIVES - 1) * difference.std(ddof=1) / np.sqrt(DRIVES)
         print(
-            f"| {key[0]} | {run.trip}, {run.seed} | {run.method.label} | {eq8_wh.mean():.0f} | {headroom:+.1f} "
+            f"| {key[0]} | {run.trip}, {run.seed} | {run.method.label} | {eq8_wh.mean():.0f} | "
+            f"{headroom:+.1f} "
             f"| {lost:+.1f} | {difference.mean():+.1f} ± {half:.1f} | {eq8_wh.std(ddof=1):.0f} |",
             flush=True,
         )

@@ -1,4 +1,4 @@
-"""How far the sparse variational model is behind the exact posterior, on the trips that this one's learner drives.
+"""Error of the sparse variational model against the exact posterior, on the latter's trips.
 
     EVROUTE_DATA_DIR=... OMP_NUM_THREADS=1 python tests/benchmarks/svgp_lag.py monaco A
 
@@ -13,15 +13,15 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds.sampled_gp import SampledWorld
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.sampled_gp import SampledWorld
 
 N_ROUNDS = 200
 LOOK_AT = (10, 25, 50, 100, 150, 200)
@@ -35,14 +35,13 @@ WAYS = {
 
 
 def trips(setting: Setting, trip: str, exact: ExactGP) -> Iterator[Feedback]:
-    """Yield the trips that Thompson sampling on the exact posterior drives in a drawn world, learning as it goes."""
+    """Yield the trips of Thompson sampling on the exact posterior in a drawn world."""
     world = SampledWorld().build(setting, Repeated(*setting.ends(trip)), SeedSequence(0))
     agent = Agent(
         model=exact,
         index=IndependentThompson(),
         weight_rule=WEIGHT_RULES["potential-rectified"],
-        search=Search(setting.line_graph),
-        potential_wh=setting.potential_wh,
+        space=EdgeSpace(setting.network, setting.vehicle),
         rng=default_rng(1),
     )
     for t in range(1, N_ROUNDS + 1):
@@ -57,12 +56,18 @@ def main(network: str, trip: str) -> None:
     setting = load_setting(network, REFERENCE)
     given = (setting.kernel, setting.arms, setting.noise_std_wh)
     exact = ExactGP(*given)
-    models = {name: SparseVariationalGP(*given, default_rng(0), **options) for name, options in WAYS.items()}
+    models = {
+        name: SparseVariationalGP(*given, default_rng(0), **options)
+        for name, options in WAYS.items()
+    }
     driven: set[int] = set()
-    print("| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, 90th percentile |")
+    print(
+        "| round | D | way | mean, exact sd: median, 90th percentile | sd ratio off by: median, "
+        "90th percentile |"
+    )
     print("| --- | --- | --- | --- | --- |")
     for t, feedback in enumerate(trips(setting, trip, exact), start=1):
-        driven.update(feedback.edge.tolist())
+        driven.update(feedback.id.tolist())
         for model in models.values():
             model.update(feedback)
         if t in LOOK_AT:
@@ -70,7 +75,9 @@ def main(network: str, trip: str) -> None:
             best = exact.posterior(setting.arms)
             for name, model in models.items():
                 belief = model.posterior(setting.arms)
-                mean = np.quantile(abs(belief.mean_wh - best.mean_wh)[edge] / best.std_wh[edge], [0.5, 0.9])
+                mean = np.quantile(
+                    abs(belief.mean_wh - best.mean_wh)[edge] / best.std_wh[edge], [0.5, 0.9]
+                )
                 std = np.quantile(abs(belief.std_wh / best.std_wh - 1)[edge], [0.5, 0.9])
                 numbers = f"{mean[0]:.2f}, {mean[1]:.2f} | {std[0]:.2f}, {std[1]:.2f}"
                 print(f"| {t} | {len(edge)} | {name} | {numbers} |", flush=True)

@@ -1,4 +1,4 @@
-"""Batches on one belief: requests per second and core, by networkx and by evroute in the same run."""
+"""Batches on one belief: requests per second and core, by networkx and by evroute."""
 
 from time import process_time
 from typing import Any
@@ -30,7 +30,9 @@ def test_a_batch_of_requests(benchmark: Any, luxembourg: RoadNetwork, ends: int)
     graph.add_nodes_from(range(luxembourg.n_edges))
     graph.add_weighted_edges_from((a, b, float(weights[b])) for a, b in luxembourg.turns.tolist())
     costs, started = [], process_time()
-    for request in zip(origin[:BY_NETWORKX].tolist(), destination[:BY_NETWORKX].tolist(), strict=True):
+    for request in zip(
+        origin[:BY_NETWORKX].tolist(), destination[:BY_NETWORKX].tolist(), strict=True
+    ):
         try:
             costs.append(nx.dijkstra_path_length(graph, *request))
         except nx.NetworkXNoPath:
@@ -47,7 +49,10 @@ def test_a_batch_of_requests(benchmark: Any, luxembourg: RoadNetwork, ends: int)
     told = benchmark.pedantic(answer, rounds=5, warmup_rounds=1)
     per_second = REQUESTS / float(np.median(took))
     benchmark.extra_info |= {"per_s": round(per_second), "networkx_per_s": round(by_networkx)}
-    print(f"{ends} origins: {per_second:.0f}/s, networkx {by_networkx:.0f}/s, {per_second / by_networkx:.1f} times")
+    print(
+        f"{ends} origins: {per_second:.0f}/s, networkx {by_networkx:.0f}/s, "
+        f"{per_second / by_networkx:.1f} times"
+    )
     edges = [told.edges(i) for i in range(BY_NETWORKX)]
     ours = [weights[rows[1:]].sum() if len(rows) else np.nan for rows in edges]
     np.testing.assert_allclose(ours, costs, atol=1e-6)

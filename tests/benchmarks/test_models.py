@@ -1,10 +1,13 @@
-"""One trip learned by the exact model, and by downdating the covariance of all edges, at the same D in the same run.
+"""One trip learned by the exact model and by downdating all covariances, at the same D.
 
-The dense way is the fastest we know: LAPACK and BLAS in place, one triangle. Run with one BLAS thread:
+The dense way is the fastest we know: LAPACK and BLAS in place, one triangle. Run with one BLAS
+thread:
 
-    OPENBLAS_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_models.py --benchmark-enable
+    OPENBLAS_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_models.py
+    --benchmark-enable
 
-and on a busy machine with ``--benchmark-timer=time.thread_time``, which leaves out the time of others.
+and on a busy machine with ``--benchmark-timer=time.thread_time``, which leaves out the time of
+others.
 """
 
 import numpy as np
@@ -17,7 +20,9 @@ from evroute.energy import prior as energy_prior
 from evroute.energy.vehicle import load_vehicle
 from evroute.model import build
 from evroute.model.exact import ExactGP
+from evroute.model.kernels import EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
+from evroute.planning.edge_space import EdgeSpace
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
@@ -49,8 +54,8 @@ def city(request, data_dir):
         pytest.skip("minutes of work that tests nothing; run with --benchmark-enable")
     network = load_network(request.param)
     prior = energy_prior.fit(network, load_vehicle())
-    arms = energy_prior.all_arms(network, prior)
-    kernel = build.standard_kernel(build.standard_graph(network, cache_dir()), prior)
+    arms = EdgeSpace(network, load_vehicle()).reference
+    kernel = EdgeContextKernel(build.standard_graph(network, cache_dir()), prior.std_wh, np.ones(3))
     return request.param, arms, kernel, prior.noise_std_wh, build.prior_covariance(kernel, arms)
 
 
@@ -66,7 +71,11 @@ def test_one_trip(benchmark, city, visited, way):
     else:
         model = ExactGP(kernel, arms, noise_std_wh)
         for edge in np.array_split(edges, visited // TRIP_EDGES):
-            model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]))
+            model.update(
+                Feedback(
+                    edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]
+                )
+            )
 
     def trip():
         edge = rng.choice(edges, TRIP_EDGES, replace=False)
@@ -74,9 +83,13 @@ def test_one_trip(benchmark, city, visited, way):
         if way == "dense":
             return (edge, residual_wh), {}
         prior_mean_wh = arms.prior_mean_wh[edge]
-        return (Feedback(edge, arms.features[edge], prior_mean_wh, prior_mean_wh + residual_wh),), {}
+        return (
+            Feedback(edge, arms.features[edge], prior_mean_wh, prior_mean_wh + residual_wh),
+        ), {}
 
-    benchmark.pedantic(dense.update if way == "dense" else model.update, setup=trip, rounds=30, warmup_rounds=2)
+    benchmark.pedantic(
+        dense.update if way == "dense" else model.update, setup=trip, rounds=30, warmup_rounds=2
+    )
 
 
 def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
@@ -87,10 +100,14 @@ def test_first_belief_on_a_built_and_cached_network(benchmark, city, data_dir):
     def start():
         network = load_network(name)
         prior = energy_prior.fit(network, load_vehicle())
-        kernel = build.standard_kernel(build.standard_graph(network, cache_dir()), prior)
+        kernel = EdgeContextKernel(
+            build.standard_graph(network, cache_dir()), prior.std_wh, np.ones(3)
+        )
         model = ExactGP(kernel, arms, prior.noise_std_wh)
         model.posterior(arms)
         edge = np.arange(TRIP_EDGES)
-        model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge]))
+        model.update(
+            Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], arms.prior_mean_wh[edge])
+        )
 
     benchmark.pedantic(start, rounds=3, warmup_rounds=1)

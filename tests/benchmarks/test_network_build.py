@@ -32,6 +32,8 @@ def test_load_the_built_luxembourg(benchmark: Any, data_dir: Path, tmp_path: Pat
 
 @pytest.mark.data
 @pytest.mark.benchmark(group="luxembourg")
-def test_load_luxembourg_by_name_with_its_source_hashed(benchmark: Any, luxembourg: RoadNetwork) -> None:
+def test_load_luxembourg_by_name_with_its_source_hashed(
+    benchmark: Any, luxembourg: RoadNetwork
+) -> None:
     """Goal: under 0.3 s; what every command pays."""
     assert benchmark(catalog.load_network, "luxembourg").equals(luxembourg)

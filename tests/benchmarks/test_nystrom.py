@@ -8,7 +8,7 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.model.nystrom.bkb import bkb
 from evroute.model.nystrom.ek import ek_ucb
-from evroute.model.vector_kernel import Matern52
+from evroute.model.vector_kernel import VectorKernel
 
 
 @pytest.mark.slow
@@ -16,7 +16,14 @@ def test_t32_ten_thousand_edges_are_planned_over_within_a_second() -> None:
     rng = np.random.default_rng(0)
     n = 10_000
     arms = Arms(np.arange(n), rng.random((n, 3)), np.zeros(n))
-    model = bkb(Matern52(1.0, 0.5), arms, np.full(n, 0.3), rng, q_bar=50.0, max_dictionary=200)
+    model = bkb(
+        VectorKernel("matern-5/2", 1.0, 0.5),
+        arms,
+        np.full(n, 0.3),
+        rng,
+        q_bar=50.0,
+        max_dictionary=200,
+    )
     for _ in range(6):
         rows = rng.integers(0, n, 60)
         model.update(Feedback(rows, arms.features[rows], np.zeros(60), rng.normal(size=60)))
@@ -33,10 +40,12 @@ def test_12_time_per_round_is_flat_in_t_at_a_dictionary_of_fifty() -> None:
     rng = np.random.default_rng(0)
     n = 100
     arms = Arms(np.arange(n), rng.random((n, 3)), np.zeros(n))
-    model = ek_ucb(Matern52(1.0, 0.3), arms, np.full(n, 0.3), rng, max_dictionary=50)
+    model = ek_ucb(
+        VectorKernel("matern-5/2", 1.0, 0.3), arms, np.full(n, 0.3), rng, max_dictionary=50
+    )
     seconds = []
     for _ in range(2000):
-        moved = Arms(arms.edge, rng.random((n, 3)), arms.prior_mean_wh)
+        moved = Arms(arms.id, rng.random((n, 3)), arms.prior_mean_wh)
         row = rng.integers(0, n, 1)
         started = perf_counter()
         model.posterior(moved)

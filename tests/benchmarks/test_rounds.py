@@ -14,12 +14,13 @@ from scipy.sparse.csgraph import dijkstra
 
 from evroute.arms import Feedback, Round
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.parts import MODELS, call, named
+from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.thompson import IndependentThompson
-from evroute.simulation.parts import MODELS, call, named
-from evroute.simulation.setting import Setting
 
 WARM_ROUNDS = 40
 
@@ -33,14 +34,13 @@ def setting(request: pytest.FixtureRequest) -> Setting:
 
 
 def rounds_of(setting: Setting, model: str) -> tuple[Agent, Callable[[], None]]:
-    """Return an agent that has driven a while where eq. 8 is true, and what drives it one round further."""
+    """Return an agent trained in an eq. 8 world, and a function that plays one more round."""
     rng = default_rng(0)
     agent = Agent(
         model=call(named(MODELS, "model", model), {"prior_factor": None}, setting),
         index=IndependentThompson(1.0),
         weight_rule=WEIGHT_RULES["rectified"],
-        search=setting.search,
-        potential_wh=setting.potential_wh,
+        space=EdgeSpace(setting.network, setting.vehicle),
         rng=rng,
     )
     arms = setting.arms
@@ -65,8 +65,10 @@ def test_a_round_of_thompson_sampling(benchmark: Any, setting: Setting, model: s
 
 
 def test_one_dijkstra_of_scipy(benchmark: Any, setting: Setting) -> None:
-    graph = setting.line_graph
-    weights = WEIGHT_RULES["rectified"](setting.arms.prior_mean_wh, setting.noise_std_wh, setting.potential_wh)
+    graph = setting.search.line_graph
+    weights = WEIGHT_RULES["rectified"](
+        setting.arms.prior_mean_wh, setting.noise_std_wh, setting.potential_wh
+    )
     n = graph.n_edges
     arcs = csr_matrix((weights[graph.indices], graph.indices, graph.indptr), shape=(n, n))
     origin, destination = setting.ends("A")

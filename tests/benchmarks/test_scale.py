@@ -1,6 +1,7 @@
-"""A region of 250,000 edges: Luxembourg's OpenStreetMap extract side by side with itself, over made-up hills.
+"""A region of 250,000 edges: copies of Luxembourg's OpenStreetMap extract over synthetic hills.
 
-Goals: loads in under 3 s, one search in under 100 ms, under 4 GB of memory in all. The build has none; it is shown.
+Goals: loads in under 3 s, one search in under 100 ms, under 4 GB of memory in all. The build has
+none; it is shown.
 """
 
 import math
@@ -29,7 +30,8 @@ import resource, sys
 from pathlib import Path
 from evroute.network import catalog, osm, store
 folder = Path(sys.argv[1])
-network = catalog.build(osm.read(folder / "region.osm.pbf", "region"), rasters=[folder / "hills.tif"])
+roads = osm.read(folder / "region.osm.pbf", "region")
+network = catalog.build(roads, rasters=[folder / "hills.tif"])
 store.save(network, folder / "region.npz")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
@@ -46,7 +48,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 
 def write_region(source: Path, folder: Path) -> None:
-    """Write ``region.osm.pbf``: tiles of an extract, each joined to its neighbours by a road, and ``hills.tif``."""
+    """Write ``region.osm.pbf``, joined tiles of an extract, and ``hills.tif``."""
     import osmium
     from osmium.osm.mutable import Node, Way
 
@@ -58,7 +60,9 @@ def write_region(source: Path, folder: Path) -> None:
         for k in range(side * side):
             east, north = k % side * STEP_DEG[0], k // side * STEP_DEG[1]
             for node, (lon, lat) in tile.lon_lat.items():
-                writer.add_node(Node(id=1 + k * len(number) + number[node], location=(lon + east, lat + north)))
+                writer.add_node(
+                    Node(id=1 + k * len(number) + number[node], location=(lon + east, lat + north))
+                )
         for k in range(side * side):
             first = 1 + k * len(number)
             for w, way in enumerate(tile.ways.values()):
@@ -71,7 +75,9 @@ def write_region(source: Path, folder: Path) -> None:
                 for gate in gates:
                     link += 1
                     ends = [1 + t * len(number) + gate for t in (k, other)]
-                    writer.add_way(Way(id=link, nodes=ends, tags={"highway": "secondary", "maxspeed": "90"}))
+                    writer.add_way(
+                        Way(id=link, nodes=ends, tags={"highway": "secondary", "maxspeed": "90"})
+                    )
     _write_hills(np.array(list(tile.lon_lat.values())), side, folder / "hills.tif")
 
 
@@ -91,13 +97,17 @@ def _write_hills(lon_lat: np.ndarray, side: int, path: Path) -> None:
     heights = 300 + 100 * np.sin(2 * np.pi * column / 0.05) * np.sin(2 * np.pi * row / 0.04)
     shape = {"width": width, "height": height, "count": 1, "dtype": "float32"}
     grid = Affine(1 / 1200, 0, west, 0, -1 / 1200, north)
-    with rasterio.open(path, "w", driver="GTiff", crs="EPSG:4326", transform=grid, tiled=True, **shape) as raster:
+    with rasterio.open(
+        path, "w", driver="GTiff", crs="EPSG:4326", transform=grid, tiled=True, **shape
+    ) as raster:
         raster.write(heights.astype(np.float32), 1)
 
 
 def in_own_process(code: str, folder: Path) -> int:
     """Run code on the region and return its peak memory, MB."""
-    done = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, folder], check=True, capture_output=True, text=True
+    )
     return int(done.stdout)
 
 
@@ -126,7 +136,10 @@ def test_load_a_region(benchmark: Any, region: Path) -> None:
     if not (region / "region.npz").exists():
         in_own_process(BUILD, region)
     network = benchmark.pedantic(store.load, args=[region / "region.npz"], rounds=3)
-    print(f"\n{network.n_edges:,} edges, {network.n_junctions:,} junctions, {len(network.turns):,} turns")
+    print(
+        f"\n{network.n_edges:,} edges, {network.n_junctions:,} junctions, {len(network.turns):,} "
+        "turns"
+    )
     for note in network.source.notes:
         print(note)
     assert network.n_edges > EDGES

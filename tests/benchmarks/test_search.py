@@ -1,4 +1,4 @@
-"""Searches and whole requests, each against another way in the same run; every time is that of 20 random pairs."""
+"""Searches and whole requests against alternatives; every time is that of 20 random pairs."""
 
 import subprocess
 import sys
@@ -38,7 +38,9 @@ def costs_by_networkx(graph: nx.DiGraph, planner: Planner, pairs: IntArray) -> l
     for origin, destination in pairs.tolist():
         rule = WEIGHT_RULES["potential"](prior.mean_wh, prior.noise_std_wh, prior.potential_wh)
         weights = rule.tolist()
-        path = nx.dijkstra_path(graph, origin, destination, weight=lambda _, entered, __, w=weights: w[entered])
+        path = nx.dijkstra_path(
+            graph, origin, destination, weight=lambda _, entered, __, w=weights: w[entered]
+        )
         costs.append(sum(weights[edge] for edge in path[1:]))
     return costs
 
@@ -61,14 +63,20 @@ def test_a_search_with_fresh_weights(benchmark: Any, luxembourg: RoadNetwork, wa
 @pytest.mark.data
 @pytest.mark.benchmark(group="bounded battery, Monaco")
 @pytest.mark.parametrize("start_percent", [None, 100, 50, 12])
-def test_a_search_with_a_battery(benchmark: Any, monaco: RoadNetwork, start_percent: float | None) -> None:
+def test_a_search_with_a_battery(
+    benchmark: Any, monaco: RoadNetwork, start_percent: float | None
+) -> None:
     """The unbounded search (None) against the bounded one, by start charge."""
     planner, pairs = Planner(monaco, load_vehicle()), draw_pairs(monaco)
     if start_percent is None:
         benchmark(costs_by_search, planner, pairs)
         return
     battery = Battery.of_percent(planner.vehicle.battery_kwh, start_percent, 0)
-    benchmark(lambda: [planner.battery_search.route(battery, planner.mean_wh, *pair) for pair in pairs.tolist()])
+    benchmark(
+        lambda: [
+            planner.battery_search.route(battery, planner.mean_wh, *pair) for pair in pairs.tolist()
+        ]
+    )
 
 
 @pytest.mark.data
@@ -76,9 +84,17 @@ def test_a_search_with_a_battery(benchmark: Any, monaco: RoadNetwork, start_perc
 @pytest.mark.parametrize("options", ["plain", "battery", "time limit", "both"])
 def test_a_request_to_a_planner(benchmark: Any, luxembourg: RoadNetwork, options: str) -> None:
     planner, pairs = Planner(luxembourg, load_vehicle()), draw_pairs(luxembourg)
-    battery = Battery.of_percent(planner.vehicle.battery_kwh, 80, 10) if options in {"battery", "both"} else None
+    battery = (
+        Battery.of_percent(planner.vehicle.battery_kwh, 80, 10)
+        if options in {"battery", "both"}
+        else None
+    )
     limit = 0.1 if options in {"time limit", "both"} else None
-    benchmark(lambda: [planner.plan(*pair, battery=battery, max_extra_time=limit) for pair in pairs.tolist()])
+    benchmark(
+        lambda: [
+            planner.plan(*pair, battery=battery, max_extra_time=limit) for pair in pairs.tolist()
+        ]
+    )
 
 
 @pytest.mark.data
@@ -92,6 +108,18 @@ def test_a_request_as_a_call(benchmark: Any, luxembourg: RoadNetwork) -> None:
 @pytest.mark.benchmark(group="one request from nothing, Luxembourg")
 def test_a_request_as_a_process(benchmark: Any, luxembourg: RoadNetwork) -> None:
     """Goal: under 2 s on a built network; one trip."""
-    command = [sys.executable, "-m", "evroute", "route", "--network", luxembourg.name, "--trip", "A", "--json"]
-    done = benchmark.pedantic(subprocess.run, args=[command], kwargs={"capture_output": True}, rounds=5)
+    command = [
+        sys.executable,
+        "-m",
+        "evroute",
+        "route",
+        "--network",
+        luxembourg.name,
+        "--trip",
+        "A",
+        "--json",
+    ]
+    done = benchmark.pedantic(
+        subprocess.run, args=[command], kwargs={"capture_output": True}, rounds=5
+    )
     assert done.returncode == 0

@@ -1,10 +1,12 @@
-"""One trip learned and all edges predicted: Algorithm 3 as printed, its two stable forms, the exact posterior.
+"""Time of one update and of all predictions: Algorithm 3, its two stable forms, the exact model.
 
 All at the same number of driven edges D in the same run, with one thread:
 
-    OMP_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_svgp.py --benchmark-enable
+    OMP_NUM_THREADS=1 EVROUTE_DATA_DIR=... python -m pytest tests/benchmarks/test_svgp.py
+    --benchmark-enable
 
-and on a busy machine with ``--benchmark-timer=time.process_time``, which leaves out the time of others.
+and on a busy machine with ``--benchmark-timer=time.process_time``, which leaves out the time of
+others.
 """
 
 import numpy as np
@@ -12,9 +14,9 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import DEFAULT as REFERENCE
+from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
 from evroute.model.svgp import SparseVariationalGP
-from evroute.simulation.setting import Setting, load_setting
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
@@ -30,7 +32,9 @@ def luxembourg_setting(request, data_dir) -> Setting:
 
 def trip(setting: Setting, edge: np.ndarray, rng: np.random.Generator) -> Feedback:
     mean_wh = setting.arms.prior_mean_wh[edge]
-    return Feedback(edge, setting.arms.features[edge], mean_wh, mean_wh + rng.normal(0.0, 10.0, len(edge)))
+    return Feedback(
+        edge, setting.arms.features[edge], mean_wh, mean_wh + rng.normal(0.0, 10.0, len(edge))
+    )
 
 
 @pytest.mark.parametrize("way", ["literal", "padded", "follow", "exact"])

@@ -1,8 +1,9 @@
-"""The figures of docs/figures/turns.md: arms on turns against arms on edges; each command prints one table.
+"""Tables of docs/figures/turns.md: arms on turns against arms on edges, one table per command.
 
-    python tests/benchmarks/turn_figures.py prior CITY [WORLD ...]      # error per edge before any trip
-    python tests/benchmarks/turn_figures.py learning CITY [WORLD ...]   # energy, error and coverage while learning
-    python tests/benchmarks/turn_figures.py speed CITY                  # milliseconds of a round
+    python tests/benchmarks/turn_figures.py prior CITY [WORLD ...]      # error per edge before any
+    trip python tests/benchmarks/turn_figures.py learning CITY [WORLD ...]   # energy, error and
+    coverage while learning python tests/benchmarks/turn_figures.py speed CITY                  #
+    milliseconds of a round
 
 WORLD is a kind, a name of data/worlds or a file. ``EVROUTE_DATA_DIR`` names the data folder.
 """
@@ -17,15 +18,13 @@ from numpy.random import SeedSequence, default_rng
 from evroute.arms import Round, Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
+from evroute.methods.method import Method, make_index, make_model, make_space
+from evroute.methods.setting import Setting, load_setting
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.methods import Method, make_index, make_model
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds.environment import Environment
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.environment import Environment
+from evroute.worlds.world import load_world
 
 WORLDS = ("judged-free", "judged-congestion")
 N_ROUTES, N_TRIPS, N_LAST, N_WORLDS = 200, 60, 40, 4
@@ -46,8 +45,8 @@ def eq8_route(setting: Setting, request: Round) -> Route:
     """Return the route of least prior mean."""
     weights = np.full(setting.network.n_edges, np.inf)
     arms = request.arms
-    weights[arms.edge] = WEIGHT_RULES["potential"](
-        arms.prior_mean_wh, np.ones(len(arms)), setting.potential_wh[arms.edge]
+    weights[arms.id] = WEIGHT_RULES["potential"](
+        arms.prior_mean_wh, np.ones(len(arms)), setting.potential_wh[arms.id]
     )
     return setting.search.route(weights, request.origin, request.destination)
 
@@ -58,11 +57,14 @@ def world_of(name: str, setting: Setting, origin: int, destination: int, seed: i
 
 
 def prior(city: str, worlds: list[str]) -> None:
-    """Drive eq. 8 routes between random edges once each, and compare what was measured with what was expected."""
+    """Drive eq. 8 routes between random edges once each; compare measured and expected energy."""
     setting = load_setting(city, "reference", "dissipation")
-    space, rng = setting.turns.space, default_rng(0)
+    space, rng = setting.on_turns().space, default_rng(0)
     pairs = rng.integers(setting.network.n_edges, size=(N_ROUTES, 2)).tolist()
-    print("| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns without bends |")
+    print(
+        "| world | passages | edges: RMSE Wh | correlation | turns: RMSE Wh | correlation | turns "
+        "without bends |"
+    )
     for name in worlds:
         measured, by_edges, by_turns, wasted = [], [], [], []
         for origin, destination in pairs:
@@ -77,7 +79,7 @@ def prior(city: str, worlds: list[str]) -> None:
             measured.append(feedback.energy_wh)
             by_edges.append(feedback.prior_mean_wh)
             by_turns.append(told.prior_mean_wh)
-            wasted.append(space.energy.wasted_wh(told.edge, setting.network.speed_mps))
+            wasted.append(space.energy.wasted_wh(told.id, setting.network.speed_mps))
         y, e, t, w = (np.concatenate(each) for each in (measured, by_edges, by_turns, wasted))
         print(
             f"| {name} | {len(y):,} | {rms(y - e):.1f} | {np.corrcoef(y, e)[0, 1]:.3f} "
@@ -92,9 +94,15 @@ def learning(city: str, worlds: list[str]) -> None:
     trips = []
     while len(trips) < N_WORLDS:
         origin, destination = rng.integers(setting.network.n_edges, size=2).tolist()
-        if origin != destination and len(setting.search.route(setting.network.time_s, origin, destination)) > 20:
+        if (
+            origin != destination
+            and len(setting.search.route(setting.network.time_s, origin, destination)) > 20
+        ):
             trips.append((origin, destination))
-    print("| world | method | Wh against eq. 8 | best against eq. 8 | RMSE per edge Wh | of routes Wh | 90 % hold |")
+    print(
+        "| world | method | Wh against eq. 8 | best against eq. 8 | RMSE per edge Wh | of routes "
+        "Wh | 90 % hold |"
+    )
     for name in worlds:
         for parts in METHODS:
             method = Method(**parts)
@@ -108,8 +116,13 @@ def learning(city: str, worlds: list[str]) -> None:
                     mean_wh, std_wh = agent.predict(request, route)
                     feedback = world.drive(request, route)
                     if t > N_TRIPS - N_LAST:
-                        arms, passed = agent.space.arms(request), agent.space.passed(request, route)
-                        edge_errors.append(feedback.energy_wh - agent.model.posterior(arms).mean_wh[passed])
+                        arms, passed = (
+                            agent.space.arms(request),
+                            agent.space.arms_of_route(route),
+                        )
+                        edge_errors.append(
+                            feedback.energy_wh - agent.model.posterior(arms).mean_wh[passed]
+                        )
                         route_errors.append(feedback.energy_wh.sum() - mean_wh)
                         inside.append(abs(route_errors[-1]) < HALF_90 * std_wh)
                         true.append(world.route_wh(request, route))
@@ -118,7 +131,8 @@ def learning(city: str, worlds: list[str]) -> None:
                     agent.tell(feedback)
             base_wh = np.mean(eq8)
             print(
-                f"| {name} | {method.label} | {np.mean(true) - base_wh:+.1f} | {np.mean(best) - base_wh:+.1f} "
+                f"| {name} | {method.label} | {np.mean(true) - base_wh:+.1f} | "
+                f"{np.mean(best) - base_wh:+.1f} "
                 f"| {rms(np.concatenate(edge_errors)):.1f} | {rms(np.array(route_errors)):.1f} "
                 f"| {np.mean(inside):.0%} |",
                 flush=True,
@@ -127,15 +141,12 @@ def learning(city: str, worlds: list[str]) -> None:
 
 def agent_of(method: Method, setting: Setting) -> Agent:
     """Return an untaught agent."""
-    search = Search(setting.line_graph)
     return Agent(
         model=make_model(method, setting, {"rng": default_rng(2), "prior_factor": None}),
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES["potential-rectified"],
-        search=search,
-        potential_wh=setting.potential_wh,
+        space=make_space(method, setting),
         rng=default_rng(3),
-        space=TurnArms(search, setting.turns.energy) if method.arms else None,
     )
 
 
@@ -157,10 +168,15 @@ def speed(city: str) -> None:
             started = perf_counter()
             agent.tell(feedback)
             told.append(perf_counter() - started)
-            visited.update(agent.space.feedback(feedback).edge.tolist())
-        numbers = [f"{q * 1e3:.0f}" for each in (asked, told) for q in np.quantile(each, [0.5, 0.95])]
+            visited.update(agent.space.feedback(feedback).id.tolist())
+        numbers = [
+            f"{q * 1e3:.0f}" for each in (asked, told) for q in np.quantile(each, [0.5, 0.95])
+        ]
         count = len(agent.space.arms(request))
-        print(f"| {arms}: {count:,} | {len(visited):,} | {numbers[0]}, {numbers[1]} | {numbers[2]}, {numbers[3]} |")
+        print(
+            f"| {arms}: {count:,} | {len(visited):,} | {numbers[0]}, {numbers[1]} | {numbers[2]}, "
+            f"{numbers[3]} |"
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Priors on edges and on turns against SUMO's electric model: the table of docs/figures/turns.md, printed.
+"""Priors on edges and turns against SUMO's electric model: the table of docs/figures/turns.md.
 
     python tests/benchmarks/turn_sumo.py
 
-Needs ``libsumo``, ``traci`` and ``sumolib``. 150 trips on Monaco without heights, one car at a time; each 0.5 s of
-its consumption counts for the edge that it is on, a junction for the edge before. ``EVROUTE_DATA_DIR`` names the
-data folder.
+Needs ``libsumo``, ``traci`` and ``sumolib``. 150 trips on Monaco without heights, one car at a
+time; each 0.5 s of its consumption counts for the edge that it is on, a junction for the edge
+before. ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
 import gzip
@@ -20,16 +20,18 @@ from numpy.random import default_rng
 from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
-from evroute.planning.arm_space import TurnArms
-from evroute.simulation.setting import Setting, load_setting
+from evroute.methods.setting import Setting, load_setting
+from evroute.planning.turn_space import TurnSpace
 
 N_TRIPS, STEP_S, LONGEST_S = 150, 0.5, 4000
 FEWEST_EDGES, FEWEST_VISITS = 10, 4
-VEHICLE_TYPE = """<routes><vType id="ev" vClass="passenger" emissionClass="Energy/unknown" mass="1830" sigma="0"
- speedDev="0" speedFactor="1"><param key="rotatingMass" value="0"/><param key="frontSurfaceArea" value="2.6"/>
+VEHICLE_TYPE = """<routes><vType id="ev" vClass="passenger" emissionClass="Energy/unknown"
+ mass="1830" sigma="0" speedDev="0" speedFactor="1"><param key="rotatingMass" value="0"/>
+<param key="frontSurfaceArea" value="2.6"/>
 <param key="airDragCoefficient" value="0.35"/><param key="rollDragCoefficient" value="0.01"/>
 <param key="radialDragCoefficient" value="0"/><param key="constantPowerIntake" value="0"/>
-<param key="propulsionEfficiency" value="0.98"/><param key="recuperationEfficiency" value="0.96"/></vType></routes>"""
+<param key="propulsionEfficiency" value="0.98"/><param key="recuperationEfficiency" value="0.96"/>
+</vType></routes>"""
 
 
 def write_flat(path: Path) -> None:
@@ -47,7 +49,7 @@ def write_flat(path: Path) -> None:
 
 
 def drive(setting: Setting) -> list[tuple[Route, FloatArray]]:
-    """Drive routes of least eq. 8 energy between random edges; return each with what every edge took, Wh."""
+    """Drive eq. 8 routes between random edges; return each with the energy of its edges, Wh."""
     import libsumo
 
     rng, trips, name = default_rng(0), [], 0
@@ -64,7 +66,10 @@ def drive(setting: Setting) -> list[tuple[Route, FloatArray]]:
             libsumo.simulationStep()
             if arrived := car in libsumo.simulation.getArrivedIDList():
                 break
-            if car in libsumo.vehicle.getIDList() and (i := libsumo.vehicle.getRouteIndex(car)) >= 0:
+            if (
+                car in libsumo.vehicle.getIDList()
+                and (i := libsumo.vehicle.getRouteIndex(car)) >= 0
+            ):
                 energy_wh[i] += libsumo.vehicle.getElectricityConsumption(car) * STEP_S
         if arrived:
             trips.append((route, energy_wh))
@@ -85,18 +90,24 @@ def main() -> None:
     import libsumo
 
     roads = load_setting("monaco", "reference", "dissipation").network
-    setting = Setting(replace(roads, elevation_m=np.zeros(roads.n_junctions)), load_vehicle(), spread="dissipation")
+    setting = Setting(
+        replace(roads, elevation_m=np.zeros(roads.n_junctions)),
+        load_vehicle(),
+        spread="dissipation",
+    )
     with TemporaryDirectory() as folder:
         write_flat(Path(folder, "flat.net.xml"))
         Path(folder, "type.rou.xml").write_text(VEHICLE_TYPE)
         files = ["-n", f"{folder}/flat.net.xml", "-r", f"{folder}/type.rou.xml"]
-        libsumo.start(["sumo", *files, "--step-length", str(STEP_S), "--no-step-log", "--no-warnings"])
+        libsumo.start(
+            ["sumo", *files, "--step-length", str(STEP_S), "--no-step-log", "--no-warnings"]
+        )
         trips = drive(setting)
         libsumo.close()
     spaces = {
         "edges": None,
-        "turns": setting.turns.space,
-        "turns-braked": TurnArms(setting.search, setting.turns.energy, braked=True),
+        "turns": setting.on_turns().space,
+        "turns-braked": TurnSpace(setting.edges, setting.turn_table, braked=True),
     }
     print("| arms | RMSE per edge Wh | correlation | RMSE of routes Wh | within an arm Wh |")
     for name, space in spaces.items():
@@ -108,7 +119,7 @@ def main() -> None:
         print(
             f"| {name} | {np.sqrt(np.mean((measured - expected) ** 2)):.1f} "
             f"| {np.corrcoef(measured, expected)[0, 1]:.3f} | {np.sqrt(np.mean(totals**2)):.0f} "
-            f"| {within(measured, np.concatenate([each.edge for each in told])):.1f} |"
+            f"| {within(measured, np.concatenate([each.id for each in told])):.1f} |"
         )
 
 

@@ -1,9 +1,10 @@
-"""Error of the energy predicted for routes that share few roads with those driven, by the number of trips.
+"""Prediction error on routes with few roads in common with the trips, by the number of trips.
 
     python tests/benchmarks/unseen_roads.py monaco --worlds wind,payload,cold --seeds 5
 
-Trips and routes are eq. 8's between random edges; of those asked about, at most a fifth of the edges is among those
-of the 20 trips. Printed is the mean absolute deviation of the prediction from the true expected energy, Wh.
+Trips and routes are eq. 8's between random edges; of those asked about, at most a fifth of the
+edges is among those of the 20 trips. Printed is the mean absolute deviation of the prediction from
+the true expected energy, Wh.
 """
 
 import argparse
@@ -14,18 +15,20 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from evroute.arms import Route
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.method import Method, make_model
+from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.planning.weights import potential
-from evroute.simulation.demand.trips import Trip
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.setting import Setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Trip
+from evroute.worlds.world import load_world
 
 N_TRIPS, N_ASKED = 20, 150
 TOLD_AFTER = (0, 1, 5, 20)
 SHARED = 0.2
 MODELS = ("exact", "factor", "edge-speeds", "physics", "physics+gp")
-METHODS = [(model, None) for model in MODELS] + [(model, "turns") for model in MODELS if model != "edge-speeds"]
+METHODS = [(model, None) for model in MODELS] + [
+    (model, "turns") for model in MODELS if model != "edge-speeds"
+]
 
 
 class Errands:
@@ -41,7 +44,9 @@ class Errands:
 
 def errands(setting: Setting, rng: Generator, n: int) -> list[Route]:
     """Return eq. 8's routes of ten edges or more between random edges."""
-    weights = potential(setting.arms.prior_mean_wh, np.zeros(len(setting.arms)), setting.potential_wh)
+    weights = potential(
+        setting.arms.prior_mean_wh, np.zeros(len(setting.arms)), setting.potential_wh
+    )
     routes: list[Route] = []
     while len(routes) < n:
         origin, destination = rng.choice(len(setting.arms), 2, replace=False).tolist()
@@ -50,16 +55,24 @@ def errands(setting: Setting, rng: Generator, n: int) -> list[Route]:
     return routes
 
 
-def errors(setting: Setting, world_name: str, seed: int) -> tuple[dict[tuple[str, int], list[float]], list[float]]:
+def errors(
+    setting: Setting, world_name: str, seed: int
+) -> tuple[dict[tuple[str, int], list[float]], list[float]]:
     """Return the errors by method and number of trips, and the true energies, in one world, Wh."""
     rng = default_rng(seed)
     driven = errands(setting, rng, N_TRIPS)
     known = set().union(*(route.edges for route in driven))
-    asked = [r for r in errands(setting, rng, N_ASKED) if np.mean([e in known for e in r.edges]) <= SHARED]
+    asked = [
+        r
+        for r in errands(setting, rng, N_ASKED)
+        if np.mean([e in known for e in r.edges]) <= SHARED
+    ]
     conditions = load_world(world_name).model_copy(update={"closed_share": 0.0})
     world = conditions.build(setting, Errands(driven + asked), SeedSequence(seed))
     requests = [world.observe(N_TRIPS + 1 + i) for i in range(len(asked))]
-    true_wh = [world.route_wh(request, route) for request, route in zip(requests, asked, strict=True)]
+    true_wh = [
+        world.route_wh(request, route) for request, route in zip(requests, asked, strict=True)
+    ]
     found = defaultdict(list)
     for model_name, arms in METHODS:
         method = Method(model=model_name, index="greedy", arms=arms)
@@ -67,13 +80,17 @@ def errors(setting: Setting, world_name: str, seed: int) -> tuple[dict[tuple[str
         for t in range(N_TRIPS + 1):
             if t:
                 feedback = world.drive(world.observe(t), driven[t - 1])
-                model.update(setting.turns.space.feedback(feedback) if arms else feedback)
+                model.update(setting.on_turns().space.feedback(feedback) if arms else feedback)
             if t in TOLD_AFTER:
-                space = setting.turns.space
-                mean_wh = model.posterior(space.arms(requests[0]) if arms else requests[0].arms).mean_wh
-                for request, route, truth_wh in zip(requests, asked, true_wh, strict=True):
-                    rows = space.passed(request, route) if arms else route.rows
-                    found[f"{model_name} {arms or 'edges'}", t].append(abs(mean_wh[rows].sum() - truth_wh))
+                space = setting.on_turns().space
+                mean_wh = model.posterior(
+                    space.arms(requests[0]) if arms else requests[0].arms
+                ).mean_wh
+                for route, truth_wh in zip(asked, true_wh, strict=True):
+                    rows = space.arms_of_route(route) if arms else route.rows
+                    found[f"{model_name} {arms or 'edges'}", t].append(
+                        abs(mean_wh[rows].sum() - truth_wh)
+                    )
     return found, true_wh
 
 
@@ -92,7 +109,10 @@ def main() -> None:
             all_true_wh += true_wh
             for key, values in found.items():
                 all_errors[key] += values
-        print(f"{options.network}, {world_name}: {len(all_true_wh)} routes of {np.mean(all_true_wh):.0f} Wh")
+        print(
+            f"{options.network}, {world_name}: {len(all_true_wh)} routes of "
+            f"{np.mean(all_true_wh):.0f} Wh"
+        )
         for method in dict.fromkeys(name for name, _ in all_errors):
             row = "".join(f"{np.mean(all_errors[method, t]):9.1f}" for t in TOLD_AFTER)
             print(f"  {method:20}{row}", flush=True)

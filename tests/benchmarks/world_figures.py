@@ -14,10 +14,10 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, J_PER_WH
+from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import source_path
-from evroute.simulation.setting import Setting, load_setting
-from evroute.simulation.worlds import fastsim_car, trace_energy
-from evroute.simulation.worlds.sumo_drive import Trace, simulation
+from evroute.worlds import fastsim_car, trace_energy
+from evroute.worlds.sumo_drive import Trace, simulation
 
 TRIPS = {"monaco": "ABCD", "luxembourg": "ABCDEF"}
 DRIVES, RANDOM_ROUTES, DRIVER_STD = 20, 200, 0.1
@@ -50,7 +50,7 @@ def spread(groups: Mapping[Hashable, Sequence[float]]) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Driven:
-    """One trip by edge, (k,): what SUMO's model took, its kinetic part, eq. 8, and the physics of turns, Wh."""
+    """One trip by edge, (k,) Wh: SUMO's model, its kinetic part, eq. 8, the physics of turns."""
 
     rows: IntArray
     wh: FloatArray
@@ -74,10 +74,16 @@ class City:
 
     def drive(self, rows: IntArray, seed: int) -> Driven:
         """Drive a route and count its energies."""
-        network, car, energy = self.setting.network, self.setting.vehicle, self.setting.turns.energy
+        network, car, energy = (
+            self.setting.network,
+            self.setting.vehicle,
+            self.setting.on_turns().space.energy,
+        )
         began = time.perf_counter()
         trace = self.trace(rows, seed)
-        wh = trace_energy.energy_wh(trace, network, car, np.zeros(network.n_edges), AIR_DENSITY_KGPM3)
+        wh = trace_energy.energy_wh(
+            trace, network, car, np.zeros(network.n_edges), AIR_DENSITY_KGPM3
+        )
         self.seconds, self.trips = self.seconds + time.perf_counter() - began, self.trips + 1
         gained = 0.5 * car.mass_kg * np.diff(trace.speed_mps**2, prepend=0.0) / J_PER_WH
         turns = energy.mean_wh(energy.table.rows_along(rows), network.speed_mps)
@@ -92,12 +98,21 @@ def sumo_eq8(name: str) -> None:
         trip: [city.drive(rows, seed) for seed in range(DRIVES)]
         for trip, rows in zip(TRIPS[name], routes(city.setting, named=True), strict=True)
     }
-    random = [city.drive(rows, 1000 + i) for i, rows in enumerate(routes(city.setting, named=False))]
+    random = [
+        city.drive(rows, 1000 + i) for i, rows in enumerate(routes(city.setting, named=False))
+    ]
     print(f"\n### {name}: {city.trips} trips, {1e3 * city.seconds / city.trips:.0f} ms a trip\n")
-    print("| edges of | passages | against | correlation | RMSE Wh | bias Wh |\n|---|---|---|---|---|---|")
-    for label, trips in (("named trips", [t for drives in named.values() for t in drives]), ("random trips", random)):
+    print(
+        "| edges of | passages | against | correlation | RMSE Wh | bias Wh "
+        "|\n|---|---|---|---|---|---|"
+    )
+    for label, trips in (
+        ("named trips", [t for drives in named.values() for t in drives]),
+        ("random trips", random),
+    ):
         wh, kinetic, eq8, turns = (
-            np.concatenate([getattr(trip, column) for trip in trips]) for column in ("wh", "kinetic", "eq8", "turns")
+            np.concatenate([getattr(trip, column) for trip in trips])
+            for column in ("wh", "kinetic", "eq8", "turns")
         )
         head = f"| {label} | {len(wh):,} |"
         print(head, "eq. 8 |", figures(wh, eq8), "|")
@@ -108,33 +123,41 @@ def sumo_eq8(name: str) -> None:
 
 
 def print_spreads(random: list[Driven], named: dict[str, list[Driven]]) -> None:
-    """Print how much an edge differs from passage to passage, and whether errors of a trip go together."""
+    """Print the spread of an edge between passages, and the correlation of errors in a trip."""
     by_edge, by_turn = defaultdict(list), defaultdict(list)
     for trip in random:
         padded = [-1, *trip.rows.tolist(), -1]
         for i, wh in enumerate(trip.wh, start=1):
             by_edge[padded[i]].append(wh)
             by_turn[tuple(padded[i - 1 : i + 2])].append(wh)
-    print(f"\nSd within an edge {spread(by_edge):.1f} Wh, within (before, edge, after) {spread(by_turn):.1f} Wh.\n")
+    print(
+        f"\nSd within an edge {spread(by_edge):.1f} Wh, within (before, edge, after) "
+        f"{spread(by_turn):.1f} Wh.\n"
+    )
     print("| trip | mean Wh | sd Wh | to that of independent edges |\n|---|---|---|---|")
     for trip, drives in named.items():
         wh = np.array([drive.wh for drive in drives])
         sd = wh.sum(axis=1).std(ddof=1)
         print(
-            f"| {trip} | {wh.sum(axis=1).mean():.0f} | {sd:.0f} | {sd / np.sqrt(wh.var(axis=0, ddof=1).sum()):.2f} |"
+            f"| {trip} | {wh.sum(axis=1).mean():.0f} | {sd:.0f} | "
+            f"{sd / np.sqrt(wh.var(axis=0, ddof=1).sum()):.2f} |"
         )
 
 
 def print_cars(city: City, random: list[Driven]) -> None:
     """Print what FASTSim's cars take on the same traces, by trip."""
     network = city.setting.network
-    print("\n| car | correlation | RMSE Wh a trip | bias Wh a trip | Wh/km |\n|---|---|---|---|---|")
+    print(
+        "\n| car | correlation | RMSE Wh a trip | bias Wh a trip | Wh/km |\n|---|---|---|---|---|"
+    )
     km = sum(network.length_m[trip.rows].sum() for trip in random) / 1e3
     eq8 = np.array([trip.eq8.sum() for trip in random])
     cars = {"SUMO, reference": np.array([trip.wh.sum() for trip in random])}
     for model in fastsim_car.MODELS:
         traces = (city.trace(trip.rows, 1000 + i) for i, trip in enumerate(random))
-        cars[model] = np.array([fastsim_car.energy_wh(trace, network, model, None).sum() for trace in traces])
+        cars[model] = np.array(
+            [fastsim_car.energy_wh(trace, network, model, None).sum() for trace in traces]
+        )
     for car, values in cars.items():
         print(f"| {car} | {figures(values, eq8)} | {values.sum() / km:.0f} |")
     print(f"\nEq. 8 of the reference vehicle: {eq8.sum() / km:.0f} Wh/km.")

@@ -1,14 +1,15 @@
 """``evroute learn``: a table in, a belief to plan with out; bad input is one line."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
 from evroute.errors import EvrouteError
-from evroute.simulation.belief import inflation
-from evroute.simulation.setting import load_setting
+from evroute.learning.belief import load_belief
+from evroute.methods.setting import load_setting
 
 RUNNER = CliRunner()
 
@@ -35,7 +36,12 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     out = tmp_path / "own"
     done = learn(str(table), "--out", str(out), "--model", "physics")
     assert done.exit_code == 0, done.output
-    for text in ("monday", "tuesday", "learned 2 trips, 2 in all; 1 set aside", "lost: network 'denver' has no edge"):
+    for text in (
+        "monday",
+        "tuesday",
+        "learned 2 trips, 2 in all; 1 set aside",
+        "lost: network 'denver' has no edge",
+    ):
         assert text in done.stdout
     assert "off on average by" in done.stdout
     again = learn(str(table), "--out", str(out), "--model", "physics")
@@ -45,11 +51,13 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     planned = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
-    assert f"intervals are {inflation(out, None):.2f} times as wide" in planned.stdout
+    assert f"intervals are {load_belief(out).inflation:.2f} times as wide" in planned.stdout
     assert "off its last 2 trips were" in planned.stdout
-    document = json.loads(RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout)
+    document = json.loads(
+        RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout
+    )
     forecast = document["routes"]["energy"]["forecast"]
-    assert forecast["inflation"] == pytest.approx(inflation(out, None))
+    assert forecast["inflation"] == pytest.approx(load_belief(out).inflation)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +82,18 @@ def test_wrong_options_are_one_line(table, tmp_path, arguments, line) -> None:
 def test_a_missing_table_is_one_line(tmp_path) -> None:
     refused = learn("gone.csv", "--out", str(tmp_path / "out"))
     assert "gone.csv does not exist" in str(refused.exception)
+
+
+def test_the_command_that_a_damaged_belief_names_makes_it_again(table, tmp_path) -> None:
+    out = tmp_path / "own"
+    learn(str(table), "--out", str(out), "--model", "physics")
+    belief = out / "beliefs" / "denver-learned.npz"
+    whole = belief.read_bytes()
+    belief.write_bytes(whole[:-100])
+    refused = RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)])
+    assert isinstance(refused.exception, EvrouteError)
+    command = re.search(r"'evroute (learn .*?)' and the options", str(refused.exception))[1]
+    again = learn(*command.split()[1:], "--model", "physics")
+    assert again.exit_code == 0, again.output
+    assert belief.read_bytes() == whole
+    assert RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out)]).exit_code == 0

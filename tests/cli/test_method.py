@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.cli.method import OPTIONS
 from evroute.errors import UnknownNameError
-from evroute.simulation.parts import INDICES, METHODS, MODELS, defaults_of
+from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of
 
 RUNNER = CliRunner()
 
@@ -30,7 +30,10 @@ def test_the_options_of_named_methods_are_told_and_no_others_than_there_are() ->
     def options(names: dict[str, set[str]]) -> set[str]:
         tables = {"model": MODELS, "index": INDICES}
         return {
-            option for kind, table in tables.items() for name in names[kind] for option in defaults_of(table, name)
+            option
+            for kind, table in tables.items()
+            for name in names[kind]
+            for option in defaults_of(table, name)
         }
 
     named = {kind: {str(parts[kind]) for parts in METHODS.values()} for kind in ("model", "index")}
@@ -51,6 +54,6 @@ def test_an_unknown_name_is_refused() -> None:
     ("known", "name"), [(MODELS, name) for name in MODELS] + [(INDICES, name) for name in INDICES]
 )
 def test_every_part_says_what_it_is(known, name) -> None:
-    from evroute.simulation.parts import summary_of
+    from evroute.methods.parts import summary_of
 
     assert len(summary_of(known, name)) > 20

@@ -56,7 +56,9 @@ def test_list_names_the_networks_and_where_they_are(run: Run) -> None:
     assert "embedded" in out
 
 
-def test_info_json_has_the_promised_keys_and_the_numbers_of_the_network(run: Run, denver: RoadNetwork) -> None:
+def test_info_json_has_the_promised_keys_and_the_numbers_of_the_network(
+    run: Run, denver: RoadNetwork
+) -> None:
     status, out, _ = run("network", "info", "denver", "--json")
     told = json.loads(out)
     assert status == 0
@@ -65,7 +67,8 @@ def test_info_json_has_the_promised_keys_and_the_numbers_of_the_network(run: Run
     assert (told["edges"], told["junctions"], told["turns"]) == (1330, 476, 3060)
     assert told["length_m"] == pytest.approx(denver.length_m.sum())
     inclines = sorted(
-        abs(climb) / length * 100 for climb, length in zip(denver.climb_m, denver.length_m, strict=True)
+        abs(climb) / length * 100
+        for climb, length in zip(denver.climb_m, denver.length_m, strict=True)
     )
     assert told["incline_percent"]["max"] == pytest.approx(inclines[-1])
     assert told["incline_percent"]["p50"] == pytest.approx((inclines[664] + inclines[665]) / 2)
@@ -146,20 +149,30 @@ def test_an_interrupted_build_leaves_the_old_network_usable(
         (["info", "none.npz"], "there is no stored network at none.npz"),
         (["build", "a/b", "--sumo", "NET"], "'a/b' cannot name a network"),
         (["build", "two", "--sumo", "none.net.xml"], "cannot read none.net.xml: No such file"),
-        (["build", "two", "--sumo", "NET", "--elevation", "none.tif"], "cannot read the raster none.tif"),
+        (
+            ["build", "two", "--sumo", "NET", "--elevation", "none.tif"],
+            "cannot read the raster none.tif",
+        ),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_status_2(run: Run, net: Path, arguments: list[str], why: str) -> None:
-    status, _, err = run("network", *(net if argument == "NET" else argument for argument in arguments))
+def test_what_cannot_be_done_is_one_line_and_status_2(
+    run: Run, net: Path, arguments: list[str], why: str
+) -> None:
+    status, _, err = run(
+        "network", *(net if argument == "NET" else argument for argument in arguments)
+    )
     assert status == 2
     assert err.splitlines()[-1].startswith(f"evroute: {why}")
     assert "Traceback" not in err
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["--sumo", "NET", "--smoothing", "-1"], ["--sumo", "NET", "--smoothing", "inf"]]
+    "arguments",
+    [[], ["--sumo", "NET", "--smoothing", "-1"], ["--sumo", "NET", "--smoothing", "inf"]],
 )
-def test_contradictory_or_impossible_options_are_refused(run: Run, net: Path, arguments: list[str]) -> None:
+def test_contradictory_or_impossible_options_are_refused(
+    run: Run, net: Path, arguments: list[str]
+) -> None:
     status, _, err = run("network", "build", "two", *(net if a == "NET" else a for a in arguments))
     assert status == 2
     assert "Invalid value" in err
@@ -170,3 +183,15 @@ def test_an_unwritable_cache_is_one_line(run: Run, net: Path, tmp_path: Path) ->
     status, _, err = run("network", "build", "two", "--sumo", net)
     assert status == 2
     assert "set EVROUTE_CACHE_DIR to a folder with room to write" in err.splitlines()[-1]
+
+
+def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Path) -> None:
+    run("network", "build", "two", "--sumo", net)
+    before = load_network("two")
+    (kept,) = (net.parent / "cache" / "networks").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-300])
+    status, _, err = run("network", "info", "two")
+    assert status == 2
+    assert "build it again: evroute network build two" in err.splitlines()[-1]
+    assert run("network", "build", "two", "--sumo", net)[0] == 0
+    assert load_network("two").equals(before)

@@ -81,7 +81,9 @@ def test_a_place_is_built_with_heights_of_copernicus(
         assert folder == tmp_path / "cache" / "copernicus"
         shape = {"width": 40, "height": 40, "count": 1, "dtype": "float32"}
         grid = Affine(0.001, 0, 5.98, 0, -0.001, 49.02)
-        with rasterio.open("level.tif", "w", driver="GTiff", crs="EPSG:4326", transform=grid, **shape) as raster:
+        with rasterio.open(
+            "level.tif", "w", driver="GTiff", crs="EPSG:4326", transform=grid, **shape
+        ) as raster:
             raster.write(np.full((1, 40, 40), 7.0, dtype=np.float32))
         return [Path("level.tif")]
 
@@ -90,10 +92,14 @@ def test_a_place_is_built_with_heights_of_copernicus(
     assert run("build", "square", "--place", "Squareville", "--elevation", "copernicus")[0] == 0
     square = load_network("square")
     assert square.elevation_m.tolist() == pytest.approx([7.0] * square.n_junctions)
-    assert square.source.attribution.startswith("(c) OpenStreetMap contributors, ODbL 1.0; heights: Copernicus")
+    assert square.source.attribution.startswith(
+        "(c) OpenStreetMap contributors, ODbL 1.0; heights: Copernicus"
+    )
 
 
-def test_a_published_network_is_fetched_and_built(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_published_network_is_fetched_and_built(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "served").mkdir()
     (tmp_path / "served" / "lust.net.xml").write_text(NET)
 
@@ -120,15 +126,32 @@ def test_a_published_network_is_fetched_and_built(run: Run, tmp_path: Path, monk
 
 def test_roads_are_closed_under_another_name(run: Run) -> None:
     run("build", "square", "--osm", "square.osm")
-    status, out, _ = run("close", "square", "--as", "roadworks", "--edges", "2,4,0", "--edges", "4,2,0")
+    status, out, _ = run(
+        "close", "square", "--as", "roadworks", "--edges", "2,4,0", "--edges", "4,2,0"
+    )
     assert status == 0
     assert "closed in 'square': 2 edges (2,4,0; 4,2,0); 0 more are cut off by that" in out
-    assert set(load_network("roadworks").edge_id) == set(load_network("square").edge_id) - {"2,4,0", "4,2,0"}
-    area = {"type": "Polygon", "coordinates": [[[6.004, 48.99], [6.006, 48.99], [6.006, 49.001], [6.004, 48.99]]]}
-    Path("works.geojson").write_text(json.dumps({"type": "Feature", "properties": {}, "geometry": area}))
+    assert set(load_network("roadworks").edge_id) == set(load_network("square").edge_id) - {
+        "2,4,0",
+        "4,2,0",
+    }
+    area = {
+        "type": "Polygon",
+        "coordinates": [[[6.004, 48.99], [6.006, 48.99], [6.006, 49.001], [6.004, 48.99]]],
+    }
+    Path("works.geojson").write_text(
+        json.dumps({"type": "Feature", "properties": {}, "geometry": area})
+    )
     two_areas = ("--area", "works.geojson", "--area", "49.009,6.004,49.011,6.006")
     assert run("close", "square", "--as", "roadworks", *two_areas)[0] == 0
-    assert set(load_network("roadworks").edge_id) == {"4,1,0", "1,4,0", "2,4,1", "4,2,1", "1,5,0", "5,1,0"}
+    assert set(load_network("roadworks").edge_id) == {
+        "4,1,0",
+        "1,4,0",
+        "2,4,1",
+        "4,2,1",
+        "1,5,0",
+        "5,1,0",
+    }
     assert len(load_network("square").edge_id) == 10
 
 
@@ -143,15 +166,26 @@ def test_an_export_can_be_drawn(run: Run) -> None:
     [
         (["build", "x", "--osm", "none.osm.pbf"], "cannot read none.osm.pbf: No such file"),
         (["build", "x", "--graphml", "square.osm"], "square.osm is not a graph that OSMnx saved"),
-        (["build", "x", "--osm", "square.osm", "--elevation", "none.tif"], "cannot read the raster none.tif"),
-        (["fetch", "atlantis"], "no network 'atlantis' is published; there are: luxembourg, monaco"),
+        (
+            ["build", "x", "--osm", "square.osm", "--elevation", "none.tif"],
+            "cannot read the raster none.tif",
+        ),
+        (
+            ["fetch", "atlantis"],
+            "no network 'atlantis' is published; there are: luxembourg, monaco",
+        ),
         (["export", "denver", "--to", "denver.kml"], "'denver.kml' names no format to export"),
-        (["close", "denver", "--as", "works", "--edges", "up"], "network 'denver' has no edge 'up'"),
+        (
+            ["close", "denver", "--as", "works", "--edges", "up"],
+            "network 'denver' has no edge 'up'",
+        ),
         (["close", "denver", "--as", "works"], "no edge of network 'denver' is closed"),
         (["close", "denver", "--as", "a/b", "--edges", "up"], "'a/b' cannot name a network"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_status_2(run: Run, arguments: list[str], why: str) -> None:
+def test_what_cannot_be_done_is_one_line_and_status_2(
+    run: Run, arguments: list[str], why: str
+) -> None:
     status, _, err = run(*arguments)
     assert status == 2
     assert err.splitlines()[-1].startswith(f"evroute: {why}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evroute.simulation.experiment import Experiment, simulate
+from evroute.experiments.experiment import Experiment, simulate
 
 
 def evroute(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -17,10 +17,15 @@ def evroute(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_a_simulation_becomes_a_page_with_figures_beside_it(tmp_path: Path) -> None:
     experiment = Experiment(
-        trips={"denver": ["A"]}, methods=[{"model": "independent", "index": "ts"}], horizon=3, seeds=2
+        trips={"denver": ["A"]},
+        methods=[{"model": "independent", "index": "ts"}],
+        horizon=3,
+        seeds=2,
     )
     simulate(experiment, tmp_path / "runs")
-    done = evroute("report", str(tmp_path / "runs"), "--out", str(tmp_path / "out" / "learned.html"))
+    done = evroute(
+        "report", str(tmp_path / "runs"), "--out", str(tmp_path / "out" / "learned.html")
+    )
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "learned.html",

@@ -39,7 +39,11 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
     status, out, _ = route("--network", "denver", "--trip", "A", "--json")
     assert status == 0
     told = json.loads(out)
-    assert (told["network"], told["vehicle"], told["search"]) == ("denver", "reference", "potential")
+    assert (told["network"], told["vehicle"], told["search"]) == (
+        "denver",
+        "reference",
+        "potential",
+    )
     planned = plan(denver, trip="A")
     assert set(told["routes"]) == {"energy", "time", "distance"}
     for name, one in told["routes"].items():
@@ -56,14 +60,24 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
 def test_with_a_charge_it_tells_the_lowest_and_the_last(route: Run) -> None:
     _, out, _ = route("--trip", "B", "--soc", "80", "--reserve", "10", "--json")
     one = json.loads(out)["routes"]["energy"]
-    assert one["arrival_soc_percent"] == pytest.approx(80 - one["energy_wh"] / (10 * load_vehicle().battery_kwh))
+    assert one["arrival_soc_percent"] == pytest.approx(
+        80 - one["energy_wh"] / (10 * load_vehicle().battery_kwh)
+    )
     assert one["min_soc_percent"] <= one["arrival_soc_percent"]
 
 
 def test_the_table_says_what_it_costs_in_words(route: Run) -> None:
     status, out, _ = route("--trip", "A", "--soc", "50")
     assert status == 0
-    for wanted in ("least energy", "fastest", "shortest", "Wh/km", "climb", "charge on arrival", "saves"):
+    for wanted in (
+        "least energy",
+        "fastest",
+        "shortest",
+        "Wh/km",
+        "climb",
+        "charge on arrival",
+        "saves",
+    ):
         assert wanted in out
 
 
@@ -79,7 +93,13 @@ def test_alternatives_that_there_are_not_are_told(route: Run) -> None:
 def test_places_are_found_by_coordinates(route: Run, denver: RoadNetwork) -> None:
     lon, lat = denver.lon_lat
     status, out, _ = route(
-        "--from", f"{lat[0]:.6f},{lon[0]:.6f}", "--to", denver.edge_id[700], "--json", "--network", "denver"
+        "--from",
+        f"{lat[0]:.6f},{lon[0]:.6f}",
+        "--to",
+        denver.edge_id[700],
+        "--json",
+        "--network",
+        "denver",
     )
     assert status == 0
     assert json.loads(out)["routes"]["energy"]["edges"][-1] == denver.edge_id[700]
@@ -88,7 +108,9 @@ def test_places_are_found_by_coordinates(route: Run, denver: RoadNetwork) -> Non
 @pytest.mark.parametrize("search", ["rectified", "clamped"])
 def test_other_rules_never_take_less(route: Run, search: str) -> None:
     energy_wh = [
-        json.loads(route("--trip", "A", "--search", rule, "--json")[1])["routes"]["energy"]["energy_wh"]
+        json.loads(route("--trip", "A", "--search", rule, "--json")[1])["routes"]["energy"][
+            "energy_wh"
+        ]
         for rule in ("potential", search)
     ]
     assert energy_wh[0] <= energy_wh[1] + 1e-9
@@ -122,7 +144,9 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def test_a_batch_answers_every_row_and_fails_if_one_did(route: Run, denver: RoadNetwork, tmp_path: Path) -> None:
+def test_a_batch_answers_every_row_and_fails_if_one_did(
+    route: Run, denver: RoadNetwork, tmp_path: Path
+) -> None:
     a, b = denver.edge_id[3], denver.edge_id[900]
     table = write(
         tmp_path / "trips.csv",
@@ -183,7 +207,13 @@ def test_what_cannot_be_met_is_one_line_and_status_2(route: Run, arguments: str,
 
 
 @pytest.mark.parametrize(
-    "arguments", ["--trip A --soc 101", "--trip A --soc x", "--trip A --soc nan", "--trip A --soc 50 --reserve -1"]
+    "arguments",
+    [
+        "--trip A --soc 101",
+        "--trip A --soc x",
+        "--trip A --soc nan",
+        "--trip A --soc 50 --reserve -1",
+    ],
 )
 def test_percentages_out_of_range_are_refused(route: Run, arguments: str) -> None:
     status, _, err = route(*arguments.split())

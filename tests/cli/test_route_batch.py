@@ -38,7 +38,9 @@ def table(path: Path, rows: int, origins: int) -> str:
 
 
 def answers(*arguments: str) -> list[dict]:
-    return [json.loads(line) for line in RUNNER.invoke(app, ["route", *arguments]).stdout.splitlines()]
+    return [
+        json.loads(line) for line in RUNNER.invoke(app, ["route", *arguments]).stdout.splitlines()
+    ]
 
 
 def test_least_energies_alone_are_those_of_the_full_answers(tmp_path) -> None:
@@ -62,7 +64,9 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path) -> None:
     for rows in (2000, 20_000):
         asked = ["route", "--network", "denver", "--only", "energy", "--batch"]
         asked.append(table(tmp_path / f"{rows}.csv", rows, 50))
-        done = subprocess.run([sys.executable, "-c", PEAK, *asked], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, *asked], capture_output=True, text=True, check=True
+        )
         assert done.stdout.count("\n") == rows
         peaks_kb.append(int(done.stderr.split()[-1]))
     assert peaks_kb[1] - peaks_kb[0] < 4000

@@ -24,9 +24,33 @@ def evroute(capsys, monkeypatch):
 
 def test_a_belief_gives_an_interval_with_what_it_assumes(evroute, tmp_path):
     runs = tmp_path / "runs"
-    learn = ("--network", "denver", "--method", "gp-ts", "--horizon", 3, "--seeds", 1, "--out", runs, "--quiet")
+    learn = (
+        "--network",
+        "denver",
+        "--method",
+        "gp-ts",
+        "--horizon",
+        3,
+        "--seeds",
+        1,
+        "--out",
+        runs,
+        "--quiet",
+    )
     assert evroute("simulate", *learn)[0] == 0
-    plan = ("route", "--network", "denver", "--trip", "A", "--belief", runs, "--interval", "cmm", "--assume", "B=20")
+    plan = (
+        "route",
+        "--network",
+        "denver",
+        "--trip",
+        "A",
+        "--belief",
+        runs,
+        "--interval",
+        "cmm",
+        "--assume",
+        "B=20",
+    )
     status, out, _ = evroute(*plan)
     assert status == 0
     assert "expected, cmm" in out
@@ -36,7 +60,7 @@ def test_a_belief_gives_an_interval_with_what_it_assumes(evroute, tmp_path):
     assert low < told["mean_wh"] < high
     status, _, err = evroute(*plan[:-1], "B=0.1")
     assert status == 2
-    assert "no function of norm B = 0.1 fits what was measured" in err
+    assert "no function of norm B = 0.1 fits the measurements" in err
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,39 @@ def refused(*arguments: str) -> str:
 def test_options_repeat_to_a_grid(tmp_path) -> None:
     out = tmp_path / "grid"
     done = simulate(
-        *(*SHORT, "--trip", "A", "--trip", "B", "--model", "independent", "--index", "ts", "--index", "ucb"),
-        *("--variance-scale", "1", "--beta-scale", "0.5", "--search", "rectified", "--out", str(out)),
+        *(
+            *SHORT,
+            "--trip",
+            "A",
+            "--trip",
+            "B",
+            "--model",
+            "independent",
+            "--index",
+            "ts",
+            "--index",
+            "ucb",
+        ),
+        *(
+            "--variance-scale",
+            "1",
+            "--beta-scale",
+            "0.5",
+            "--search",
+            "rectified",
+            "--out",
+            str(out),
+        ),
     )
     assert done.exit_code == 0, done.output
     assert done.stderr == ""
-    for text in ("denver A", "denver B", "BI-TS (variance scale 1)", "BI-UCB (beta scale 0.5)", "rounds.parquet"):
+    for text in (
+        "denver A",
+        "denver B",
+        "BI-TS (variance scale 1)",
+        "BI-UCB (beta scale 0.5)",
+        "rounds.parquet",
+    ):
         assert text in done.stdout
     rounds = pq.read_table(out / "rounds.parquet")
     assert rounds.num_rows == 2 * 2 * 2
@@ -49,7 +76,17 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
     path.write_text('kind = "physics"\npayload_kg = 300\nnoise_share = 0.1\n')
     out = tmp_path / "runs"
     done = simulate(
-        *(*SHORT, "--model", "independent", "--world", "cold", "--world", str(path), "--out", str(out)),
+        *(
+            *SHORT,
+            "--model",
+            "independent",
+            "--world",
+            "cold",
+            "--world",
+            str(path),
+            "--out",
+            str(out),
+        ),
         *("--closed-share", "0.02", "--jobs", "2"),
     )
     assert done.exit_code == 0, done.output
@@ -68,7 +105,9 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
 
 def test_spreads_are_told_of_several_worlds_alone(tmp_path) -> None:
     one = simulate(*SHORT, "--model", "independent", "--out", str(tmp_path / "one")).stdout
-    two = simulate(*SHORT, "--seeds", "2", "--model", "independent", "--out", str(tmp_path / "two")).stdout
+    two = simulate(
+        *SHORT, "--seeds", "2", "--model", "independent", "--out", str(tmp_path / "two")
+    ).stdout
     for words in ("± se", "geom. mean", "its standard error, geometric mean"):
         assert words not in one
         assert words in two
@@ -110,7 +149,10 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
         (["--trip", "Z"], "network 'denver' has no trip 'Z'; it has A, B"),
         (["--vehicle", "rocket"], "unknown vehicle 'rocket'"),
         (["--network", "atlantis"], "there is no network 'atlantis'"),
-        (["--index", "ucb", "--variance-scale", "1"], "no method takes variance_scale: not exact with ucb"),
+        (
+            ["--index", "ucb", "--variance-scale", "1"],
+            "no method takes variance_scale: not exact with ucb",
+        ),
         (["--variance-scale", "0"], "variance_scale is 0; it must be positive"),
         (["--index", "bayes-ucb", "--xi", "-1"], "xi is -1; it must be positive"),
         (["--index", "bayes-ucb", "--option", "xi"], "--option 'xi' is not NAME=VALUE"),
@@ -142,10 +184,22 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path) -> None:
 
 def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
     out = tmp_path / "svgp"
-    done = simulate(*SHORT, "--model", "svgp", "--inducing-points", "30", "--prior", "dissipation", "--out", str(out))
+    done = simulate(
+        *SHORT,
+        "--model",
+        "svgp",
+        "--inducing-points",
+        "30",
+        "--prior",
+        "dissipation",
+        "--out",
+        str(out),
+    )
     assert done.exit_code == 0, done.output
     assert "search potential-rectified, dissipation prior, 1 world" in done.stdout
-    planned = RUNNER.invoke(app, ["route", "--network", "denver", "--trip", "A", "--belief", str(out), "--json"])
+    planned = RUNNER.invoke(
+        app, ["route", "--network", "denver", "--trip", "A", "--belief", str(out), "--json"]
+    )
     assert planned.exit_code == 0, planned.output
 
 

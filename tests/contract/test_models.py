@@ -1,7 +1,7 @@
 """What every model of edge energy must do, on a small hilly network.
 
-The sparse variational model is asked with steps of size one, where theory makes it exact; one that fits its
-hyper-parameters counts as a model too, before its first fit.
+The sparse variational model is asked with steps of size one, where theory makes it exact; one that
+fits its hyper-parameters counts as a model too, before its first fit.
 """
 
 import io
@@ -11,10 +11,10 @@ import pytest
 
 from evroute.arms import Arms, Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.method import Method, make_model
+from evroute.methods.parts import MODELS
+from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, HasJoint
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.parts import MODELS
-from evroute.simulation.setting import Setting
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def trip(arms: Arms, seed: int, k: int = 5) -> Feedback:
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, len(arms), k)
     energy_wh = arms.prior_mean_wh[rows] + rng.normal(0.0, 30.0, k)
-    return Feedback(arms.edge[rows], arms.features[rows], arms.prior_mean_wh[rows], energy_wh)
+    return Feedback(arms.id[rows], arms.features[rows], arms.prior_mean_wh[rows], energy_wh)
 
 
 def learned(model, arms: Arms, n_trips: int = 6):
@@ -68,7 +68,7 @@ def congested(arms: Arms) -> Arms:
     features, prior_mean_wh = arms.features.copy(), arms.prior_mean_wh.copy()
     features[1:4, 1] /= 2
     prior_mean_wh[1:4] += 25.0
-    return Arms(arms.edge, features, prior_mean_wh)
+    return Arms(arms.id, features, prior_mean_wh)
 
 
 def test_it_meets_the_protocol(make):
@@ -81,7 +81,9 @@ def test_before_any_trip_it_believes_the_physics(make, model_name, setting):
         np.testing.assert_array_equal(belief.mean_wh, arms.prior_mean_wh)
         if model_name not in OWN_PRIOR:
             rtol = 1e-6 if model_name in SINGLE_PRECISION else 1e-12
-            np.testing.assert_allclose(belief.std_wh, np.sqrt(setting.prior_variance_wh2), rtol=rtol)
+            np.testing.assert_allclose(
+                belief.std_wh, np.sqrt(setting.prior_variance_wh2), rtol=rtol
+            )
 
 
 def test_asking_changes_nothing(make, setting):
@@ -108,9 +110,12 @@ def test_closed_edges_leave_the_others_as_they_are(make, setting):
     model = learned(make(), setting.arms)
     open_rows = np.array([0, 2, 3, 6])
     whole, part = model.posterior(setting.arms), model.posterior(setting.arms.take(open_rows))
-    np.testing.assert_array_equal(part.mean_wh, whole.mean_wh[open_rows])
-    np.testing.assert_array_equal(part.std_wh, whole.std_wh[open_rows])
-    np.testing.assert_array_equal(model.noise_std(setting.arms.take(open_rows)), setting.noise_std_wh[open_rows])
+    # a matrix product of another size may round differently, depending on the processor
+    np.testing.assert_allclose(part.mean_wh, whole.mean_wh[open_rows], rtol=1e-12)
+    np.testing.assert_allclose(part.std_wh, whole.std_wh[open_rows], rtol=1e-12)
+    np.testing.assert_array_equal(
+        model.noise_std(setting.arms.take(open_rows)), setting.noise_std_wh[open_rows]
+    )
 
 
 def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, model_name, setting):
@@ -119,10 +124,12 @@ def test_a_measurement_draws_the_belief_towards_it_and_sharpens_it(make, model_n
     model = make()
     arm = setting.arms.take(np.array([4]))
     before = model.posterior(arm)
-    model.update(Feedback(arm.edge, arm.features, arm.prior_mean_wh, arm.prior_mean_wh + 40.0))
+    model.update(Feedback(arm.id, arm.features, arm.prior_mean_wh, arm.prior_mean_wh + 40.0))
     after = model.posterior(arm)
     variance, noise_variance = before.std_wh**2, setting.noise_std_wh[4] ** 2
-    np.testing.assert_allclose(after.mean_wh - before.mean_wh, 40.0 * variance / (variance + noise_variance))
+    np.testing.assert_allclose(
+        after.mean_wh - before.mean_wh, 40.0 * variance / (variance + noise_variance)
+    )
     np.testing.assert_allclose(after.std_wh**-2, 1 / variance + 1 / noise_variance)
 
 
@@ -134,7 +141,9 @@ def test_an_edge_driven_often_becomes_certain(make, model_name, setting):
     truth_wh = arm.prior_mean_wh + 17.0
     for _ in range(20):
         often = np.zeros(50, dtype=int)
-        model.update(Feedback(arm.edge[often], arm.features[often], arm.prior_mean_wh[often], truth_wh[often]))
+        model.update(
+            Feedback(arm.id[often], arm.features[often], arm.prior_mean_wh[often], truth_wh[often])
+        )
     belief = model.posterior(arm)
     assert belief.std_wh[0] <= setting.noise_std_wh[2] / np.sqrt(1000)
     np.testing.assert_allclose(belief.mean_wh, truth_wh, atol=0.1)
@@ -179,7 +188,9 @@ def test_the_joint_has_the_marginals_on_its_diagonal(make, model_name, setting):
     for arms in (setting.arms, congested(setting.arms), setting.arms.take(np.array([1, 5]))):
         covariance = model.covariance(arms)
         np.testing.assert_array_equal(covariance, covariance.T)
-        np.testing.assert_allclose(covariance.diagonal(), model.posterior(arms).std_wh ** 2, rtol=1e-9)
+        np.testing.assert_allclose(
+            covariance.diagonal(), model.posterior(arms).std_wh ** 2, rtol=1e-9
+        )
         smallest, *_, largest = np.linalg.eigvalsh(covariance)
         assert smallest > (-1e-12 * largest if model_name in FEW_NUMBERS else 0.0)
 
@@ -191,4 +202,7 @@ def test_joint_draws_depend_on_the_generator_alone(make, setting):
     draws = [model.sample(setting.arms, np.random.default_rng(8)) for _ in range(2)]
     np.testing.assert_array_equal(*draws)
     assert draws[0].shape == (len(setting.arms),)
-    assert model.sample_many(setting.arms, np.random.default_rng(8), 3).shape == (3, len(setting.arms))
+    assert model.sample_many(setting.arms, np.random.default_rng(8), 3).shape == (
+        3,
+        len(setting.arms),
+    )

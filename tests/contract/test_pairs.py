@@ -1,4 +1,4 @@
-"""Every lawful pair of a model and an index through three rounds on a toy network, under search rules in turn."""
+"""Every valid pair of model and index through three rounds on a toy network."""
 
 from itertools import pairwise, product
 
@@ -8,16 +8,16 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.planning.search import Search
+from evroute.experiments.loop import run
+from evroute.experiments.regret import RegretScorer
+from evroute.methods.method import Method, make_model
+from evroute.methods.parts import INDICES, MODELS, call, named
+from evroute.methods.setting import Setting
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.loop import run
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.parts import INDICES, MODELS, call, named
-from evroute.simulation.regret import Judge
-from evroute.simulation.setting import Setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.world import load_world
 
 
 def lawful(model: str, index: str) -> bool:
@@ -31,7 +31,8 @@ def lawful(model: str, index: str) -> bool:
 PAIRS = [pair for pair in product(MODELS, INDICES) if lawful(*pair)]
 
 CIRCUMSTANCES = list(product(WEIGHT_RULES, ["sampled-gp", "physics"], [0.0, 0.3]))
-# every pair in one of the circumstances, taken in turn, and one pair in all: neither knows of the other
+# every pair in one of the circumstances, taken in turn, and one pair in all: neither knows of the
+# other
 CASES = [(*pair, *CIRCUMSTANCES[i % len(CIRCUMSTANCES)]) for i, pair in enumerate(PAIRS)]
 CASES += [case for each in CIRCUMSTANCES if (case := ("exact", "ts", *each)) not in CASES]
 
@@ -41,18 +42,21 @@ def setting(hill) -> Setting:
     return Setting(hill, load_vehicle())
 
 
-def play(setting: Setting, model: str, index: str, rule: str, world: str, closed_share: float = 0.0):
+def play(
+    setting: Setting, model: str, index: str, rule: str, world: str, closed_share: float = 0.0
+):
     trips = Repeated(setting.network.row_of["in"], setting.network.row_of["out"])
-    environment = load_world({"kind": world, "closed_share": closed_share}).build(setting, trips, SeedSequence(4))
+    environment = load_world({"kind": world, "closed_share": closed_share}).build(
+        setting, trips, SeedSequence(4)
+    )
     agent = Agent(
         model=make_model(Method(model=model, index=index), setting, {"rng": default_rng(3)}),
         index=call(named(INDICES, "index", index), {}, setting),
         weight_rule=WEIGHT_RULES[rule],
-        search=Search(setting.line_graph),
-        potential_wh=setting.potential_wh,
+        space=EdgeSpace(setting.network, setting.vehicle),
         rng=default_rng(2),
     )
-    judge = Judge(
+    judge = RegretScorer(
         network=setting.network,
         search=setting.search,
         weight_rule=WEIGHT_RULES[rule],
@@ -64,7 +68,9 @@ def play(setting: Setting, model: str, index: str, rule: str, world: str, closed
 
 
 @pytest.mark.parametrize(("model", "index", "rule", "world", "closed_share"), CASES)
-def test_three_rounds_are_driven_and_repeat_under_a_seed(setting, model, index, rule, world, closed_share) -> None:
+def test_three_rounds_are_driven_and_repeat_under_a_seed(
+    setting, model, index, rule, world, closed_share
+) -> None:
     log, _ = play(setting, model, index, rule, world, closed_share)
     again, _ = play(setting, model, index, rule, world, closed_share)
     assert len(log.rounds["t"]) == 3

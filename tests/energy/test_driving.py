@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evroute.energy.driving import DrivingConditions, conditions, headwind_mps, hvac_w
-from evroute.energy.prior import fit
+from evroute.energy.prior import EQ8_CONDITIONS, edge_parts, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.network.catalog import load_network
@@ -19,7 +19,9 @@ def denver():
 
 def test_the_defaults_are_eq_8(denver) -> None:
     vehicle = load_vehicle()
-    assert np.array_equal(fit(denver, vehicle).mean_wh, fit(denver, vehicle, conditions=DrivingConditions()).mean_wh)
+    assert np.array_equal(
+        fit(denver, vehicle).mean_wh, fit(denver, vehicle, conditions=DrivingConditions()).mean_wh
+    )
 
 
 def test_air_at_twenty_degrees_weighs_what_tables_say() -> None:
@@ -35,7 +37,10 @@ def test_heating_and_cooling_grow_away_from_comfort(temperature_c, watt) -> None
 
 def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denver) -> None:
     headwind = headwind_mps(denver, 7.0, 90.0)
-    back = {(int(t), int(h)): row for row, (t, h) in enumerate(zip(denver.tail, denver.head, strict=True))}
+    back = {
+        (int(t), int(h)): row
+        for row, (t, h) in enumerate(zip(denver.tail, denver.head, strict=True))
+    }
     pairs = [(row, back[h, t]) for (t, h), row in back.items() if (h, t) in back]
     assert pairs
     for there, back_again in pairs:
@@ -47,31 +52,32 @@ def test_a_wind_blows_against_one_direction_of_a_street_and_with_the_other(denve
 
 def test_drag_in_a_wind_is_that_of_the_air_that_is_met(denver) -> None:
     vehicle = load_vehicle()
-    windy = fit(denver, vehicle, conditions=DrivingConditions(wind_mps=5.0, wind_from_deg=30.0))
-    calm = fit(denver, vehicle)
-    rows = np.flatnonzero((calm.mean_wh > 0) & (windy.mean_wh > 0))
+    day = DrivingConditions(wind_mps=5.0, wind_from_deg=30.0)
+    windy, calm = edge_parts(denver, vehicle, day), edge_parts(denver, vehicle)
+    rows = np.flatnonzero((calm.total_wh > 0) & (windy.total_wh > 0))
     air = denver.speed_mps + headwind_mps(denver, 5.0, 30.0)
-    expected = calm.parts.drag_wh * air * np.abs(air) / denver.speed_mps**2
-    assert windy.parts.drag_wh[rows] == pytest.approx(expected[rows])
+    expected = calm.drag_wh * air * np.abs(air) / denver.speed_mps**2
+    assert windy.drag_wh[rows] == pytest.approx(expected[rows])
 
 
 def test_payload_climbs_and_rolls(denver) -> None:
-    vehicle = load_vehicle()
-    loaded, empty = fit(denver, vehicle, conditions=DrivingConditions(payload_kg=183.0)), fit(denver, vehicle)
+    vehicle, day = load_vehicle(), DrivingConditions(payload_kg=183.0)
+    loaded, empty = (fit(denver, vehicle, conditions=each) for each in (day, EQ8_CONDITIONS))
     assert loaded.potential_wh == pytest.approx(1.1 * empty.potential_wh)  # of 1,830 kg
     both = (loaded.mean_wh > 0) == (empty.mean_wh > 0)
-    assert loaded.parts.rolling_wh[both] == pytest.approx(1.1 * empty.parts.rolling_wh[both])
+    loaded_wh, empty_wh = (
+        edge_parts(denver, vehicle, each).rolling_wh[both] for each in (day, EQ8_CONDITIONS)
+    )
+    assert loaded_wh == pytest.approx(1.1 * empty_wh)
 
 
 def test_slower_speeds_take_less_drag_and_more_heating(denver) -> None:
     vehicle = load_vehicle()
-    slow = fit(denver, vehicle, conditions=DrivingConditions(speed_factor=0.5, temperature_c=0.0))
-    full = fit(denver, vehicle, conditions=DrivingConditions(temperature_c=0.0))
-    assert slow.parts.auxiliary_wh == pytest.approx(2 * full.parts.auxiliary_wh)
+    slow = edge_parts(denver, vehicle, DrivingConditions(speed_factor=0.5, temperature_c=0.0))
+    full = edge_parts(denver, vehicle, DrivingConditions(temperature_c=0.0))
+    assert slow.auxiliary_wh == pytest.approx(2 * full.auxiliary_wh)
     # both parts carry the efficiency of the edge, which slower driving may change
-    assert slow.parts.drag_wh / slow.parts.rolling_wh == pytest.approx(
-        0.25 * full.parts.drag_wh / full.parts.rolling_wh
-    )
+    assert slow.drag_wh / slow.rolling_wh == pytest.approx(0.25 * full.drag_wh / full.rolling_wh)
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,21 @@ def energy_of(network, **day) -> TurnEnergy:
 @pytest.fixture
 def straight(make_network):
     """Two level edges in line, 10 and 20 m/s."""
-    return make_network([("slow", 0, 1), ("fast", 1, 2)], [(0, 0, 0), (500, 0, 0), (1000, 0, 0)], speed_mps=[10, 20])
+    return make_network(
+        [("slow", 0, 1), ("fast", 1, 2)], [(0, 0, 0), (500, 0, 0), (1000, 0, 0)], speed_mps=[10, 20]
+    )
 
 
 def test_speeding_up_adds_the_kinetic_energy_that_the_road_does_not_take(straight) -> None:
     energy = energy_of(straight)
-    turn, start = energy.mean_wh(energy.table.rows_along(np.array([0, 1]))[[1, 0]], straight.speed_mps)
+    turn, start = energy.mean_wh(
+        energy.table.rows_along(np.array([0, 1]))[[1, 0]], straight.speed_mps
+    )
     steady = fit_edges(straight, CAR).mean_wh
-    by_speed = [0.5 * CAR.mass_kg * v2 / CAR.propulsion_efficiency / J_PER_WH for v2 in (20**2 - 10**2, 10**2)]
+    by_speed = [
+        0.5 * CAR.mass_kg * v2 / CAR.propulsion_efficiency / J_PER_WH
+        for v2 in (20**2 - 10**2, 10**2)
+    ]
     assert turn == pytest.approx(steady[1] + by_speed[0])
     assert start == pytest.approx(steady[0] + by_speed[1])
 
@@ -54,7 +61,10 @@ def test_a_sharp_turn_wastes_what_a_stop_does_and_a_straight_one_nothing(make_ne
         length_m=[100, 100, 100],
     )
     energy = energy_of(network)
-    on, back = (energy.wasted_wh(energy.table.rows_along(np.array([0, e]))[1:], network.speed_mps) for e in (1, 2))
+    on, back = (
+        energy.wasted_wh(energy.table.rows_along(np.array([0, e]))[1:], network.speed_mps)
+        for e in (1, 2)
+    )
     assert on == 0
     lost = 1 / CAR.propulsion_efficiency - CAR.recuperation_efficiency
     assert back == pytest.approx(0.5 * CAR.mass_kg * 10**2 / J_PER_WH * lost, rel=1e-6)
@@ -75,7 +85,9 @@ def test_no_turn_takes_less_than_the_potential_rises_by(hilly, day) -> None:
         energy = energy_of(network, **day)
         rows = np.arange(len(energy.table))
         for speed_mps in (network.speed_mps, default_rng(seed).uniform(1, 40, network.n_edges)):
-            assert np.all(energy.mean_wh(rows, speed_mps) - energy.potential_wh(rows, speed_mps) >= -1e-9)
+            assert np.all(
+                energy.mean_wh(rows, speed_mps) - energy.potential_wh(rows, speed_mps) >= -1e-9
+            )
 
 
 def test_the_potential_telescopes_along_a_route(hilly) -> None:
@@ -100,5 +112,7 @@ def test_the_paper_spread_is_one_size_and_the_other_follows_dissipation(hilly) -
     paper, dissipation = fit(energy, "paper"), fit(energy, "dissipation")
     np.testing.assert_allclose(paper.noise_std_wh, edges.noise_std_wh[0])
     assert np.ptp(paper.std_wh) == 0
-    np.testing.assert_allclose(dissipation.std_wh, 0.25 * (dissipation.mean_wh - dissipation.potential_wh))
+    np.testing.assert_allclose(
+        dissipation.std_wh, 0.25 * (dissipation.mean_wh - dissipation.potential_wh)
+    )
     np.testing.assert_allclose(np.sqrt(np.mean(dissipation.noise_std_wh**2)), edges.noise_std_wh[0])

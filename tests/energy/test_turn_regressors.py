@@ -7,15 +7,12 @@ import pytest
 
 from evroute.energy.driving import conditions
 from evroute.energy.longitudinal import energy_parts
-from evroute.energy.prior import all_arms, fit
-from evroute.energy.regressors import NAMES
+from evroute.energy.regressors import NAMES, TurnRegressors
 from evroute.energy.turn_prior import TurnEnergy
-from evroute.energy.turn_regressors import TurnRegressors
 from evroute.energy.vehicle import load_vehicle
-from evroute.network.line_graph import LineGraph
 from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.turn_space import TurnSpace
 
 CAR = replace(load_vehicle(), auxiliary_w=500.0)
 STEP = 1e-6
@@ -32,9 +29,8 @@ def test_they_are_the_differences(hilly, seed) -> None:
             rows, network.speed_mps
         )
 
-    space = TurnArms(Search(LineGraph.from_network(network)), TurnEnergy(network, CAR, table))
-    features = space.all_arms(all_arms(network, fit(network, CAR))).features
-    found = TurnRegressors(space.energy).of(rows, features)
+    space = TurnSpace(EdgeSpace(network, CAR), table)
+    found = space.regressors.of(rows, space.reference.features)
     steps = {
         "mass": ({"mass_kg": CAR.mass_kg * (1 + STEP)}, {"mass_kg": CAR.mass_kg * (1 - STEP)}),
         "rolling": ({"rolling": CAR.rolling * (1 + STEP)}, {"rolling": CAR.rolling * (1 - STEP)}),
@@ -50,12 +46,17 @@ def test_they_are_the_differences(hilly, seed) -> None:
         ),
     }
     for column, (more, less) in zip(found[:, :-1].T, steps.values(), strict=True):
-        np.testing.assert_allclose(column, (energy_wh(**more) - energy_wh(**less)) / (2 * STEP), atol=1e-4)
+        np.testing.assert_allclose(
+            column, (energy_wh(**more) - energy_wh(**less)) / (2 * STEP), atol=1e-4
+        )
     assert (*steps, "kinetic") == (*NAMES, "kinetic") == TurnRegressors.names
-    # what is proportional to mass, less what is left of it where nobody changes speed, at the same efficiency
+    # what is proportional to mass, less what is left of it where nobody changes speed, at the same
+    # efficiency
     energy = space.energy
     entered, changed_wh = table.entered, found[:, -1] - energy.wasted_wh(rows, network.speed_mps)
     steady = energy_parts(energy.at_wheels, network.length_m, network.climb_m, network.speed_mps)
     gained_wh = energy.potential_wh(rows, network.speed_mps) - steady.climb_wh[entered]
     driving = gained_wh + steady.total_wh[entered] >= 0
-    np.testing.assert_allclose(changed_wh, gained_wh * np.where(driving, 1 / 0.98, 0.96), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        changed_wh, gained_wh * np.where(driving, 1 / 0.98, 0.96), rtol=1e-9, atol=1e-9
+    )

@@ -1,4 +1,4 @@
-"""Sandberg et al., Algorithm 1: eight rounds of BI-UCB on two parallel roads, against a loop written out by hand."""
+"""Sandberg et al., Algorithm 1: eight rounds of BI-UCB on two roads, against a plain loop."""
 
 import math
 
@@ -7,18 +7,20 @@ import pytest
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms
+from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.loop import run
+from evroute.experiments.regret import RegretScorer
 from evroute.model.independent import IndependentNormal
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.confidence import ucb
-from evroute.simulation.demand.trips import Repeated
-from evroute.simulation.loop import run
-from evroute.simulation.regret import Judge
-from evroute.simulation.worlds.sampled_gp import SampledGP
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.sampled_gp import SampledGP
 
 PRIOR_MEAN = np.array([15.0, 18.0, 19.0, 15.0])  # start, left, right, end
 PRIOR_STD = 3.0
@@ -53,17 +55,22 @@ def test_algorithm_1_by_hand(network) -> None:
         model=IndependentNormal(np.full(n, PRIOR_STD**2), noise_std_wh),
         index=ucb(),
         weight_rule=rule,
-        search=search,
-        potential_wh=potential_wh,
+        space=EdgeSpace(network, load_vehicle()),
         rng=default_rng(0),
     )
-    judge = Judge(
-        network=network, search=search, weight_rule=rule, noise_std_wh=noise_std_wh, potential_wh=potential_wh
+    judge = RegretScorer(
+        network=network,
+        search=search,
+        weight_rule=rule,
+        noise_std_wh=noise_std_wh,
+        potential_wh=potential_wh,
     )
     log = run(agent, world, judge, horizon=horizon, on_round=lambda t: None)
 
     truth = world.truth_wh.tolist()
-    assert min(truth) > 0, "the seed must give a world without free edges, where this test can count by hand"
+    assert min(truth) > 0, (
+        "the seed must give a world without free edges, where this test can count by hand"
+    )
     counts, sums = [0] * n, [0.0] * n
     best = min(sum(truth[e] for e in edges) for edges in ROUTES.values())
     total = 0.0

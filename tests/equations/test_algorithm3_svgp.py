@@ -22,29 +22,32 @@ def arms(hill) -> Arms:
 @pytest.fixture
 def kernel(hill) -> EdgeContextKernel:
     graph = GraphMatern(LineGraph.from_network(hill).laplacian(hill.length_m))
-    return EdgeContextKernel(graph, np.linspace(2.0, 5.0, 7), np.array([1.0, 0.5, 2.0]), graph_share=0.3)
+    return EdgeContextKernel(
+        graph, np.linspace(2.0, 5.0, 7), np.array([1.0, 0.5, 2.0]), graph_share=0.3
+    )
 
 
 def trips(arms: Arms) -> list[Feedback]:
     rng = np.random.default_rng(0)
     drives = [[0, 1, 2], [0, 3, 4, 2], [6, 5, 5, 2], [0, 3, 4, 2], [1, 1, 6]]
     return [
-        Feedback(e, arms.features[e], arms.prior_mean_wh[e], rng.normal(size=len(e))) for e in map(np.array, drives)
+        Feedback(e, arms.features[e], arms.prior_mean_wh[e], rng.normal(size=len(e)))
+        for e in map(np.array, drives)
     ]
 
 
 def test_algorithm3_as_printed(kernel, arms):
-    """The natural step of a Gaussian likelihood is (1 - r) old + r (prior + data), in natural parameters."""
+    """The natural step of a Gaussian likelihood: (1 - r) old + r (prior + data), natural form."""
     noise = np.linspace(1.0, 2.5, 7)
     options = {"inducing_points": MOST, "slots": "literal", "natural_rate": RATE, "adam_rate": 0.0}
     model = SparseVariationalGP(kernel, arms, noise, np.random.default_rng(0), **options)
-    covariance = kernel(arms.edge, arms.features, arms.edge, arms.features)
+    covariance = kernel(arms.id, arms.features, arms.id, arms.features)
     precision, information = np.eye(MOST), np.zeros(MOST)
     edges, residuals = np.empty(0, dtype=int), np.empty(0)
     for feedback in trips(arms):
         model.update(feedback)
         # line 1: add to the history
-        edges = np.append(edges, feedback.edge)
+        edges = np.append(edges, feedback.id)
         residuals = np.append(residuals, feedback.energy_wh - feedback.prior_mean_wh)
         # line 2: the most visited; equals in order of their first visit, then edges never driven
         order = [*dict.fromkeys(edges.tolist()), *(e for e in range(7) if e not in edges)]

@@ -1,6 +1,7 @@
-"""BKB and BBKB (Calandriello et al. 2019, 2020): the numbered properties of the specification, T1 to T31.
+"""BKB and BBKB (Calandriello et al. 2019, 2020): the specification's numbered properties, T1-T31.
 
-Everything is compared with dense formulas written here, on a squared-exponential kernel over points of the plane.
+Everything is compared with dense formulas written here, on a squared-exponential kernel over points
+of the plane.
 """
 
 import numpy as np
@@ -10,16 +11,18 @@ from evroute.arms import Arms, Feedback
 from evroute.model.nystrom.bkb import bkb
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
-from evroute.model.vector_kernel import Matern52, SquaredExponential
+from evroute.model.vector_kernel import VectorKernel
 
 
 class Problem:
     """A points in the unit square, and a posterior that has measured some of them."""
 
-    def __init__(self, seed=0, n=40, pulls=60, lengthscale=0.25, ridge=0.05, scale=1.0, among=20, d=2):
+    def __init__(
+        self, seed=0, n=40, pulls=60, lengthscale=0.25, ridge=0.05, scale=1.0, among=20, d=2
+    ):
         self.rng = np.random.default_rng(seed)
         self.x = self.rng.random((n, d))
-        self.kernel = SquaredExponential(scale, lengthscale)
+        self.kernel = VectorKernel("rbf", scale, lengthscale)
         self.ridge = ridge
         self.scale = scale
         self.edge = np.arange(n)
@@ -62,7 +65,7 @@ def test_t1_a_dictionary_of_all_that_was_measured_is_exact(lengthscale):
 
 
 def dense(problem, dictionary):
-    """Return mean and both forms of the variance, by eigenvalues as the specification prints them."""
+    """Return mean and both forms of the variance by eigenvalues, as in the specification."""
     k, lam = problem.k, problem.posterior.ridge
     w, q = np.linalg.eigh(k[np.ix_(dictionary, dictionary)])
     kept = w > len(w) * np.finfo(float).eps * w.max()
@@ -90,7 +93,9 @@ def test_t3_units_do_not_matter():
     dictionary = [1, 4, 9, 16]
     for mine, theirs in zip(one.sparse(dictionary), other.sparse(dictionary), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-10)
-    assert one.posterior.effective_dimension() == pytest.approx(other.posterior.effective_dimension(), abs=1e-10)
+    assert one.posterior.effective_dimension() == pytest.approx(
+        other.posterior.effective_dimension(), abs=1e-10
+    )
 
 
 def test_t4_order_and_repeats_in_the_dictionary_do_not_matter(problem):
@@ -133,7 +138,9 @@ def test_t8_a_subset_of_regressors_starves_and_this_does_not(problem):
     _, variance = problem.sparse([0, 3, 5, 11, 17])
     z, prior = problem.posterior.embedding, problem.posterior.prior
     starved = problem.posterior.explained_variance(z)
-    np.testing.assert_allclose(variance - starved, problem.posterior.unexplained(z, prior) / problem.ridge, atol=1e-8)
+    np.testing.assert_allclose(
+        variance - starved, problem.posterior.unexplained(z, prior) / problem.ridge, atol=1e-8
+    )
     far = problem.posterior.slots(np.array([0]), np.array([[9.0, 9.0]]))
     z_far = problem.posterior.embedding[:, far]
     assert problem.posterior.explained_variance(z_far)[0] == pytest.approx(0.0, abs=1e-8)
@@ -154,7 +161,9 @@ def test_t10_one_pull_in_closed_form(problem):
     slot = int(problem.pulled[0])
     before = problem.posterior.slot_variance(np.array([slot]))[0]
     problem.posterior.hallucinate(np.array([slot]))
-    assert problem.posterior.slot_variance(np.array([slot]))[0] == pytest.approx(before / (1 + before), abs=1e-10)
+    assert problem.posterior.slot_variance(np.array([slot]))[0] == pytest.approx(
+        before / (1 + before), abs=1e-10
+    )
     problem.posterior.answer(np.array([slot]))
     problem.posterior.set_dictionary(np.array([0, 3, 5]))
     z = problem.posterior.embedding[:, [30]]
@@ -225,11 +234,16 @@ def test_t16_sampled_dictionaries_keep_variances_within_a_factor_of_three():
 def test_t17_the_mean_size_is_the_sum_of_probabilities(problem, sampling):
     observed = problem.posterior.observed
     problem.posterior.set_dictionary(observed)
-    p = probabilities(problem.posterior.slot_variance(observed), problem.posterior.count[observed], 2.0, sampling)
+    p = probabilities(
+        problem.posterior.slot_variance(observed), problem.posterior.count[observed], 2.0, sampling
+    )
     rng = np.random.default_rng(1)
     sizes = [len(draw(p, rng)) for _ in range(500)]
     assert abs(np.mean(sizes) - p.sum()) <= 3 * np.sqrt(np.sum(p * (1 - p)) / 500) + 1e-12
-    assert max(sizes) <= 3 * (1 + 1 / problem.ridge) * 3 * 2.0 * problem.posterior.effective_dimension()
+    assert (
+        max(sizes)
+        <= 3 * (1 + 1 / problem.ridge) * 3 * 2.0 * problem.posterior.effective_dimension()
+    )
 
 
 def test_t19_a_larger_ridge_means_fewer_points_and_oversampling_more():
@@ -238,7 +252,10 @@ def test_t19_a_larger_ridge_means_fewer_points_and_oversampling_more():
         observed = problem.posterior.observed
         problem.posterior.set_dictionary(observed)
         p = probabilities(
-            problem.posterior.slot_variance(observed), problem.posterior.count[observed], q_bar, "union"
+            problem.posterior.slot_variance(observed),
+            problem.posterior.count[observed],
+            q_bar,
+            "union",
         )
         return p.sum()
 
@@ -254,24 +271,26 @@ def test_per_obs_is_the_law_of_the_published_loop(problem):
 
 @pytest.mark.slow
 def test_t18_dictionaries_grow_slower_than_what_was_measured():
-    """Fresh contexts in four dimensions, 60 a trip (section 6.5), q_bar 1; and 40 arms that repeat."""
+    """New contexts in four dimensions, 60 a trip (section 6.5), q_bar 1; and 40 repeated arms."""
     rng = np.random.default_rng(0)
     n = 60
     arms = Arms(np.arange(n), rng.normal(size=(n, 4)), np.zeros(n))
-    model = bkb(Matern52(1.0, 2.0), arms, np.ones(n), rng, q_bar=1.0)
+    model = bkb(VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng, q_bar=1.0)
     measured, sizes = [], []
     for trip in range(1, 26):
-        model.update(Feedback(arms.edge, rng.normal(size=(n, 4)), np.zeros(n), rng.normal(size=n)))
+        model.update(Feedback(arms.id, rng.normal(size=(n, 4)), np.zeros(n), rng.normal(size=n)))
         if trip >= 5:
             measured.append(60 * trip)
             sizes.append(model.diagnostics()["dictionary_size"])
     assert np.polyfit(np.log(measured), np.log(sizes), 1)[0] < 0.75
     assert 0.5 <= sizes[-1] / model.diagnostics()["effective_dimension"] <= 3.0
-    repeated = bkb(Matern52(1.0, 2.0), arms, np.ones(n), rng)
+    repeated = bkb(VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng)
     sizes = []
     for _ in range(40):
         rows = rng.integers(0, 40, 60)
-        repeated.update(Feedback(arms.edge[rows], arms.features[rows], np.zeros(60), rng.normal(size=60)))
+        repeated.update(
+            Feedback(arms.id[rows], arms.features[rows], np.zeros(60), rng.normal(size=60))
+        )
         sizes.append(repeated.diagnostics()["dictionary_size"])
     assert max(sizes) <= 40
     assert max(sizes[-10:]) <= max(sizes[5:15])
@@ -280,9 +299,9 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
 def test_the_cap_is_told_once_and_kept(caplog):
     rng = np.random.default_rng(0)
     arms = Arms(np.arange(30), rng.random((30, 2)), np.zeros(30))
-    model = bkb(Matern52(1.0, 0.2), arms, np.full(30, 0.1), rng, max_dictionary=5)
+    model = bkb(VectorKernel("matern-5/2", 1.0, 0.2), arms, np.full(30, 0.1), rng, max_dictionary=5)
     for _ in range(4):
-        model.update(Feedback(arms.edge, arms.features, np.zeros(30), np.ones(30)))
+        model.update(Feedback(arms.id, arms.features, np.zeros(30), np.ones(30)))
     assert model.diagnostics()["dictionary_size"] == 5
     assert model.diagnostics()["capped"] == 4
     assert np.isnan(model.diagnostics()["effective_dimension"])
@@ -292,11 +311,11 @@ def test_the_cap_is_told_once_and_kept(caplog):
 
 
 def test_a_kernel_that_is_no_kernel_is_told(caplog):
-    class Wrong(Matern52):
+    class Wrong(VectorKernel):
         def diagonal(self, edge, features):
             return 0.5 * super().diagonal(edge, features)
 
-    posterior = SparsePosterior(Wrong(1.0, 0.5), np.ones(3), 2, 1.0)
+    posterior = SparsePosterior(Wrong("matern-5/2", 1.0, 0.5), np.ones(3), 2, 1.0)
     slots = posterior.slots(np.arange(3), np.eye(3)[:, :2])
     posterior.absorb(slots, np.zeros(3))
     posterior.set_dictionary(slots)
@@ -307,4 +326,9 @@ def test_a_kernel_that_is_no_kernel_is_told(caplog):
 def test_without_noise_nothing_is_learned_from():
     arms = Arms(np.arange(3), np.eye(3), np.zeros(3))
     with pytest.raises(ValueError, match="without noise the ridge lambda"):
-        bkb(Matern52(1.0, 0.5), arms, np.array([1.0, 0.0, 1.0]), np.random.default_rng(0))
+        bkb(
+            VectorKernel("matern-5/2", 1.0, 0.5),
+            arms,
+            np.array([1.0, 0.0, 1.0]),
+            np.random.default_rng(0),
+        )

@@ -1,15 +1,15 @@
-"""Confidence bounds: the numbered tests of our notes on Flynn & Reeb, arXiv 2403.12732 (section 13)."""
+"""Confidence bounds: numbered tests of our notes on Flynn & Reeb, arXiv 2403.12732 (section 13)."""
 
 import numpy as np
 import pytest
+from ridge import Ridge
+from rkhs_bandit import Problem, play
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from evroute.model.bounds.ridge import Ridge
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import KINDS, BoundState, assume, bounds
-from evroute.simulation.bandits.rkhs_bandit import Problem, play
 
 LENGTHSCALE = 0.3
 
@@ -23,6 +23,19 @@ def matern32(x, y):
     return (1 + r) * np.exp(-r)
 
 
+def radius2(state):
+    """Return R² of the state's confidence set."""
+    return state._square - state.confidence.excess
+
+
+def path_interval(state, points, kind):
+    """Return bounds of the sum over points: summed bounds, low and high, then joint bounds."""
+    each = state.bounds(points, kind)
+    total = state.points(points).summed(np.ones(len(points)), rbf(points, points))
+    joint = bounds(state.confidence, total, kind, count=state.count)
+    return each.low.sum(), each.high.sum(), joint.low[0], joint.high[0]
+
+
 KERNELS = {"rbf": rbf, "matern": matern32}
 
 
@@ -34,7 +47,7 @@ def truth(kernel, norm, rng, n=20, d=1):
 
 
 def problem(seed, *, t=20, kernel=rbf, norm=3.0, sigma=0.2, delta=0.1, c=0.5, d=1, **assumed):
-    """Return a state that measured a function of norm 3, its points, its values, and the function."""
+    """Return a state with measurements of a function of norm 3, points, values, the function."""
     rng = np.random.default_rng(seed)
     f = truth(kernel, norm, rng, d=d)
     x = rng.uniform(size=(t, d))
@@ -51,7 +64,11 @@ def rt2(state, x, y, alpha, sigma=0.2, c=0.5):
     """Compute (RT) from whole matrices."""
     gram, unit = state._kernel(x, x), np.eye(len(y))
     inner = unit + c / sigma**2 * gram
-    r2 = y @ np.linalg.solve(inner, y) + sigma**2 * np.linalg.slogdet(inner)[1] - 2 * sigma**2 * np.log(0.1)
+    r2 = (
+        y @ np.linalg.solve(inner, y)
+        + sigma**2 * np.linalg.slogdet(inner)[1]
+        - 2 * sigma**2 * np.log(0.1)
+    )
     return r2 + alpha * 4.0**2 - alpha * y @ np.linalg.solve(gram + alpha * unit, y), r2
 
 
@@ -60,15 +77,23 @@ def test_01_the_radius_at_sigma2_over_c_has_a_closed_form(seed):
     state, x, y, _ = problem(seed)
     sigma, c = 0.2, 0.5
     alpha = sigma**2 / c
-    expected = sigma**2 * state.log_det(c / sigma**2) - 2 * sigma**2 * np.log(0.1) + sigma**2 * 16.0 / c
-    np.testing.assert_allclose(state.rtilde2(alpha), expected, rtol=1e-10)
+    expected = (
+        sigma**2 * state.confidence.spectrum.log_det(c / sigma**2)
+        - 2 * sigma**2 * np.log(0.1)
+        + sigma**2 * 16.0 / c
+    )
+    np.testing.assert_allclose(state.confidence.rtilde2(np.array([alpha]))[0], expected, rtol=1e-10)
     for alpha in (1e-3, 0.08, 2.0):
         whole, r2 = rt2(state, x, y, alpha)
-        np.testing.assert_allclose(state.rtilde2(alpha), whole, rtol=1e-9)
+        np.testing.assert_allclose(state.confidence.rtilde2(np.array([alpha]))[0], whole, rtol=1e-9)
         gram = state._kernel(x, x)
-        lemma_c1 = r2 + alpha * 16.0 - y @ y + y @ gram @ np.linalg.solve(gram + alpha * np.eye(len(y)), y)
-        np.testing.assert_allclose(state.rtilde2(alpha), lemma_c1, rtol=1e-8)
-    np.testing.assert_allclose(state.radius2(), r2, rtol=1e-10)
+        lemma_c1 = (
+            r2 + alpha * 16.0 - y @ y + y @ gram @ np.linalg.solve(gram + alpha * np.eye(len(y)), y)
+        )
+        np.testing.assert_allclose(
+            state.confidence.rtilde2(np.array([alpha]))[0], lemma_c1, rtol=1e-8
+        )
+    np.testing.assert_allclose(radius2(state), r2, rtol=1e-10)
 
 
 def test_01_two_hundred_appended_rows_give_the_whole_factorisation():
@@ -86,11 +111,15 @@ def test_01_two_hundred_appended_rows_give_the_whole_factorisation():
     np.testing.assert_allclose(ridge.quadratic, alpha * y @ np.linalg.solve(whole, y), rtol=1e-9)
     mean, variance = ridge.predict(cross, np.ones(30))
     np.testing.assert_allclose(mean, cross.T @ np.linalg.solve(whole, y), atol=1e-9)
-    np.testing.assert_allclose(variance, 1 - np.sum(cross * np.linalg.solve(whole, cross), axis=0), atol=1e-9)
+    np.testing.assert_allclose(
+        variance, 1 - np.sum(cross * np.linalg.solve(whole, cross), axis=0), atol=1e-9
+    )
     inverse = np.linalg.inv(rbf(x[:199], x[:199]) + alpha * np.eye(199))
     v = inverse @ rbf(x[:199], x[199:])[:, 0]
     s = 1.0 + alpha - rbf(x[199:], x[:199])[0] @ v
-    block = np.block([[inverse + np.outer(v, v) / s, -v[:, np.newaxis] / s], [-v / s, np.array(1 / s)]])
+    block = np.block(
+        [[inverse + np.outer(v, v) / s, -v[:, np.newaxis] / s], [-v / s, np.array(1 / s)]]
+    )
     np.testing.assert_allclose(block, np.linalg.inv(whole), atol=1e-9)
     with pytest.raises(ValueError, match="alpha is 0"):
         Ridge(0.0)
@@ -114,7 +143,7 @@ def test_02_cmm_in_dmm_in_amm_strictly_in_ay_and_in_igp_at_matched_parameters(se
 
 
 def cone_program(kernel, x, y, point, *, radius, norm):
-    """Return the largest value at a point over the confidence set, by a general solver of constrained problems.
+    """Return the largest value at a point over the confidence set, by constrained optimisation.
 
     In coordinates v with f(z) = k(z, .)' L^-T v, where L L' = K over the points and norm is ||v||.
     """
@@ -144,7 +173,7 @@ def cone_program(kernel, x, y, point, *, radius, norm):
 @pytest.mark.parametrize("t", [1, 5, 20, 40])
 def test_03_the_dual_is_the_cone_program(t, kernel):
     state, x, y, _ = problem(t, t=t, kernel=kernel)
-    radius = np.sqrt(state.radius2())
+    radius = np.sqrt(radius2(state))
     some = SOME[::6]
     cmm = state.bounds(some, "cmm")
     for i, point in enumerate(some):
@@ -173,7 +202,9 @@ def test_03_the_slope_of_the_dual_is_that_of_differences(seed):
             q_slope = (np.sum(a**2 * w**2) - q) / alpha
             slope = -np.sum(a * yt * w**2) + (s_slope * q + s * q_slope) / (2 * np.sqrt(s * q))
             step = 1e-5 * alpha
-            np.testing.assert_allclose(slope, (h(alpha + step) - h(alpha - step)) / (2 * step), rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(
+                slope, (h(alpha + step) - h(alpha - step)) / (2 * step), rtol=1e-4, atol=1e-5
+            )
 
 
 def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
@@ -185,14 +216,18 @@ def test_04_nine_arms_with_sixty_measurements_give_what_sixty_rows_give():
     merged.observe(x, y)
     info = merged.info()
     assert (info["measurements"], info["points"]) == (60, 9)
-    closed = 0.5 * (merged.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2  # section 3, with (RT*)
+    closed = (
+        0.5 * (merged.confidence.spectrum.log_det(0.5 / 0.2**2) - 2 * np.log(0.05)) + 4.0**2
+    )  # section 3, with (RT*)
     assert info["multiplier"] == pytest.approx(np.sqrt(closed))
     whole = ConfidenceSet(Spectrum.of_gram(rbf(x, x), y, np.ones(60)), merged.assumptions)
     some = rng.uniform(size=(30, 2))
     points = whole.spectrum.points(rbf(x, some), np.ones(30))
-    np.testing.assert_allclose(merged.radius2(), y @ y - whole.excess, rtol=1e-8)
-    np.testing.assert_allclose(merged.rtilde2(0.3), whole.rtilde2(np.array([0.3]))[0], rtol=1e-8)
-    np.testing.assert_allclose(merged.b_min(), whole.b_min, rtol=1e-6)
+    np.testing.assert_allclose(radius2(merged), y @ y - whole.excess, rtol=1e-8)
+    np.testing.assert_allclose(
+        merged.confidence.rtilde2(np.array([0.3]))[0], whole.rtilde2(np.array([0.3]))[0], rtol=1e-8
+    )
+    np.testing.assert_allclose(merged.confidence.b_min, whole.b_min, rtol=1e-6)
     for kind in KINDS:
         one, other = merged.bounds(some, kind), bounds(whole, points, kind, count=60)
         np.testing.assert_allclose(one.high, other.high, atol=1e-7)
@@ -210,13 +245,18 @@ def test_04_fixed_features_give_what_their_kernel_gives():
     small = ConfidenceSet(Spectrum.of_features(at_x @ at_x.T, at_x @ y), assumed)
     whole = ConfidenceSet(Spectrum.of_gram(at_x.T @ at_x, y, np.ones(40)), assumed)
     variance = np.sum(at_some**2, axis=0)
-    few, many = small.spectrum.points(at_some, variance), whole.spectrum.points(at_x.T @ at_some, variance)
+    few, many = (
+        small.spectrum.points(at_some, variance),
+        whole.spectrum.points(at_x.T @ at_some, variance),
+    )
     np.testing.assert_allclose(small.b_min, whole.b_min, rtol=1e-6)
     for kind in KINDS:
         one, other = bounds(small, few, kind, count=40), bounds(whole, many, kind, count=40)
         np.testing.assert_allclose(one.low, other.low, atol=1e-6)
         np.testing.assert_allclose(one.high, other.high, atol=1e-6)
-    np.testing.assert_allclose(small.spectrum.log_det(2.5), np.linalg.slogdet(np.eye(40) + 2.5 * at_x.T @ at_x)[1])
+    np.testing.assert_allclose(
+        small.spectrum.log_det(2.5), np.linalg.slogdet(np.eye(40) + 2.5 * at_x.T @ at_x)[1]
+    )
 
 
 def test_05_without_data_the_norm_alone_bounds_and_always_does():
@@ -224,7 +264,7 @@ def test_05_without_data_the_norm_alone_bounds_and_always_does():
     cmm = state.bounds(SOME)
     np.testing.assert_allclose(cmm.high, 4.0 * np.sqrt(2.0), rtol=1e-9)
     np.testing.assert_allclose(cmm.low, -4.0 * np.sqrt(2.0), rtol=1e-9)
-    np.testing.assert_allclose(state.radius2(), 2 * 0.2**2 * np.log(20), rtol=1e-12)
+    np.testing.assert_allclose(radius2(state), 2 * 0.2**2 * np.log(20), rtol=1e-12)
     for kind in KINDS:
         none = state.bounds(SOME, kind)
         np.testing.assert_allclose(none.high, -none.low)
@@ -245,7 +285,9 @@ def test_06_the_bounds_mirror_with_the_measurements_and_scale_with_the_unit(kind
         scaled = BoundState(rbf, B=4.0 * 7, sigma=0.2 * 7, delta=0.1, c=0.5 * 49)
         scaled.observe(x, 7 * y)
         np.testing.assert_allclose(scaled.bounds(SOME, kind).high, 7 * plain.high, rtol=1e-7)
-        kernel = BoundState(lambda a, b: 3.0 * rbf(a, b), B=4.0 / np.sqrt(3.0), sigma=0.2, delta=0.1, c=0.5 / 3)
+        kernel = BoundState(
+            lambda a, b: 3.0 * rbf(a, b), B=4.0 / np.sqrt(3.0), sigma=0.2, delta=0.1, c=0.5 / 3
+        )
         kernel.observe(x, y)
         np.testing.assert_allclose(kernel.bounds(SOME, kind).high, plain.high, rtol=1e-6, atol=1e-7)
 
@@ -272,22 +314,22 @@ def test_07_adaptive_runs_leave_the_bounds_no_oftener_than_delta():
 
 def test_08_an_empty_set_is_told_with_the_least_norm_that_fits():
     state, x, y, _ = problem(8, norm=15.0, B=1.0, t=40)
-    assert not state.feasible
-    assert state.b_min() > 1.0
+    assert not state.confidence.feasible
+    assert state.confidence.b_min > 1.0
     for kind in ("cmm", "dmm", "amm"):
         with pytest.raises(EmptySetError, match=r"norm B = 1 .* least that does is"):
             state.bounds(SOME, kind)
-    just = BoundState(rbf, B=state.b_min() * (1 + 1e-6), sigma=0.2, delta=0.1, c=0.5)
+    just = BoundState(rbf, B=state.confidence.b_min * (1 + 1e-6), sigma=0.2, delta=0.1, c=0.5)
     just.observe(x, y)
-    assert just.feasible
+    assert just.confidence.feasible
     alpha = np.geomspace(1e-6, 1e6, 2000)
     assert np.all(just.confidence.rtilde2(alpha) >= 0)
-    less = BoundState(rbf, B=state.b_min() * (1 - 1e-3), sigma=0.2, delta=0.1, c=0.5)
+    less = BoundState(rbf, B=state.confidence.b_min * (1 - 1e-3), sigma=0.2, delta=0.1, c=0.5)
     less.observe(x, y)
     assert np.any(less.confidence.rtilde2(alpha) < 0)
     extreme = BoundState(rbf, B=1.0, sigma=1e-4, c=0.5)
     extreme.observe(x, 1e3 * y)
-    assert np.isfinite(extreme.b_min())
+    assert np.isfinite(extreme.confidence.b_min)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -313,12 +355,14 @@ def test_10_a_mixture_costs_at_most_the_logarithm_of_its_weight_and_whitening_eq
     for c, weight in zip(mixture.scales, mixture.weights, strict=True):
         single = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=float(c))
         single.observe(x, y)
-        assert mixed.radius2() <= single.radius2() + 2 * 0.2**2 * np.log(1 / weight) + 1e-12
+        assert radius2(mixed) <= radius2(single) + 2 * 0.2**2 * np.log(1 / weight) + 1e-12
     stds = rng.uniform(0.1, 0.5, len(y))
     whitened = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=0.5)
     whitened.observe(x, y, noise_std=stds)
     gram = rbf(x, x) / stds[:, np.newaxis] / stds
-    by_hand = ConfidenceSet(Spectrum.of_gram(gram, y / stds, np.ones(len(y))), assume(4.0, 1.0, 0.1, 0.5))
+    by_hand = ConfidenceSet(
+        Spectrum.of_gram(gram, y / stds, np.ones(len(y))), assume(4.0, 1.0, 0.1, 0.5)
+    )
     points = by_hand.spectrum.points(rbf(x, SOME) / stds[:, np.newaxis], np.ones(len(SOME)))
     np.testing.assert_allclose(whitened.bounds(SOME).high, by_hand.exact(points).high, atol=1e-6)
     equal, plain = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1), mixed
@@ -331,7 +375,7 @@ def test_11_the_joint_interval_of_a_path_is_inside_the_summed_one_and_holds_the_
     for seed in range(10):
         state, _, _, f = problem(seed)
         path = np.random.default_rng(seed).uniform(size=(6, 1))
-        sum_low, sum_high, low, high = state.path_interval(path, kind)
+        sum_low, sum_high, low, high = path_interval(state, path, kind)
         assert sum_low - 1e-5 <= low <= f(path).sum() <= high <= sum_high + 1e-5
 
 
@@ -365,13 +409,18 @@ def test_12_more_norm_or_less_delta_never_narrows(seed):
 
 @pytest.mark.slow
 def test_13_dmm_regrets_less_than_amm_than_ay_than_igp():
-    """RBF of lengthscale 0.5 in the unit cube, within twice the paper's spread; a third of its rounds, 3 seeds."""
+    """RBF of lengthscale 0.5 in the unit cube, within twice the paper's spread, on 3 seeds."""
     problem = Problem(np.inf, 0.5)
     mean = {
         method: np.mean([play(problem, method, seed, rounds=300)[-1] for seed in range(3)])
         for method in ("DMM-UCB", "AMM-UCB", "AY-GP-UCB", "IGP-UCB")
     }
     assert mean["DMM-UCB"] < mean["AMM-UCB"] < mean["AY-GP-UCB"] < mean["IGP-UCB"]
-    within = {"DMM-UCB": (32.2, 20.9), "AMM-UCB": (88.8, 6.1), "AY-GP-UCB": (136.9, 12.7), "IGP-UCB": (314.1, 110.5)}
+    within = {
+        "DMM-UCB": (32.2, 20.9),
+        "AMM-UCB": (88.8, 6.1),
+        "AY-GP-UCB": (136.9, 12.7),
+        "IGP-UCB": (314.1, 110.5),
+    }
     for method, (paper, spread) in within.items():
         assert abs(mean[method] - paper) <= 2 * spread

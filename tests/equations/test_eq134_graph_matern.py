@@ -10,9 +10,10 @@ from evroute.network.line_graph import LineGraph
 
 
 def test_eq134_two_edges_by_hand(make_network):
-    """A ring of two edges, lengths 10 and 30 m: W = 2 and 2/3, so L = w [[1, -1], [-1, 1]] with w = 4 + 4/9.
+    """Two edges in a ring, 10 and 30 m: W = 2 and 2/3, L = w [[1, -1], [-1, 1]], w = 4 + 4/9.
 
-    Its eigenvalues are 0 and 2w, on (1, 1) and (1, -1); with nu = 2, kappa = 1 they become 1/16 and (4 + 2w)^-2.
+    Its eigenvalues are 0 and 2w, on (1, 1) and (1, -1); with nu = 2, kappa = 1 they become 1/16 and
+    (4 + 2w)^-2.
     """
     positions = [(0, 0, 0), (1, 0, 0)]
     ring = make_network([("out", 0, 1), ("back", 1, 0)], positions, length_m=[10, 30])

@@ -27,10 +27,14 @@ def test_eq2_3_one_measurement_in_closed_form(kernel, arms):
     noise = np.linspace(1.0, 2.5, 7)
     model = ExactGP(kernel, arms, noise)
     up = np.array([1])
-    model.update(Feedback(up, arms.features[up], arms.prior_mean_wh[up], arms.prior_mean_wh[up] + 5.0))
-    prior = kernel(arms.edge, arms.features, arms.edge, arms.features)
+    model.update(
+        Feedback(up, arms.features[up], arms.prior_mean_wh[up], arms.prior_mean_wh[up] + 5.0)
+    )
+    prior = kernel(arms.id, arms.features, arms.id, arms.features)
     gain = prior[:, 1] / (prior[1, 1] + noise[1] ** 2)
-    np.testing.assert_allclose(model.posterior(arms).mean_wh, arms.prior_mean_wh + 5.0 * gain, rtol=1e-13)
+    np.testing.assert_allclose(
+        model.posterior(arms).mean_wh, arms.prior_mean_wh + 5.0 * gain, rtol=1e-13
+    )
     np.testing.assert_allclose(model.covariance(arms), prior - np.outer(gain, prior[1]), atol=1e-13)
 
 
@@ -41,13 +45,17 @@ def test_eq2_3_in_forty_digits(kernel, arms):
     energy_wh = np.array([-18.0, 45.0, 38.0, 101.5])
     model = ExactGP(kernel, arms, noise)
     model.update(Feedback(edge, arms.features[edge], arms.prior_mean_wh[edge], energy_wh))
-    prior = kernel(arms.edge, arms.features, arms.edge, arms.features)
+    prior = kernel(arms.id, arms.features, arms.id, arms.features)
     with mpmath.workdps(40):
-        gram = mpmath.matrix(prior[np.ix_(edge, edge)].tolist()) + mpmath.diag([noise[e] ** 2 for e in edge])
+        gram = mpmath.matrix(prior[np.ix_(edge, edge)].tolist()) + mpmath.diag(
+            [noise[e] ** 2 for e in edge]
+        )
         k = mpmath.matrix(prior[:, edge].tolist())
         residual = mpmath.matrix((energy_wh - arms.prior_mean_wh[edge]).tolist())
         mean = mpmath.matrix(arms.prior_mean_wh.tolist()) + k * mpmath.lu_solve(gram, residual)
         covariance = mpmath.matrix(prior.tolist()) - k * gram**-1 * k.T
-        np.testing.assert_allclose(model.posterior(arms).mean_wh, [float(m) for m in mean], rtol=0, atol=1e-11)
+        np.testing.assert_allclose(
+            model.posterior(arms).mean_wh, [float(m) for m in mean], rtol=0, atol=1e-11
+        )
         expected = [[float(covariance[i, j]) for j in range(7)] for i in range(7)]
     np.testing.assert_allclose(model.covariance(arms), expected, rtol=0, atol=1e-12)

@@ -23,6 +23,8 @@ def test_theorem_31_i_beta_of_ucb(t, n_arms) -> None:
 @pytest.mark.parametrize(("omega", "xi"), [(1.0, 1.0), (1.0, 0.5), (1.5, 2.0)])
 def test_theorem_31_ii_beta_of_bayes_ucb(t, n_arms, omega, xi) -> None:
     with mpmath.workdps(50):
-        eta = mpmath.sqrt(2 * mpmath.pi) ** omega / (2 * mpmath.mpf(n_arms) ** omega * mpmath.mpf(t) ** xi)
+        eta = mpmath.sqrt(2 * mpmath.pi) ** omega / (
+            2 * mpmath.mpf(n_arms) ** omega * mpmath.mpf(t) ** xi
+        )
         expected = 2 * mpmath.erfinv(1 - 2 * eta) ** 2
     assert TheoremBayesUCB(omega, xi)(t, n_arms, MODEL) == pytest.approx(float(expected), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Arms on turns (total-energy potential): Dijkstra on shifted weights equals Bellman-Ford on signed turn energies."""
+"""Total-energy potential on turns: Dijkstra on shifted weights equals Bellman-Ford on energies."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,11 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import bellman_ford
 
 from evroute.arms import Round
-from evroute.energy.prior import all_arms, fit
-from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.line_graph import LineGraph
 from evroute.network.turn_table import TurnTable
-from evroute.planning.arm_space import TurnArms
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.turn_space import TurnSpace
 from evroute.planning.weights import potential
 
 ROUNDING_WH = 1e-9
@@ -23,8 +21,8 @@ ZERO_WH = 1e-12  # scipy's Bellman-Ford takes an exact 0 for no arc
 def check(network, n_origins: int, n_destinations: int) -> None:
     vehicle = load_vehicle()
     table, line_graph = TurnTable.from_network(network), LineGraph.from_network(network)
-    space = TurnArms(Search(line_graph), TurnEnergy(network, vehicle, table))
-    edges = all_arms(network, fit(network, vehicle))
+    space = TurnSpace(EdgeSpace(network, vehicle), table)
+    edges = space.edges.reference
     rng, n, m = default_rng(0), network.n_edges, table.n_turns
     request = Round(1, edges, 0, 1)
     arms, rise_wh = space.arms(request), space.potential_wh(request)
@@ -33,15 +31,22 @@ def check(network, n_origins: int, n_destinations: int) -> None:
     assert energy_wh[:m].min() < 0
     weights = potential(energy_wh, np.ones(len(arms)), rise_wh)
     signed = csr_matrix(
-        (np.where(energy_wh[:m] == 0, ZERO_WH, energy_wh[:m]), line_graph.indices, line_graph.indptr), shape=(n, n)
+        (
+            np.where(energy_wh[:m] == 0, ZERO_WH, energy_wh[:m]),
+            line_graph.indices,
+            line_graph.indptr,
+        ),
+        shape=(n, n),
     )
     for origin in rng.choice(n, n_origins, replace=False).tolist():
         least_wh = bellman_ford(signed, indices=origin) + energy_wh[m + origin]
         reached = np.flatnonzero(np.isfinite(least_wh))
-        for destination in rng.choice(reached, min(n_destinations, len(reached)), replace=False).tolist():
+        for destination in rng.choice(
+            reached, min(n_destinations, len(reached)), replace=False
+        ).tolist():
             between = Round(1, edges, origin, destination)
             route = space.route(weights, between)
-            total_wh = energy_wh[space.passed(between, route)].sum()
+            total_wh = energy_wh[space.arms_of_route(route)].sum()
             assert total_wh == pytest.approx(least_wh[destination], abs=1e-6)
 
 

@@ -1,8 +1,8 @@
 """Damaged inputs: every reader gives a network (or a vehicle, an experiment), or refuses in one line.
 
-Each case flips bytes, cuts, drops, repeats or swaps pieces of a small good file, or puts absurd values into it.
-``EVROUTE_FUZZ`` is the number of cases per kind of file (30; the slow run takes ten times as many). A case that fails
-is named by its seed and stays reproducible.
+Each case flips bytes, cuts, drops, repeats or swaps pieces of a small good file, or puts absurd
+values into it. ``EVROUTE_FUZZ`` is the number of cases per kind of file (30; the slow run takes ten
+times as many). A case that fails is named by its seed and stays reproducible.
 """
 
 import bz2
@@ -20,11 +20,11 @@ from affine import Affine
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.experiments.experiment import load_experiment
 from evroute.network import catalog, graphml, osm, store, sumo_net
 from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
 from evroute.resources import data_path
-from evroute.simulation.experiment import load_experiment
 
 CASES = int(os.environ.get("EVROUTE_FUZZ", "30"))
 ABSURD = [
@@ -169,7 +169,9 @@ def _tif(folder: Path) -> bytes:
     cells = np.arange(400, dtype=np.float32).reshape(1, 20, 20)
     shape = {"width": 20, "height": 20, "count": 1, "dtype": "float32", "nodata": -9999.0}
     grid = Affine(0.002, 0, 5.98, 0, -0.002, 49.03)
-    with rasterio.open(folder / "good.tif", "w", driver="GTiff", crs="EPSG:4326", transform=grid, **shape) as raster:
+    with rasterio.open(
+        folder / "good.tif", "w", driver="GTiff", crs="EPSG:4326", transform=grid, **shape
+    ) as raster:
         raster.write(cells)
     return (folder / "good.tif").read_bytes()
 

@@ -1,4 +1,4 @@
-"""A small world for models: a random line graph, contexts, a kernel, and the textbook formulas beside them."""
+"""A small world for models: random line graph, contexts, kernel, and textbook formulas."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from evroute.model.kernels import EdgeContextKernel
 
 @dataclass
 class World:
-    """A kernel over n edges, their reference arms and noise; every single measurement handed out is remembered."""
+    """A kernel over n edges, reference arms and noise, with a record of all measurements."""
 
     kernel: EdgeContextKernel
     arms: Arms
@@ -29,7 +29,7 @@ class World:
         return ExactGP(self.kernel, self.arms, self.noise_std_wh, **options)
 
     def trip(self, k: int, *, among: int | None = None, moved: bool = False) -> Feedback:
-        """Measure k of the first ``among`` edges, repeats welcome, ``moved`` ones in one of a few other contexts."""
+        """Measure k of the first ``among`` edges, ``moved`` ones in one of a few other contexts."""
         edge = self.rng.integers(0, among or len(self.arms), k)
         features = self.arms.features[edge].copy()
         if moved:
@@ -41,18 +41,18 @@ class World:
         return feedback
 
     def textbook(self, arms: Arms) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and covariance of eqs. 2-3 on all single measurements, repeats as they came."""
+        """Return mean and covariance of eqs. 2-3 on all single measurements, with repeats."""
         edge, features = np.array(self.edge, dtype=int), np.array(self.features).reshape(-1, 3)
-        cross = self.kernel(arms.edge, arms.features, edge, features)
+        cross = self.kernel(arms.id, arms.features, edge, features)
         gram = self.kernel(edge, features, edge, features) + np.diag(self.noise_std_wh[edge] ** 2)
         mean = arms.prior_mean_wh + cross @ np.linalg.solve(gram, np.array(self.residual_wh))
-        prior = self.kernel(arms.edge, arms.features, arms.edge, arms.features)
+        prior = self.kernel(arms.id, arms.features, arms.id, arms.features)
         return mean, prior - cross @ np.linalg.solve(gram, cross.T)
 
 
 @pytest.fixture
 def random_laplacian() -> Callable[[int, int], csc_matrix]:
-    """Offer the incidence Laplacian of a random line graph of n edges with two weighted turns out of each."""
+    """Return the incidence Laplacian of a random line graph: n edges, two weighted turns each."""
 
     def make(n: int, seed: int) -> csc_matrix:
         rng = np.random.default_rng(seed)
@@ -68,7 +68,7 @@ def random_laplacian() -> Callable[[int, int], csc_matrix]:
 
 @pytest.fixture
 def make_world(random_laplacian: Callable[[int, int], csc_matrix]) -> Callable[..., World]:
-    """Offer a world of n edges with three-dimensional contexts and a noise of its own for every edge."""
+    """Return a maker of worlds of n edges with three-dimensional contexts and noise by edge."""
 
     def make(n: int = 40, seed: int = 0) -> World:
         rng = np.random.default_rng(seed)

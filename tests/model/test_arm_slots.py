@@ -15,4 +15,4 @@ def test_arms_are_numbered_as_they_are_met_and_equal_ones_share_a_slot() -> None
     assert len(slots) == 3
     np.testing.assert_array_equal(slots.of(edge, features), [0, 1, 0, 2])
     assert not len(slots.unmet(edge, features))
-    np.testing.assert_array_equal(slots.edge, [4, 2, 4])
+    np.testing.assert_array_equal(slots.id, [4, 2, 4])

@@ -38,7 +38,9 @@ def test_a_matrix_that_rounding_made_singular_gets_one_logged_jitter(overwrite, 
 
 
 def test_an_indefinite_matrix_is_refused_by_name():
-    with pytest.raises(CovarianceError, match="the covariance of x is not positive definite, even with 1e-08"):
+    with pytest.raises(
+        CovarianceError, match="the covariance of x is not positive definite, even with 1e-08"
+    ):
         lower_factor(np.array([[1.0, 2.0], [2.0, 1.0]]), "the covariance of x")
 
 

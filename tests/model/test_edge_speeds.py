@@ -7,10 +7,10 @@ import pytest
 
 from evroute.arms import Arms, Feedback
 from evroute.energy.longitudinal import energy_parts
-from evroute.energy.prior import all_arms, fit
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import load_vehicle
 from evroute.model.edge_speeds import EdgeSpeeds
+from evroute.planning.edge_space import EdgeSpace
 
 VEHICLE = replace(load_vehicle(), auxiliary_w=1500.0)
 NOISE_WH = np.full(7, 5.0)
@@ -18,7 +18,7 @@ NOISE_WH = np.full(7, 5.0)
 
 @pytest.fixture
 def arms(hill) -> Arms:
-    return all_arms(hill, fit(hill, VEHICLE))
+    return EdgeSpace(hill, VEHICLE).reference
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def timed(arms: Arms, edges, travel_s) -> Feedback:
     edges = np.array(edges)
     energy_wh = arms.prior_mean_wh[edges] + 1000.0
     travel_s = np.array(travel_s, dtype=float)
-    return Feedback(edges, arms.features[edges], arms.prior_mean_wh[edges], energy_wh, travel_s=travel_s)
+    return Feedback(
+        edges, arms.features[edges], arms.prior_mean_wh[edges], energy_wh, travel_s=travel_s
+    )
 
 
 def energy_at(hill, speed_mps) -> np.ndarray:
@@ -42,7 +44,9 @@ def test_twice_the_time_is_shrunk_towards_the_assumed_speed(hill, arms, model) -
     # precisions 1/0.16 and 1/0.04: four fifths of log 2
     speed_mps = hill.speed_mps.copy()
     speed_mps[[0, 3]] /= 2**0.8
-    np.testing.assert_allclose(model.posterior(arms).mean_wh, energy_at(hill, speed_mps), rtol=1e-12)
+    np.testing.assert_allclose(
+        model.posterior(arms).mean_wh, energy_at(hill, speed_mps), rtol=1e-12
+    )
 
 
 def test_the_deviation_is_the_derivative_by_the_log_of_time(hill, arms, model) -> None:
@@ -54,9 +58,12 @@ def test_the_deviation_is_the_derivative_by_the_log_of_time(hill, arms, model) -
     at = np.zeros(7)
     at[3] = slowness
     by_slowness_wh = (
-        energy_at(hill, hill.speed_mps * np.exp(-at - step)) - energy_at(hill, hill.speed_mps * np.exp(-at + step))
+        energy_at(hill, hill.speed_mps * np.exp(-at - step))
+        - energy_at(hill, hill.speed_mps * np.exp(-at + step))
     ) / (2 * step)
-    np.testing.assert_allclose(model.posterior(arms).std_wh, np.abs(by_slowness_wh) * std, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.posterior(arms).std_wh, np.abs(by_slowness_wh) * std, rtol=1e-6
+    )
 
 
 def test_times_that_were_not_measured_and_energies_teach_nothing(arms, model) -> None:
@@ -70,8 +77,10 @@ def test_times_that_were_not_measured_and_energies_teach_nothing(arms, model) ->
 def test_slowness_is_relative_to_the_speed_of_the_round(hill, arms, model) -> None:
     features = arms.features.copy()
     features[:, 1] /= 2
-    jammed = Arms(arms.edge, features, energy_at(hill, hill.speed_mps / 2))
-    model.update(timed(jammed, [0], [2 * hill.length_m[0] / hill.speed_mps[0]]))  # as slow as was known
+    jammed = Arms(arms.id, features, energy_at(hill, hill.speed_mps / 2))
+    model.update(
+        timed(jammed, [0], [2 * hill.length_m[0] / hill.speed_mps[0]])
+    )  # as slow as was known
     np.testing.assert_allclose(model.posterior(jammed).mean_wh, jammed.prior_mean_wh, rtol=1e-12)
 
 

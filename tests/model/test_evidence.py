@@ -3,11 +3,14 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from evroute.arms import Feedback
+from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.evidence import Driven, Points, Surface, log_likelihood
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
 
-NUMBERS = np.array([0.7, 0.4, 1.0, 2.0, 0.5, 0.8, 0.6, 3.0, 1.3])  # a, b, three lengthscales each, kappa
+NUMBERS = np.array(
+    [0.7, 0.4, 1.0, 2.0, 0.5, 0.8, 0.6, 3.0, 1.3]
+)  # a, b, three lengthscales each, kappa
 
 
 @pytest.fixture(params=[1, 2, 3])
@@ -20,31 +23,45 @@ def driven_in(world, k: int = 25) -> tuple[Driven, Feedback]:
     return Driven.of([feedback]), feedback
 
 
-def value_at(world, nu, theta, driven, inducing=None):
-    surface = Surface(world.kernel.graph.laplacian, nu, np.exp(theta[:-1]), world.arms.edge)
-    noise_std_wh = np.exp(theta[-1]) * world.noise_std_wh[driven.edge]
-    return log_likelihood(surface, driven, world.kernel.std_wh[driven.edge], noise_std_wh, inducing)
+def value_at(world, nu, theta, driven, inducing=None, context=DEFAULT_KERNEL):
+    surface = Surface(
+        world.kernel.graph.laplacian,
+        nu,
+        np.exp(theta[:-1]),
+        world.arms.id,
+        context_kernel(context),
+    )
+    noise_std_wh = np.exp(theta[-1]) * world.noise_std_wh[driven.id]
+    return log_likelihood(surface, driven, world.kernel.std_wh[driven.id], noise_std_wh, inducing)
 
 
-def kernel_of(world, nu, numbers=NUMBERS) -> EdgeContextKernel:
-    """The kernel that a surface stands for: k_G is scaled to mean diagonal 1, its own graph part is not."""
+def kernel_of(world, nu, numbers=NUMBERS, context=DEFAULT_KERNEL) -> EdgeContextKernel:
+    """The kernel of a surface; its k_G is scaled to mean diagonal 1, the surface's is not."""
     graph = GraphMatern(world.kernel.graph.laplacian, nu, numbers[-1])
     eigenvalues, vectors = np.linalg.eigh(graph.laplacian.toarray())
     filtered = (vectors * (1.0 + eigenvalues * numbers[-1] ** 2 / (2 * nu)) ** -nu) @ vectors.T
     first = numbers[0] * filtered.diagonal().mean()
     std_wh = np.sqrt(first + numbers[1]) * world.kernel.std_wh
-    return EdgeContextKernel(graph, std_wh, numbers[2:8].reshape(2, 3), graph_share=first / (first + numbers[1]))
+    return EdgeContextKernel(
+        graph,
+        std_wh,
+        numbers[2:8].reshape(2, 3),
+        graph_share=first / (first + numbers[1]),
+        context=context,
+    )
 
 
-def test_it_is_the_density_of_all_single_measurements(make_world, nu):
+@pytest.mark.parametrize("context", [DEFAULT_KERNEL, "matern-3/2", "rbf", "matern-1/2*rbf"])
+def test_it_is_the_density_of_all_single_measurements(make_world, nu, context):
     world = make_world()
     driven, trip = driven_in(world)
-    kernel = kernel_of(world, nu)
-    gram = kernel(trip.edge, trip.features, trip.edge, trip.features) + np.diag(
-        1.44 * world.noise_std_wh[trip.edge] ** 2
+    kernel = kernel_of(world, nu, context=context)
+    gram = kernel(trip.id, trip.features, trip.id, trip.features) + np.diag(
+        1.44 * world.noise_std_wh[trip.id] ** 2
     )
     expected = multivariate_normal(cov=gram).logpdf(trip.energy_wh - trip.prior_mean_wh)
-    value, _ = value_at(world, nu, np.append(np.log(NUMBERS), np.log(1.2)), driven)
+    theta = np.append(np.log(NUMBERS), np.log(1.2))
+    value, _ = value_at(world, nu, theta, driven, context=context)
     assert value == pytest.approx(expected, rel=1e-9)
 
 
@@ -53,7 +70,7 @@ def test_the_bound_is_the_likelihood_where_all_driven_arms_are_inducing(make_wor
     driven, _ = driven_in(world)
     theta = np.append(np.log(NUMBERS), 0.0)
     exact, gradient = value_at(world, nu, theta, driven)
-    bound, of_bound = value_at(world, nu, theta, driven, Points(driven.edge, driven.features))
+    bound, of_bound = value_at(world, nu, theta, driven, Points(driven.id, driven.features))
     assert bound == pytest.approx(exact, rel=1e-6)
     np.testing.assert_allclose(of_bound, gradient, rtol=1e-4, atol=1e-4)
 
@@ -62,15 +79,17 @@ def test_the_bound_of_some_points_is_below_the_likelihood_and_as_its_formula(mak
     world = make_world()
     driven, trip = driven_in(world)
     theta = np.append(np.log(NUMBERS), 0.0)
-    some = Points(world.arms.edge[:6], world.arms.features[:6])
+    some = Points(world.arms.id[:6], world.arms.features[:6])
     bound, _ = value_at(world, nu, theta, driven, some)
     kernel = kernel_of(world, nu)
-    among = kernel(some.edge, some.features, some.edge, some.features)
-    cross = kernel(some.edge, some.features, trip.edge, trip.features)
+    among = kernel(some.id, some.features, some.id, some.features)
+    cross = kernel(some.id, some.features, trip.id, trip.features)
     explained = cross.T @ np.linalg.solve(among, cross)
-    noise = world.noise_std_wh[trip.edge] ** 2
-    density = multivariate_normal(cov=explained + np.diag(noise)).logpdf(trip.energy_wh - trip.prior_mean_wh)
-    missing = kernel.diagonal(trip.edge, trip.features) - explained.diagonal()
+    noise = world.noise_std_wh[trip.id] ** 2
+    density = multivariate_normal(cov=explained + np.diag(noise)).logpdf(
+        trip.energy_wh - trip.prior_mean_wh
+    )
+    missing = kernel.diagonal(trip.id, trip.features) - explained.diagonal()
     assert bound == pytest.approx(density - 0.5 * (missing / noise).sum(), rel=1e-5)
     assert bound < value_at(world, nu, theta, driven)[0]
 
@@ -79,12 +98,14 @@ def test_the_bound_of_some_points_is_below_the_likelihood_and_as_its_formula(mak
 def test_the_gradient_is_that_of_finite_differences(make_world, nu, sparse):
     world = make_world()
     driven, _ = driven_in(world)
-    inducing = Points(world.arms.edge[:6], world.arms.features[:6] + 0.1) if sparse else None
+    inducing = Points(world.arms.id[:6], world.arms.features[:6] + 0.1) if sparse else None
     theta = np.append(np.log(NUMBERS), 0.2)
     _, gradient = value_at(world, nu, theta, driven, inducing)
     step = 1e-5
     for i, direction in enumerate(np.eye(len(theta)) * step):
-        above, below = (value_at(world, nu, theta + sign * direction, driven, inducing)[0] for sign in (1, -1))
+        above, below = (
+            value_at(world, nu, theta + sign * direction, driven, inducing)[0] for sign in (1, -1)
+        )
         assert gradient[i] == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-5)
 
 
@@ -96,8 +117,8 @@ def test_measurements_merge_by_edge_and_context(make_world):
         Feedback(np.array([3, 3]), np.array([x[3], x[3] + 1]), np.ones(2), np.array([11.0, 2.0])),
     ]
     merged = Driven.of(trips)
-    assert merged.edge.tolist() == [1, 3, 3]
-    by_arm = {tuple(row): i for i, row in enumerate(np.column_stack([merged.edge, merged.features]))}
+    assert merged.id.tolist() == [1, 3, 3]
+    by_arm = {tuple(row): i for i, row in enumerate(np.column_stack([merged.id, merged.features]))}
     i = by_arm[(3.0, *x[3])]
     assert (merged.count[i], merged.mean_wh[i], merged.scatter_wh2[i]) == (2, 7.0, 18.0)
     assert merged.most_visited(1).count.tolist() == [2]

@@ -22,7 +22,7 @@ def moved(arms: Arms, by: float) -> Arms:
     features, prior_mean_wh = arms.features.copy(), arms.prior_mean_wh.copy()
     features[::3] += by
     prior_mean_wh[::3] -= 7.0
-    return Arms(arms.edge, features, prior_mean_wh)
+    return Arms(arms.id, features, prior_mean_wh)
 
 
 def test_before_any_trip_it_is_the_prior(make_world):
@@ -35,7 +35,8 @@ def test_it_equals_the_textbook_on_all_single_measurements(make_world, contexts)
     world = make_world()
     model = world.model()
     for t in range(40):
-        # First a few edges again and again, repeats within a trip included, then every edge of the network.
+        # First a few edges again and again, repeats within a trip included, then every edge of the
+        # network.
         model.update(world.trip(7, among=9 if t < 15 else None, moved=contexts == "changing"))
         if t in (0, 1, 14, 15, 39):
             for arms in (world.arms, moved(world.arms, 1.0), world.arms.take(np.array([2, 3, 31]))):
@@ -48,11 +49,17 @@ def test_a_fleet_at_once_is_the_same_as_its_trips_one_by_one(make_world):
     trips = [world.trip(9, moved=True) for _ in range(5)]
     for trip in trips:
         one_by_one.update(trip)
-    columns = ("edge", "features", "prior_mean_wh", "energy_wh")
-    at_once.update(Feedback(*(np.concatenate([getattr(trip, c) for trip in trips]) for c in columns)))
+    columns = ("id", "features", "prior_mean_wh", "energy_wh")
+    at_once.update(
+        Feedback(*(np.concatenate([getattr(trip, c) for trip in trips]) for c in columns))
+    )
     for arms in (world.arms, moved(world.arms, 1.0)):
-        np.testing.assert_allclose(at_once.posterior(arms).mean_wh, one_by_one.posterior(arms).mean_wh, atol=1e-10)
-        np.testing.assert_allclose(at_once.covariance(arms), one_by_one.covariance(arms), atol=1e-10)
+        np.testing.assert_allclose(
+            at_once.posterior(arms).mean_wh, one_by_one.posterior(arms).mean_wh, atol=1e-10
+        )
+        np.testing.assert_allclose(
+            at_once.covariance(arms), one_by_one.covariance(arms), atol=1e-10
+        )
 
 
 def test_a_negative_zero_is_no_other_context(make_world):
@@ -68,7 +75,11 @@ def test_an_edge_driven_often_is_as_certain_as_its_noise_allows(make_world):
     model = world.model()
     arm = world.arms.take(np.array([5]))
     for _ in range(40):
-        model.update(Feedback(np.full(100, 5), np.repeat(arm.features, 100, axis=0), np.zeros(100), np.ones(100)))
+        model.update(
+            Feedback(
+                np.full(100, 5), np.repeat(arm.features, 100, axis=0), np.zeros(100), np.ones(100)
+            )
+        )
     bound = world.noise_std_wh[5] / np.sqrt(4000)
     assert 0.99 * bound < model.posterior(arm).std_wh[0] < bound
 
@@ -84,18 +95,24 @@ def test_after_500_rounds_it_agrees_with_a_fresh_factorisation(make_world):
     total = np.bincount(count, world.residual_wh)
     count = np.bincount(count)
     prior = world.kernel.matrix(world.arms.features)
-    factor = lower_factor(prior[np.ix_(edge, edge)] + np.diag(world.noise_std_wh[edge] ** 2 / count), "it")
+    factor = lower_factor(
+        prior[np.ix_(edge, edge)] + np.diag(world.noise_std_wh[edge] ** 2 / count), "it"
+    )
     whitened = np.linalg.solve(factor, prior[edge])
     mean = world.arms.prior_mean_wh + whitened.T @ np.linalg.solve(factor, total / count)
     belief = model.posterior(world.arms)
     assert len(edge) > 550
     assert model.refreshes == 0
     np.testing.assert_allclose(belief.mean_wh, mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(belief.std_wh**2, prior.diagonal() - (whitened**2).sum(axis=0), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        belief.std_wh**2, prior.diagonal() - (whitened**2).sum(axis=0), rtol=0, atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("broken", ["mean", "open_mean", "open_variance", "covariance"])
-def test_numbers_that_drifted_are_found_and_computed_afresh(make_world, broken, monkeypatch, caplog):
+def test_numbers_that_drifted_are_found_and_computed_afresh(
+    make_world, broken, monkeypatch, caplog
+):
     monkeypatch.setattr(exact, "CHECK_EVERY", 4)
     world = make_world()
     model = world.model()
@@ -127,7 +144,9 @@ def test_joint_draws_have_the_posterior_mean_and_covariance(make_world, monkeypa
     arms = world.arms.take(np.array([0, 1, 3, 7, 11, 18, 19]))
     size = 40_000
     draws = model.sample_many(arms, np.random.default_rng(2), size)
-    mean, covariance = world.textbook(arms) if trips else (arms.prior_mean_wh, model.covariance(arms))
+    mean, covariance = (
+        world.textbook(arms) if trips else (arms.prior_mean_wh, model.covariance(arms))
+    )
     std = np.sqrt(covariance.diagonal())
     assert draws.shape == (size, 7)
     assert np.all(np.abs(draws.mean(axis=0) - mean) < 5.0 * std / np.sqrt(size))

@@ -27,7 +27,9 @@ def test_one_measurement_is_the_scalar_formula() -> None:
     variance = 1 / (1 / 0.25**2 + 1 / 0.05**2)
     deviation = variance * 0.3 / 0.05**2
     belief = learned.posterior(ARMS)
-    np.testing.assert_allclose(belief.mean_wh, POTENTIAL_WH + (1 + deviation) * DISSIPATED_WH, rtol=1e-12)
+    np.testing.assert_allclose(
+        belief.mean_wh, POTENTIAL_WH + (1 + deviation) * DISSIPATED_WH, rtol=1e-12
+    )
     np.testing.assert_allclose(belief.std_wh, DISSIPATED_WH * np.sqrt(variance), rtol=1e-12)
     found = learned.coefficients()
     assert (found.names, found.units) == (("consumption",), ("share",))
@@ -42,7 +44,9 @@ def test_measurements_count_by_what_their_edges_dissipate() -> None:
     w, noise = np.array([100.0, 40.0, 20.0, 40.0]), np.array([5.0, 6.0, 7.0, 6.0])
     over_wh = np.array([10.0, 5.0, 10.0, 9.0])
     precision = 1 / 0.25**2 + np.sum(w**2 / noise**2)
-    assert learned.coefficients().mean[0] == pytest.approx(np.sum(w * over_wh / noise**2) / precision, rel=1e-12)
+    assert learned.coefficients().mean[0] == pytest.approx(
+        np.sum(w * over_wh / noise**2) / precision, rel=1e-12
+    )
     assert learned.coefficients().std[0] == pytest.approx(precision**-0.5, rel=1e-12)
 
 
@@ -63,11 +67,14 @@ def test_draws_scale_all_edges_together() -> None:
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan])
 def test_a_prior_deviation_that_is_none_is_refused(wrong) -> None:
     with pytest.raises(
-        ValueError, match=r"factor_std is .*; it must be positive: the prior deviation of the consump"
+        ValueError,
+        match=r"factor_std is .*; it must be positive: the prior deviation of the consump",
     ):
         model(factor_std=wrong)
 
 
 def test_a_state_under_another_prior_is_refused() -> None:
-    with pytest.raises(ValueError, match="not the state of a consumption factor model of 3 edges with these prior"):
+    with pytest.raises(
+        ValueError, match="not the state of a consumption factor model of 3 edges with these prior"
+    ):
         model(factor_std=0.1).restore(model().state())

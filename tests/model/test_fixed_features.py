@@ -1,14 +1,14 @@
-"""A Gaussian process in features fixed beforehand, against the exact one and its own kernel written out."""
+"""A Gaussian process in fixed features, against the exact one and its kernel written out."""
 
 import numpy as np
 import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.model.fixed_features import FixedFeatures
 from evroute.policy.bounds import cmm_ucb
-from evroute.simulation.setting import Setting
 
 
 @pytest.fixture
@@ -19,7 +19,9 @@ def setting(hill) -> Setting:
 def taught(model, setting):
     rng = np.random.default_rng(0)
     rows, arms = rng.integers(0, 5, 40), setting.arms
-    energy_wh = arms.prior_mean_wh[rows] + 30.0 + setting.noise_std_wh[rows] * rng.standard_normal(40)
+    energy_wh = (
+        arms.prior_mean_wh[rows] + 30.0 + setting.noise_std_wh[rows] * rng.standard_normal(40)
+    )
     model.update(Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], energy_wh))
     return model
 
@@ -48,7 +50,9 @@ def test_with_few_features_it_is_the_process_of_their_kernel(setting):
     cross = prior[rows]
     belief = model.posterior(setting.arms)
     np.testing.assert_allclose(
-        belief.mean_wh - setting.arms.prior_mean_wh, cross.T @ np.linalg.solve(gram, residual), rtol=1e-6
+        belief.mean_wh - setting.arms.prior_mean_wh,
+        cross.T @ np.linalg.solve(gram, residual),
+        rtol=1e-6,
     )
     variance = prior.diagonal() - np.sum(cross * np.linalg.solve(gram, cross), axis=0)
     np.testing.assert_allclose(belief.std_wh**2, variance, rtol=1e-5, atol=1e-9)

@@ -20,8 +20,12 @@ def by_spectrum(laplacian, nu, kappa):
     return (vectors * (2 * nu / kappa**2 + eigenvalues) ** -nu) @ vectors.T
 
 
-@pytest.mark.parametrize(("nu", "kappa"), [(1, 1.0), (2, 1.0), (3, 0.5), (4, 3.0), (0.5, 1.0), (2.5, 0.7)])
-def test_columns_block_matrix_and_diagonal_are_the_power_of_the_shifted_laplacian(laplacian, nu, kappa):
+@pytest.mark.parametrize(
+    ("nu", "kappa"), [(1, 1.0), (2, 1.0), (3, 0.5), (4, 3.0), (0.5, 1.0), (2.5, 0.7)]
+)
+def test_columns_block_matrix_and_diagonal_are_the_power_of_the_shifted_laplacian(
+    laplacian, nu, kappa
+):
     graph = GraphMatern(laplacian, nu, kappa)
     expected = scaled(by_spectrum(laplacian, nu, kappa))
     edges = np.array([3, 17, 3, 0])
@@ -64,7 +68,12 @@ def test_bad_parameters_are_refused(laplacian, nu, kappa):
 
 
 def test_the_digest_tells_kernels_apart(laplacian):
-    names = {digest(laplacian, 2, 1), digest(laplacian, 3, 1), digest(laplacian, 2, 2), digest(2 * laplacian, 2, 1)}
+    names = {
+        digest(laplacian, 2, 1),
+        digest(laplacian, 3, 1),
+        digest(laplacian, 2, 2),
+        digest(2 * laplacian, 2, 1),
+    }
     assert len(names) == 4
     assert digest(laplacian.copy(), 2.0, 1.0) in names
 

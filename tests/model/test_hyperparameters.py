@@ -29,12 +29,12 @@ def drawn(world, truth: Hyperparameters, n_edges: int, repeats: int, seed: int) 
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
-    """350 edges, 4 measurements each: the noise to 5 %, deviation 30 %, share 0.3, lengthscales within a factor 2."""
+    """350 edges, 4 measurements each: noise to 5 %, deviation 30 %, share 0.3, scales factor 2."""
     world = make_world(n=350)
     lengthscales = np.array([[1.5, 1.5, 1.5], [1.0, 1.5, 2.0]])
     truth = Hyperparameters(2, 1.0, lengthscales, 0.4, std_factor=2.0, noise_factor=0.6)
     driven = Driven.of(drawn(world, truth, 350, 4, seed=1))
-    inducing = Points(driven.edge, driven.features) if sparse else None
+    inducing = Points(driven.id, driven.features) if sparse else None
     result = fit(world.kernel, world.noise_std_wh, driven, inducing=inducing, prior_log_std=1.0)
     found = result.found
     assert not result.failed
@@ -43,7 +43,12 @@ def test_known_hyper_parameters_are_recovered(make_world, monkeypatch, sparse):
     assert found.graph_share == pytest.approx(0.4, abs=0.3)
     assert np.all(abs(np.log2(found.lengthscales[1] / lengthscales[1])) < 1)
     monkeypatch.setattr(hyperparameters, "MOST_STEPS", 1)
-    at_truth = fit(truth.applied(world.kernel), truth.noise_factor * world.noise_std_wh, driven, inducing=inducing)
+    at_truth = fit(
+        truth.applied(world.kernel),
+        truth.noise_factor * world.noise_std_wh,
+        driven,
+        inducing=inducing,
+    )
     assert result.log_likelihood > at_truth.start_log_likelihood - 5
 
 
@@ -55,7 +60,9 @@ def test_the_start_is_the_kernel_itself(make_world):
     gram = world.kernel(edge, features, edge, features) + np.diag(world.noise_std_wh[edge] ** 2)
     _, logarithm = np.linalg.slogdet(2 * np.pi * gram)
     y = np.array(world.residual_wh)
-    assert result.start_log_likelihood == pytest.approx(-0.5 * (y @ np.linalg.solve(gram, y) + logarithm), rel=1e-9)
+    assert result.start_log_likelihood == pytest.approx(
+        -0.5 * (y @ np.linalg.solve(gram, y) + logarithm), rel=1e-9
+    )
     assert result.log_likelihood > result.start_log_likelihood
 
 
@@ -86,7 +93,7 @@ def test_a_fit_that_fails_leaves_the_old_values_and_says_so(make_world, monkeypa
         result = fit(world.kernel, world.noise_std_wh, Driven.of([world.trip(10)]))
     assert result.failed == "it is not positive definite"
     assert result.found.to_json() == Hyperparameters.of(world.kernel).to_json()
-    assert "the hyper-parameters stay what they were: it is not positive definite" in caplog.text
+    assert "the hyper-parameters stay unchanged: it is not positive definite" in caplog.text
 
 
 def test_applied_hyper_parameters_are_those_of_the_kernel(make_world):

@@ -17,7 +17,9 @@ def model() -> IndependentNormal:
 
 def feedback(edge, energy_wh, prior_mean_wh):
     edge = np.array(edge)
-    return Feedback(edge, np.zeros((len(edge), 1)), np.array(prior_mean_wh, float), np.array(energy_wh, float))
+    return Feedback(
+        edge, np.zeros((len(edge), 1)), np.array(prior_mean_wh, float), np.array(energy_wh, float)
+    )
 
 
 def test_one_measurement_as_heavy_as_the_prior_moves_the_mean_half_way(model, arms):

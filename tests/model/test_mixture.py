@@ -8,12 +8,16 @@ from evroute.model.mixture import (
     Mixture,
     constant_explained,
     constant_interval,
-    constant_log_e,
     explained,
     squared_radius,
 )
 
 SIGMA = 0.7
+
+
+def constant_log_e(count, total, mixture, *, sigma, mean=0.0):
+    """Return ln E against the hypothesis that the constant is ``mean``."""
+    return constant_explained(count, total - mean * count, mixture, sigma) / (2 * sigma**2)
 
 
 def q(gram, y, c):
@@ -35,7 +39,9 @@ def spectrum(gram, y):
 
 def test_the_radius_of_one_scale_is_that_of_the_whole_matrix(problem):
     gram, y = problem
-    radius = squared_radius(y, *spectrum(gram, y), Mixture(np.array([0.3])), sigma=SIGMA, delta=0.05)
+    radius = squared_radius(
+        y, *spectrum(gram, y), Mixture(np.array([0.3])), sigma=SIGMA, delta=0.05
+    )
     np.testing.assert_allclose(radius, q(gram, y, 0.3) + 2 * SIGMA**2 * np.log(20), rtol=1e-10)
 
 
@@ -43,7 +49,9 @@ def test_the_radius_of_a_mixture_is_the_mixture_of_exponentials(problem):
     gram, y = problem
     mixture = Mixture(np.array([0.1, 1.0, 5.0]), np.array([0.2, 0.5, 0.3]))
     qs = np.array([q(gram, y, c) for c in mixture.scales])
-    expected = -2 * SIGMA**2 * logsumexp(-qs / (2 * SIGMA**2), b=mixture.weights) + 2 * SIGMA**2 * np.log(20)
+    expected = -2 * SIGMA**2 * logsumexp(
+        -qs / (2 * SIGMA**2), b=mixture.weights
+    ) + 2 * SIGMA**2 * np.log(20)
     radius = squared_radius(y, *spectrum(gram, y), mixture, sigma=SIGMA, delta=0.05)
     np.testing.assert_allclose(radius, expected, rtol=1e-10)
 
@@ -69,7 +77,9 @@ def test_the_ends_of_an_interval_are_where_the_e_value_meets_the_level():
 
 
 def test_nothing_measured_says_nothing():
-    low, high = constant_interval(np.array([0]), np.array([0.0]), Mixture(np.array([1.0])), sigma=1.0, delta=0.1)
+    low, high = constant_interval(
+        np.array([0]), np.array([0.0]), Mixture(np.array([1.0])), sigma=1.0, delta=0.1
+    )
     assert (low[0], high[0]) == (-np.inf, np.inf)
     assert constant_log_e(0, 0.0, Mixture(np.array([1.0])), sigma=1.0) == 0.0
 
@@ -84,7 +94,12 @@ def test_looking_after_every_measurement_fails_no_oftener_than_delta():
     assert np.mean(np.any((mean < low) | (mean > high), axis=1)) <= delta
     rejected = constant_log_e(count, total, mixture, sigma=SIGMA, mean=mean) > np.log(1 / delta)
     assert np.mean(np.any(rejected, axis=1)) <= delta
-    assert np.mean(np.any(constant_log_e(count, total, mixture, sigma=SIGMA) > np.log(1 / delta), axis=1)) > 0.99
+    assert (
+        np.mean(
+            np.any(constant_log_e(count, total, mixture, sigma=SIGMA) > np.log(1 / delta), axis=1)
+        )
+        > 0.99
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,9 +108,18 @@ def test_looking_after_every_measurement_fails_no_oftener_than_delta():
         (lambda: Mixture(np.array([1.0, -1.0])), "c is"),
         (lambda: Mixture(np.empty(0)), "c is"),
         (lambda: Mixture(np.array([1.0, 2.0]), np.array([0.5, 0.6])), "sum to 1"),
-        (lambda: constant_log_e(1, 1.0, Mixture(np.ones(1)), sigma=0.0), "sigma is 0"),
-        (lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=1.0, delta=0.0), "delta is 0"),
-        (lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=1.0, delta=1.5), "delta is 1.5"),
+        (
+            lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=0.0, delta=0.1),
+            "sigma is 0",
+        ),
+        (
+            lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=1.0, delta=0.0),
+            "delta is 0",
+        ),
+        (
+            lambda: constant_interval(1, 1.0, Mixture(np.ones(1)), sigma=1.0, delta=1.5),
+            "delta is 1.5",
+        ),
     ],
 )
 def test_what_is_out_of_range_is_refused(make, message):

@@ -6,9 +6,9 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.energy.regressors import PRIOR_STD
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model.coefficients import HasCoefficients
 from evroute.model.physics_gp import PhysicsGP
-from evroute.simulation.setting import Setting
 
 REST_SCALE = 0.5
 S = np.diag(np.square(PRIOR_STD))
@@ -25,23 +25,31 @@ def make(setting: Setting, **options) -> PhysicsGP:
 
 
 def textbook(setting: Setting, arms: Arms, trips: list[Feedback]):
-    """Return mean and covariance of arms, and of the coefficients, by one solve with all measurements."""
+    """Return mean and covariance of arms and coefficients by one solve with all measurements."""
     edge, features, prior_wh, energy_wh = (
         np.concatenate([getattr(trip, name) for trip in trips])
-        for name in ("edge", "features", "prior_mean_wh", "energy_wh")
+        for name in ("id", "features", "prior_mean_wh", "energy_wh")
     )
 
     def kernel(edge_a, features_a, edge_b, features_b):
-        linear = setting.regressors.of(edge_a, features_a) @ S @ setting.regressors.of(edge_b, features_b).T
-        return linear + REST_SCALE**2 * setting.dissipation_kernel(edge_a, features_a, edge_b, features_b)
+        linear = (
+            setting.regressors.of(edge_a, features_a)
+            @ S
+            @ setting.regressors.of(edge_b, features_b).T
+        )
+        return linear + REST_SCALE**2 * setting.dissipation_kernel(
+            edge_a, features_a, edge_b, features_b
+        )
 
     noisy = kernel(edge, features, edge, features) + np.diag(setting.noise_std_wh[edge] ** 2)
-    cross = kernel(arms.edge, arms.features, edge, features)
+    cross = kernel(arms.id, arms.features, edge, features)
     of_coefficients = S @ setting.regressors.of(edge, features).T
-    gain, gain_of_coefficients = (np.linalg.solve(noisy, each.T).T for each in (cross, of_coefficients))
+    gain, gain_of_coefficients = (
+        np.linalg.solve(noisy, each.T).T for each in (cross, of_coefficients)
+    )
     return (
         arms.prior_mean_wh + gain @ (energy_wh - prior_wh),
-        kernel(arms.edge, arms.features, arms.edge, arms.features) - gain @ cross.T,
+        kernel(arms.id, arms.features, arms.id, arms.features) - gain @ cross.T,
         gain_of_coefficients @ (energy_wh - prior_wh),
         S - gain_of_coefficients @ of_coefficients.T,
     )
@@ -51,7 +59,7 @@ def jammed(arms: Arms) -> Arms:
     """Drive every third edge at half its speed."""
     features = arms.features.copy()
     features[::3, 1] /= 2
-    return Arms(arms.edge, features, arms.prior_mean_wh - 1.0)
+    return Arms(arms.id, features, arms.prior_mean_wh - 1.0)
 
 
 def trips_on(arms: Arms, n: int) -> list[Feedback]:
@@ -70,7 +78,11 @@ def test_it_is_the_textbook_posterior_with_the_sum_of_both_kernels(setting) -> N
     model = make(setting)
     for trip in trips:
         model.update(trip)
-    for arms in (setting.arms, jammed(setting.arms), setting.arms.take(np.arange(0, len(setting.arms), 5))):
+    for arms in (
+        setting.arms,
+        jammed(setting.arms),
+        setting.arms.take(np.arange(0, len(setting.arms), 5)),
+    ):
         mean_wh, covariance, coefficients, of_coefficients = textbook(setting, arms, trips)
         scale = np.sqrt(S.diagonal())
         belief, found = model.posterior(arms), model.coefficients()
@@ -94,9 +106,11 @@ def test_the_prior_covariance_of_all_edges_is_symmetric_and_that_of_single_ones(
     whole = kernel.matrix(arms.features)
     np.testing.assert_array_equal(whole, whole.T)
     some = np.arange(0, len(arms), max(1, len(arms) // 20))
-    block = kernel(some, arms.features[some], arms.edge, arms.features)
+    block = kernel(some, arms.features[some], arms.id, arms.features)
     np.testing.assert_allclose(whole[some], block, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(whole.diagonal(), kernel.diagonal(arms.edge, arms.features), rtol=1e-12)
+    np.testing.assert_allclose(
+        whole.diagonal(), kernel.diagonal(arms.id, arms.features), rtol=1e-12
+    )
 
 
 def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
@@ -116,7 +130,9 @@ def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
 def test_scales_that_are_none_are_refused(hill, name) -> None:
     setting = Setting(hill, load_vehicle())
     parts = (setting.dissipation_kernel, setting.regressors, setting.arms, setting.noise_std_wh)
-    with pytest.raises(ValueError, match=f"{name} is 0; it must be positive: it multiplies the prior deviations"):
+    with pytest.raises(
+        ValueError, match=f"{name} is 0; it must be positive: it multiplies the prior deviations"
+    ):
         PhysicsGP(*parts, **{name: 0.0})
 
 

@@ -17,7 +17,9 @@ def refitting_model(make_world, monkeypatch):
 
     def make():
         return Refitting(
-            lambda *numbers: ExactGP(numbers[0], world.arms, numbers[1]), world.kernel, world.noise_std_wh
+            lambda *numbers: ExactGP(numbers[0], world.arms, numbers[1]),
+            world.kernel,
+            world.noise_std_wh,
         )
 
     return world, make
@@ -74,7 +76,9 @@ def test_a_failed_fit_leaves_the_model_as_it_was(refitting_model, monkeypatch):
         model.update(trip)
         plain.update(trip)
     assert model.fits[2].failed == "no step from the start raised it"
-    np.testing.assert_array_equal(model.posterior(world.arms).mean_wh, plain.posterior(world.arms).mean_wh)
+    np.testing.assert_array_equal(
+        model.posterior(world.arms).mean_wh, plain.posterior(world.arms).mean_wh
+    )
 
 
 def test_a_variational_model_is_fitted_through_its_own_points(make_world, monkeypatch):
@@ -82,7 +86,9 @@ def test_a_variational_model_is_fitted_through_its_own_points(make_world, monkey
     world = make_world()
 
     def make(kernel, noise_std_wh):
-        return SparseVariationalGP(kernel, world.arms, noise_std_wh, np.random.default_rng(0), inducing_points=5)
+        return SparseVariationalGP(
+            kernel, world.arms, noise_std_wh, np.random.default_rng(0), inducing_points=5
+        )
 
     model = Refitting(make, world.kernel, world.noise_std_wh)
     model.update(world.trip(20))
@@ -90,7 +96,9 @@ def test_a_variational_model_is_fitted_through_its_own_points(make_world, monkey
     sparse, exact = (
         model.fits[2],
         Refitting(
-            lambda kernel, noise_std_wh: ExactGP(kernel, world.arms, noise_std_wh), world.kernel, world.noise_std_wh
+            lambda kernel, noise_std_wh: ExactGP(kernel, world.arms, noise_std_wh),
+            world.kernel,
+            world.noise_std_wh,
         ),
     )
     for trip in model._trips:

@@ -1,10 +1,11 @@
-"""The sparse graph kernel against the kernel of all edges, and the exact model on it against that of a city."""
+"""The sparse graph kernel against the dense one, and the exact model on both."""
 
 import numpy as np
 import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.setting import Setting
 from evroute.model import sparse_graph
 from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
@@ -12,7 +13,6 @@ from evroute.model.prior_draws import PriorDraws
 from evroute.model.regional import regional
 from evroute.model.regional import sparse_graph as build_graph
 from evroute.network.line_graph import LineGraph
-from evroute.simulation.setting import Setting
 
 BOUND = 2 * sparse_graph.TOLERANCE
 """Twice the bound before rounding to single precision."""
@@ -54,7 +54,10 @@ def test_columns_from_patches_equal_solves_on_the_whole_network(graphs):
     sparse, whole = graphs
     edges = np.arange(0, sparse.n_edges, 7)
     everywhere = np.arange(sparse.n_edges)
-    assert np.abs(sparse.block(edges, everywhere) - whole.columns(edges).T).max() < BOUND * whole.diagonal.max()
+    assert (
+        np.abs(sparse.block(edges, everywhere) - whole.columns(edges).T).max()
+        < BOUND * whole.diagonal.max()
+    )
     assert np.abs(sparse.diagonal - whole.diagonal).max() < BOUND * whole.diagonal.max()
 
 
@@ -86,7 +89,9 @@ def test_a_block_is_that_of_its_lists_in_any_order_and_with_repeats(graphs):
     a, b = np.array([5, 3, 3, 900]), np.array([7, 5, 2, 5, 901, 3])
     for first, second in ((a, b), (b, a)):
         expected = whole.matrix()[np.ix_(first, second)]
-        np.testing.assert_allclose(sparse.block(first, second), expected, atol=BOUND * whole.diagonal.max())
+        np.testing.assert_allclose(
+            sparse.block(first, second), expected, atol=BOUND * whole.diagonal.max()
+        )
 
 
 def test_the_root_is_kept_and_read_back(denver, tmp_path, graphs):
@@ -97,6 +102,19 @@ def test_the_root_is_kept_and_read_back(denver, tmp_path, graphs):
         np.testing.assert_array_equal(kept.block(edges, edges), graphs[0].block(edges, edges))
 
 
+def test_a_root_of_which_a_part_was_damaged_is_made_again_with_one_warning(hill, tmp_path, caplog):
+    first = build_graph(hill, tmp_path)
+    diagonal = first.diagonal.copy()
+    (value,) = tmp_path.rglob("*-value.npy")
+    whole = value.read_bytes()
+    value.write_bytes(whole[:-40] + bytes(40))
+    again = build_graph(hill, tmp_path)
+    np.testing.assert_array_equal(again.diagonal, diagonal)
+    (warning,) = caplog.messages
+    assert f"{value} is damaged" in warning
+    assert value.read_bytes() == whole
+
+
 def test_the_posterior_on_some_edges_is_the_exact_one_of_all(pair, setting):
     some = setting.arms.take(np.arange(100, 1000))
     here, everywhere = (model.posterior(some) for model in pair)
@@ -105,7 +123,9 @@ def test_the_posterior_on_some_edges_is_the_exact_one_of_all(pair, setting):
     np.testing.assert_allclose(here.std_wh**2, everywhere.std_wh**2, atol=1e-5 * scale**2)
     np.testing.assert_allclose(pair[0].mean(some), here.mean_wh, rtol=1e-12)
     route = setting.arms.take(np.arange(30))
-    np.testing.assert_allclose(pair[0].covariance(route), pair[1].covariance(route), atol=1e-5 * scale**2)
+    np.testing.assert_allclose(
+        pair[0].covariance(route), pair[1].covariance(route), atol=1e-5 * scale**2
+    )
 
 
 def test_draws_of_the_prior_have_its_covariance(setting):
@@ -115,7 +135,10 @@ def test_draws_of_the_prior_have_its_covariance(setting):
     sample = np.array([draws(rows, arms.features[rows], rng) for _ in range(800)])
     expected = kernel(rows, arms.features[rows], rows, arms.features[rows])
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
-    assert np.abs(sample.T @ sample / len(sample) - expected).max() < 5 * np.sqrt(2 / len(sample)) * scale.max()
+    assert (
+        np.abs(sample.T @ sample / len(sample) - expected).max()
+        < 5 * np.sqrt(2 / len(sample)) * scale.max()
+    )
     np.testing.assert_allclose(sample[:, 0], sample[:, 5], atol=1e-12 * scale.max())
 
 
@@ -129,7 +152,9 @@ def test_joint_draws_have_the_posterior_mean_and_covariance(pair, setting):
     watched = np.arange(0, len(some), 40)
     centred = draws[:, watched] - belief.mean_wh[watched]
     scale = np.outer(belief.std_wh[watched], belief.std_wh[watched]) * multiplier**2
-    off = (centred.T @ centred / size - multiplier**2 * covariance[np.ix_(watched, watched)]) / scale
+    off = (
+        centred.T @ centred / size - multiplier**2 * covariance[np.ix_(watched, watched)]
+    ) / scale
     assert np.abs(off).max() < 5 * np.sqrt(2 / size)
 
 

@@ -1,17 +1,17 @@
-"""Noise that the edges of a trip share, and noise that is learned: against dense formulas and against the truth."""
+"""Common noise of a trip, and learned noise, against dense formulas and true values."""
 
 import numpy as np
 import pytest
 
-from evroute.arms import Arms, Feedback, Route
+from evroute.arms import Arms, Feedback
 from evroute.model.exact import ExactGP
 from evroute.model.trip_noise import START_TRIP_STD, TripNoise
 from evroute.planning.forecast import forecast
 
 
 def dense(world, trips, covariances, arms):
-    """Return mean and covariance of eqs. 2-3 on all single measurements under block-diagonal noise."""
-    edge = np.concatenate([trip.edge for trip in trips])
+    """Return mean and covariance of eqs. 2-3 on all measurements under block-diagonal noise."""
+    edge = np.concatenate([trip.id for trip in trips])
     features = np.concatenate([trip.features for trip in trips])
     residual = np.concatenate([trip.energy_wh - trip.prior_mean_wh for trip in trips])
     gram = world.kernel(edge, features, edge, features)
@@ -20,22 +20,22 @@ def dense(world, trips, covariances, arms):
         block = slice(start, start + len(covariance))
         gram[block, block] += covariance
         start += len(covariance)
-    cross = world.kernel(arms.edge, arms.features, edge, features)
-    prior = world.kernel(arms.edge, arms.features, arms.edge, arms.features)
+    cross = world.kernel(arms.id, arms.features, edge, features)
+    prior = world.kernel(arms.id, arms.features, arms.id, arms.features)
     mean = arms.prior_mean_wh + cross @ np.linalg.solve(gram, residual)
     return mean, prior - cross @ np.linalg.solve(gram, cross.T)
 
 
 def noise_of(model, trip, potential_wh):
     """Return R of one trip with the deviations in force, repeats as they came."""
-    dissipated = np.maximum(trip.prior_mean_wh - potential_wh[trip.edge], 0.0)
+    dissipated = np.maximum(trip.prior_mean_wh - potential_wh[trip.id], 0.0)
     shared = model._noise.trip_std * dissipated
-    return np.diag(model._noise.std_wh[trip.edge] ** 2) + np.outer(shared, shared)
+    return np.diag(model._noise.std_wh[trip.id] ** 2) + np.outer(shared, shared)
 
 
 def steady(trip, world):
     """Let an arm have one prior mean, as networks do."""
-    return Feedback(trip.edge, trip.features, world.arms.prior_mean_wh[trip.edge], trip.energy_wh)
+    return Feedback(trip.id, trip.features, world.arms.prior_mean_wh[trip.id], trip.energy_wh)
 
 
 OPTIONS = [
@@ -77,9 +77,9 @@ def test_computing_afresh_changes_nothing(make_world):
 
 
 def fresh(model):
-    from evroute.model.core import Fresh
+    from evroute.model.incremental_posterior import Fresh
 
-    prior = model._kernel(model._met.edge, model._met.features, model._met.edge, model._met.features)
+    prior = model._kernel(model._met.id, model._met.features, model._met.id, model._met.features)
     return Fresh(0.5 * (prior + prior.T), model._core.precision, model._core.information)
 
 
@@ -92,7 +92,9 @@ def test_draws_of_all_arms_have_the_posterior_covariance(make_world, monkeypatch
     draws = model.sample_many(world.arms, np.random.default_rng(0), 40_000)
     covariance = model.covariance(world.arms)
     std = np.sqrt(covariance.diagonal())
-    np.testing.assert_allclose(draws.mean(axis=0), model.posterior(world.arms).mean_wh, atol=5 * std.max() / 200)
+    np.testing.assert_allclose(
+        draws.mean(axis=0), model.posterior(world.arms).mean_wh, atol=5 * std.max() / 200
+    )
     np.testing.assert_allclose(np.cov(draws.T), covariance, atol=5 * 2**0.5 * std.max() ** 2 / 200)
 
 
@@ -103,7 +105,9 @@ def test_the_spectrum_gives_the_posterior_again(make_world):
         model.update(steady(world.trip(6), world))
     spectrum = model.spectrum()
     mean, variance = spectrum.ridge(model.points(spectrum, world.arms), np.array([1.0]))
-    np.testing.assert_allclose(world.arms.prior_mean_wh + mean[:, 0], model.posterior(world.arms).mean_wh, atol=1e-9)
+    np.testing.assert_allclose(
+        world.arms.prior_mean_wh + mean[:, 0], model.posterior(world.arms).mean_wh, atol=1e-9
+    )
     np.testing.assert_allclose(variance[:, 0], model.posterior(world.arms).std_wh ** 2, atol=1e-9)
 
 
@@ -132,8 +136,8 @@ def test_a_state_without_what_is_learned_is_refused(make_world):
 def test_a_forecast_of_a_route_holds_what_its_edges_share(make_world):
     world = make_world(20, seed=7)
     options = {"potential_wh": world.arms.prior_mean_wh - 10.0}
-    plain = forecast(world.model(), world.arms, Route((3, 4, 5)))
-    shared = forecast(world.model(trip_effect=0.2, **options), world.arms, Route((3, 4, 5)))
+    plain = forecast(world.model(), world.arms, np.array([3, 4, 5]))
+    shared = forecast(world.model(trip_effect=0.2, **options), world.arms, np.array([3, 4, 5]))
     assert shared.std_wh**2 - plain.std_wh**2 == pytest.approx((0.2 * 30.0) ** 2)
 
 
@@ -146,21 +150,29 @@ def simulated(*, tau: float, ratio: np.ndarray, seed: int, trips: int = 400) -> 
         dissipated = np.full(20, 20.0)
         surprise = rng.normal(size=20) + tau * rng.normal() * dissipated
         surprise += 5.0 * np.sqrt(ratio[edge]) * rng.normal(size=20)
-        noise.hear(edge, np.ones(20, dtype=int), surprise, np.eye(20), dissipated)
+        noise.update(edge, np.ones(20, dtype=int), surprise, np.eye(20), dissipated)
     return noise
 
 
 @pytest.mark.parametrize("tau", [0.03, 0.1, 0.3])
 def test_the_spread_of_the_factor_of_trips_is_found(tau):
-    learned = np.mean([simulated(tau=tau, ratio=np.ones(40), seed=seed).trip_std ** 2 for seed in range(8)])
-    # of 3,200 trips, sqrt(2 / 3200) = 2.5 % of a variance as of tau² and 20-fold independent noise over 20 edges
+    learned = np.mean(
+        [simulated(tau=tau, ratio=np.ones(40), seed=seed).trip_std ** 2 for seed in range(8)]
+    )
+    # of 3,200 trips, sqrt(2 / 3200) = 2.5 % of a variance as of tau² and 20-fold independent noise
+    # over 20 edges
     error = 4 * 0.025 * (tau**2 + (26 / 20) / 20.0**2) + 3 * START_TRIP_STD**2 / 400
     assert learned == pytest.approx(tau**2, abs=error)
 
 
 def test_the_noise_of_every_edge_is_found():
     ratio = np.tile([0.2, 1.0, 4.0, 0.5], 10)
-    found = np.mean([simulated(tau=0.1, ratio=ratio, seed=seed).std_wh ** 2 for seed in range(8)], axis=0) / 25.0
+    found = (
+        np.mean(
+            [simulated(tau=0.1, ratio=ratio, seed=seed).std_wh ** 2 for seed in range(8)], axis=0
+        )
+        / 25.0
+    )
     # 1,600 measurements of an edge, sqrt(2 / 1600) = 3.5 %; ten of each 200 are the common scale
     np.testing.assert_allclose(found, (200 * ratio + 10 * ratio.mean()) / 210, rtol=0.17, atol=0.03)
 
@@ -168,7 +180,9 @@ def test_the_noise_of_every_edge_is_found():
 def test_noise_never_vanishes():
     silent = TripNoise(np.full(5, 2.0), trip_effect="learned", noise="learned")
     for _ in range(300):
-        silent.hear(np.arange(5), np.ones(5, dtype=int), np.zeros(5), 0.01 * np.eye(5), np.ones(5))
+        silent.update(
+            np.arange(5), np.ones(5, dtype=int), np.zeros(5), 0.01 * np.eye(5), np.ones(5)
+        )
     assert np.all(silent.std_wh >= 0.2 - 1e-12)
     assert silent.trip_std >= 0.0
 

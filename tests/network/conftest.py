@@ -29,12 +29,20 @@ def osm_xml(
     text = ['<?xml version="1.0" encoding="UTF-8"?><osm version="0.6">']
     for node, (east, north) in nodes.items():
         own = tags((node_tags or {}).get(node, {}))
-        text.append(f'<node id="{node}" lat="{49 + north / 1000:.7f}" lon="{6 + east / 1000:.7f}">{own}</node>')
+        text.append(
+            f'<node id="{node}" lat="{49 + north / 1000:.7f}" lon="{6 + east / 1000:.7f}">{own}</node>'
+        )
     for way, (refs, given) in ways.items():
-        text.append(f'<way id="{way}">{"".join(f"<nd ref={quoteattr(str(r))}/>" for r in refs)}{tags(given)}</way>')
+        text.append(
+            f'<way id="{way}">{"".join(f"<nd ref={quoteattr(str(r))}/>" for r in refs)}{tags(given)}</way>'
+        )
     for k, (given, members) in enumerate(relations, start=1):
-        inside = "".join(f'<member type="{kind}" ref="{ref}" role="{role}"/>' for kind, ref, role in members)
-        text.append(f'<relation id="{k}">{inside}{tags({"type": "restriction", **given})}</relation>')
+        inside = "".join(
+            f'<member type="{kind}" ref="{ref}" role="{role}"/>' for kind, ref, role in members
+        )
+        text.append(
+            f'<relation id="{k}">{inside}{tags({"type": "restriction", **given})}</relation>'
+        )
     return "\n".join([*text, "</osm>"])
 
 
@@ -59,7 +67,8 @@ def osm_text() -> Callable[..., str]:
 class FileServer(ThreadingHTTPServer):
     """Serves bytes by path on this machine, with ranges as object stores do, and misbehaves when told to.
 
-    cut_after: bytes of a body after which the connection is dropped; None for never.  ranges: whether to honour them.
+    cut_after: bytes of a body after which the connection is dropped; None for never.  ranges:
+    whether to honour them.
     """
 
     daemon_threads = True

@@ -95,9 +95,14 @@ def test_names_are_listed_with_where_they_are(source: Path, hill: RoadNetwork) -
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("atlantis", "evroute network build atlantis --osm FILE"), ("luxembourg", "evroute network fetch luxembourg")],
+    [
+        ("atlantis", "evroute network build atlantis --osm FILE"),
+        ("luxembourg", "evroute network fetch luxembourg"),
+    ],
 )
-def test_an_unknown_name_lists_what_there_is_and_how_to_get_it(source: Path, name: str, advice: str) -> None:
+def test_an_unknown_name_lists_what_there_is_and_how_to_get_it(
+    source: Path, name: str, advice: str
+) -> None:
     there = rf"there is no network '{name}'; there are: denver, monaco\. .*'{advice}'"
     with pytest.raises(UnknownNameError, match=there):
         catalog.load_network(name)
@@ -112,18 +117,76 @@ def test_a_name_that_could_be_a_path_is_refused(hill: RoadNetwork, name: str) ->
 def test_a_damaged_stored_network_is_refused_with_what_to_do(hill: RoadNetwork) -> None:
     catalog.keep(hill).write_bytes(b"damaged")
     with pytest.raises(
-        NetworkFormatError, match=r"hill\.npz is not a stored network, or is damaged .* build it again"
+        NetworkFormatError,
+        match=r"hill\.npz is .* damaged .* build it again: evroute network build hill",
     ):
         catalog.load_network("hill")
 
 
+def test_a_damaged_build_of_the_data_folder_is_built_again_with_one_warning(
+    source: Path, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    built = catalog.load_network("monaco")
+    (kept,) = cache.rglob("*.npz")
+    whole = kept.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b""):
+        caplog.clear()
+        kept.write_bytes(damaged)
+        assert catalog.load_network("monaco").equals(built)
+        (warning,) = caplog.messages
+        assert f"{kept} is not a stored network, or is damaged" in warning
+        assert kept.read_bytes() == whole
+
+
+def test_what_a_killed_build_leaves_is_no_network_and_goes_with_the_next(
+    hill: RoadNetwork, cache: Path
+) -> None:
+    catalog.keep(hill)
+    left = cache / "networks" / ".hill.npz.evroute-abcd1234.npz"
+    left.write_bytes(b"half")
+    assert list(catalog.network_names()) == ["denver", "hill"]
+    catalog.keep(replace(hill, name="other"))
+    assert not left.exists()
+
+
+def test_a_cache_is_the_users_alone(
+    hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "networks").mkdir()
+    store.save(replace(hill, name="denver"), shared / "networks" / "denver.npz")
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(shared))
+    for use in (lambda: catalog.load_network("denver"), catalog.network_names, catalog.cache_dir):
+        with pytest.raises(
+            EvrouteError, match=rf"chmod 700 {shared}, or set EVROUTE_CACHE_DIR to another folder"
+        ):
+            use()
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "mine" / "cache"))
+    assert catalog.cache_dir().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_network_built_again_is_of_another_version(source: Path, hill: RoadNetwork) -> None:
+    versions = [catalog.network_version("denver"), catalog.network_version("monaco")]
+    source.write_text(NET.format(length=150))
+    versions.append(catalog.network_version("monaco"))
+    for speed in (1, 2):
+        catalog.keep(replace(hill, name="monaco", speed_mps=hill.speed_mps * speed))
+        versions.append(catalog.network_version("monaco"))
+    assert len(set(versions)) == 5
+    assert catalog.network_version("monaco") == versions[-1]
+
+
 def test_an_unwritable_cache_is_told_in_one_line(source: Path, cache: Path) -> None:
     cache.write_text("a file where the folder should be")
-    with pytest.raises(EvrouteError, match=r"cannot write .*monaco.*; set EVROUTE_CACHE_DIR"):
+    with pytest.raises(EvrouteError, match=r"cannot write .*cache.*; set EVROUTE_CACHE_DIR"):
         catalog.load_network("monaco")
 
 
-def test_a_full_disk_is_told_in_one_line(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_in_one_line(
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -132,7 +195,9 @@ def test_a_full_disk_is_told_in_one_line(hill: RoadNetwork, monkeypatch: pytest.
         catalog.keep(hill)
 
 
-def test_an_interrupted_build_leaves_the_old_one_usable(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_build_leaves_the_old_one_usable(
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = catalog.keep(hill)
 
     def interrupted(handle: object, **_: object) -> None:
@@ -158,7 +223,9 @@ def test_build_takes_the_strongest_component_before_it_asks_for_heights(
 
 
 @pytest.mark.data
-def test_the_cities_name_their_source_by_its_hash(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cities_name_their_source_by_its_hash(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EVROUTE_DATA_DIR", str(data_dir))
     city = catalog.load_network("luxembourg")
     assert city.source.sha256 == "bcf0d9f57849091d9ab34b751ae86cbb7b6ba660a3a1da5f6bf536a79b64db0a"

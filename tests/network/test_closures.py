@@ -41,9 +41,18 @@ def test_an_area_closes_what_touches_it(hill: RoadNetwork, tmp_path: Path) -> No
     box = f"{lat[top] - 1e-4},{lon[top] - 1e-4},{lat[top] + 1e-4},{lon[top] + 1e-4}"
     closed = closures.within(hill, box)
     assert {hill.edge_id[e] for e in np.flatnonzero(closed)} == {"east", "west"}
-    ring = [[lon[top] + dx, lat[top] + dy] for dx, dy in ((-1e-4, -1e-4), (1e-4, -1e-4), (0, 1e-4), (-1e-4, -1e-4))]
-    area = {"type": "Feature", "properties": {}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
-    (tmp_path / "area.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [area]}))
+    ring = [
+        [lon[top] + dx, lat[top] + dy]
+        for dx, dy in ((-1e-4, -1e-4), (1e-4, -1e-4), (0, 1e-4), (-1e-4, -1e-4))
+    ]
+    area = {
+        "type": "Feature",
+        "properties": {},
+        "geometry": {"type": "Polygon", "coordinates": [ring]},
+    }
+    (tmp_path / "area.geojson").write_text(
+        json.dumps({"type": "FeatureCollection", "features": [area]})
+    )
     assert closures.within(hill, str(tmp_path / "area.geojson")).tolist() == closed.tolist()
 
 
@@ -53,15 +62,21 @@ def test_what_closes_nothing_or_everything_is_refused(hill: RoadNetwork, tmp_pat
     with pytest.raises(EvrouteError, match="every edge of network 'hill' is closed"):
         closures.close(hill, np.ones(hill.n_edges, dtype=bool), "x")
     for area in ("1,2,3", str(tmp_path / "none.geojson")):
-        with pytest.raises(NetworkFormatError, match="neither 'lat,lon,lat,lon' nor a file with polygons"):
+        with pytest.raises(
+            NetworkFormatError, match="neither 'lat,lon,lat,lon' nor a file with polygons"
+        ):
             closures.within(hill, area)
 
 
-def test_cars_turn_round_where_every_way_on_is_closed(make_network: Callable[..., RoadNetwork]) -> None:
+def test_cars_turn_round_where_every_way_on_is_closed(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
     ends = [(0, 1), (1, 2), (2, 3), (3, 0)]
     edges = [(f"{a}{b}", a, b) for x, y in ends for a, b in ((x, y), (y, x))]
     square = make_network(edges, [(0, 0, 0), (100, 0, 0), (100, 100, 0), (0, 100, 0)])
     left = closures.close(square, closures.named(square, ["12", "21"]), "roadworks")
     assert set(left.edge_id) == set(square.edge_id) - {"12", "21"}
-    u_turns = {(left.edge_id[a], left.edge_id[b]) for a, b in left.turns if left.tail[a] == left.head[b]}
+    u_turns = {
+        (left.edge_id[a], left.edge_id[b]) for a, b in left.turns if left.tail[a] == left.head[b]
+    }
     assert u_turns == {("01", "10"), ("32", "23")}

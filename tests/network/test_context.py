@@ -7,7 +7,9 @@ from evroute.network import context
 from evroute.network.road_network import RoadNetwork
 
 
-def test_features_are_length_speed_and_incline_divided_by_their_standard_deviation(denver: RoadNetwork) -> None:
+def test_features_are_length_speed_and_incline_divided_by_their_standard_deviation(
+    denver: RoadNetwork,
+) -> None:
     built = context.build(denver)
     assert built.names == ("length", "speed limit", "incline")
     assert built.units == ("m", "m/s", "rad")
@@ -19,7 +21,9 @@ def test_features_are_length_speed_and_incline_divided_by_their_standard_deviati
 
 
 def test_a_constant_feature_keeps_its_value(make_network: Callable[..., RoadNetwork]) -> None:
-    flat = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (0.1, 0, 0), (0.3, 0, 0)], speed_mps=13.9)
+    flat = make_network(
+        [("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (0.1, 0, 0), (0.3, 0, 0)], speed_mps=13.9
+    )
     built = context.build(flat)
     assert built.scale[1:].tolist() == [1.0, 1.0]
     assert built.features[:, 1:].tolist() == [[13.9, 0.0], [13.9, 0.0]]

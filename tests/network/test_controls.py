@@ -37,7 +37,9 @@ def test_a_connection_tells_by_its_state_and_its_lights(attributes, expected) ->
     assert controls.of_connection(attributes) == expected
 
 
-def test_a_light_at_the_junction_holds_up_all_who_come_to_it_and_nobody_who_leaves(read_osm) -> None:
+def test_a_light_at_the_junction_holds_up_all_who_come_to_it_and_nobody_who_leaves(
+    read_osm,
+) -> None:
     network = read_osm(NODES, WAYS, node_tags={6: {"highway": "traffic_signals"}})
     for edge_id in ("1,6,0", "7,6,0", "8,6,0"):
         assert by_edge(network, edge_id) == {LIGHT}
@@ -62,11 +64,17 @@ def test_a_sign_on_the_way_is_for_the_nearer_junction_or_as_its_direction_says(
 
 
 def test_lights_go_before_signs_and_the_notes_count_what_is_told(read_osm) -> None:
-    tags = {5: {"highway": "give_way"}, 6: {"highway": "traffic_signals"}, 2: {"highway": "give_way"}}
+    tags = {
+        5: {"highway": "give_way"},
+        6: {"highway": "traffic_signals"},
+        2: {"highway": "give_way"},
+    }
     network = read_osm(NODES, WAYS, node_tags=tags)
     assert by_edge(network, "1,6,0") == {LIGHT}
     counts = np.bincount(network.control, minlength=5)
-    told = f"traffic light {counts[LIGHT]}, stop sign 0, gives way {counts[GIVES_WAY]}, right of way 0"
+    told = (
+        f"traffic light {counts[LIGHT]}, stop sign 0, gives way {counts[GIVES_WAY]}, right of way 0"
+    )
     assert f"turns: {told}; the source tells nothing of {counts[NOT_TOLD]}" in network.source.notes
 
 
@@ -92,7 +100,9 @@ def test_starts_are_held_up_by_nothing(make_network) -> None:
     table = TurnTable.from_network(replace(network, control=np.array([STOP])))
     assert table.control.tolist() == [STOP, RIGHT_OF_WAY, RIGHT_OF_WAY]
     assert TurnTable.from_network(network).control is None
-    np.testing.assert_array_equal(controls.contexts(table.control), [[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+    np.testing.assert_array_equal(
+        controls.contexts(table.control), [[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    )
 
 
 def test_what_no_turn_can_have_is_refused(make_network) -> None:

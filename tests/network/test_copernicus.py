@@ -51,7 +51,12 @@ def bucket(file_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def crossing(read_osm: Callable[..., RoadNetwork], east: float, north: float) -> RoadNetwork:
     """A road of four junctions around (east, north), in thousandths of a degree from 6 E 49 N."""
-    nodes = {1: (east - 4, north), 2: (east - 1, north + 3), 3: (east + 2, north + 5), 4: (east + 5, north)}
+    nodes = {
+        1: (east - 4, north),
+        2: (east - 1, north + 3),
+        3: (east + 2, north + 5),
+        4: (east + 5, north),
+    }
     road = {"highway": "residential"}
     return read_osm(nodes, {10: ((1, 2), road), 11: ((2, 3), road), 12: ((3, 4), road)})
 
@@ -61,7 +66,9 @@ def test_tiles_are_named_by_their_south_west_corner() -> None:
     assert copernicus.tile_name(-34, -71) == "Copernicus_DSM_COG_10_S34_00_W071_00_DEM"
 
 
-@pytest.mark.parametrize("east", [500, 0])  # within one tile, and on both sides of the border of two
+@pytest.mark.parametrize(
+    "east", [500, 0]
+)  # within one tile, and on both sides of the border of two
 def test_heights_are_those_of_the_tiles(
     read_osm: Callable[..., RoadNetwork], bucket: Any, tmp_path: Path, east: float
 ) -> None:
@@ -87,7 +94,9 @@ def test_a_window_that_was_read_is_not_read_again(
     assert bucket.asked == []
 
 
-def test_the_sea_has_no_tiles(read_osm: Callable[..., RoadNetwork], bucket: Any, tmp_path: Path) -> None:
+def test_the_sea_has_no_tiles(
+    read_osm: Callable[..., RoadNetwork], bucket: Any, tmp_path: Path
+) -> None:
     coast = crossing(read_osm, 1000, 500)  # 7 E is open sea here
     assert len(copernicus.rasters(coast, tmp_path / "kept")) == 1
     with pytest.raises(EvrouteError, match="no heights where network 'case' lies"):
@@ -104,7 +113,9 @@ def test_no_internet_is_told_in_one_line(
     assert not (tmp_path / "kept").exists()
 
 
-def test_a_tile_that_is_no_raster_is_told(read_osm: Callable[..., RoadNetwork], bucket: Any, tmp_path: Path) -> None:
+def test_a_tile_that_is_no_raster_is_told(
+    read_osm: Callable[..., RoadNetwork], bucket: Any, tmp_path: Path
+) -> None:
     name = copernicus.tile_name(49, 6)
     bucket.files[f"{name}/{name}.tif"] = b"an error page" * 100
     with pytest.raises(EvrouteError, match="cannot be read from"):

@@ -18,7 +18,12 @@ X0, Y0 = 500_000.0, 4_800_000.0  # metres in EPSG:32632, where the toy networks 
 
 
 def write_raster(
-    path: Path, cells: np.ndarray, *, left: float = X0, top: float = Y0, crs: str | None = "EPSG:32632"
+    path: Path,
+    cells: np.ndarray,
+    *,
+    left: float = X0,
+    top: float = Y0,
+    crs: str | None = "EPSG:32632",
 ) -> Path:
     """Write heights on 100 m cells, rows from north to south; nan is a hole."""
     transform = rasterio.Affine(100.0, 0.0, left, 0.0, -100.0, top)
@@ -47,8 +52,11 @@ def street(make_network: MakeNetwork) -> RoadNetwork:
     return make_network([(f"e{k}", k, k + 1) for k in range(5)], places)
 
 
-def test_smoothing_two_junctions_divides_the_climb_as_the_closed_form_says(make_network: MakeNetwork) -> None:
-    # d/dz of z0² + (z1 - 10)² + 30 (z1 - z0)² / 100 vanishes where the climb is 10 / (1 + 2 · 30 / 100).
+def test_smoothing_two_junctions_divides_the_climb_as_the_closed_form_says(
+    make_network: MakeNetwork,
+) -> None:
+    # d/dz of z0² + (z1 - 10)² + 30 (z1 - z0)² / 100 vanishes where the climb is 10 / (1 + 2 · 30 /
+    # 100).
     network = make_network([("e", 0, 1)], [(0, 0, 0), (100, 0, 0)])
     low, high = elevation.smooth(network, np.array([0.0, 10.0]), 30.0)
     assert high - low == pytest.approx(10 / 1.6)
@@ -83,9 +91,15 @@ def test_an_impossible_strength_is_refused(hill: RoadNetwork, strength: float) -
         elevation.smooth(hill, hill.elevation_m, strength)
 
 
-def test_set_heights_lengthens_what_is_shorter_than_the_straight_line_in_space(make_network: MakeNetwork) -> None:
-    network = make_network([("steep", 0, 1), ("long", 1, 2)], [(0, 0, 0), (30, 0, 0), (60, 0, 0)], length_m=[30, 90])
-    raised = elevation.set_heights(network, np.array([0.0, 40, 0]), smoothing_m=0.0, described="hand", notes=("n",))
+def test_set_heights_lengthens_what_is_shorter_than_the_straight_line_in_space(
+    make_network: MakeNetwork,
+) -> None:
+    network = make_network(
+        [("steep", 0, 1), ("long", 1, 2)], [(0, 0, 0), (30, 0, 0), (60, 0, 0)], length_m=[30, 90]
+    )
+    raised = elevation.set_heights(
+        network, np.array([0.0, 40, 0]), smoothing_m=0.0, described="hand", notes=("n",)
+    )
     assert raised.length_m.tolist() == [50.0, 90.0]
     assert np.sin(raised.incline_rad) == pytest.approx([40 / 50, -40 / 90])
     assert (raised.source.elevation, raised.source.smoothing_m) == ("hand", 0.0)
@@ -94,7 +108,9 @@ def test_set_heights_lengthens_what_is_shorter_than_the_straight_line_in_space(m
 
 
 def test_every_closed_walk_climbs_as_much_as_it_descends(hill: RoadNetwork) -> None:
-    rough = elevation.set_heights(hill, np.array([3.0, -8, 55, 12, 0, 9]), smoothing_m=30.0, described="noise")
+    rough = elevation.set_heights(
+        hill, np.array([3.0, -8, 55, 12, 0, 9]), smoothing_m=30.0, described="noise"
+    )
     over, around = ("in", "up", "down", "out", "home"), ("in", "east", "west", "out", "home")
     for loop in (over, around):
         rows = [rough.row_of[edge] for edge in loop]
@@ -124,11 +140,24 @@ def test_heights_on_a_plane_are_read_exactly(street: RoadNetwork, tmp_path: Path
 
 def test_a_raster_in_degrees_gives_the_same_heights(street: RoadNetwork, tmp_path: Path) -> None:
     west, north, cell = 8.99, 43.36, 0.001
-    lon, lat = np.meshgrid(west + cell * (np.arange(30) + 0.5), north - cell * (np.arange(30) + 0.5))
-    cells = height(*Transformer.from_crs("EPSG:4326", "EPSG:32632", always_xy=True).transform(lon, lat))
+    lon, lat = np.meshgrid(
+        west + cell * (np.arange(30) + 0.5), north - cell * (np.arange(30) + 0.5)
+    )
+    cells = height(
+        *Transformer.from_crs("EPSG:4326", "EPSG:32632", always_xy=True).transform(lon, lat)
+    )
     path = tmp_path / "degrees.tif"
-    kind = {"driver": "GTiff", "dtype": "float32", "height": 30, "width": 30, "count": 1, "crs": "EPSG:4326"}
-    with rasterio.open(path, "w", **kind, transform=rasterio.Affine(cell, 0, west, 0, -cell, north)) as target:
+    kind = {
+        "driver": "GTiff",
+        "dtype": "float32",
+        "height": 30,
+        "width": 30,
+        "count": 1,
+        "crs": "EPSG:4326",
+    }
+    with rasterio.open(
+        path, "w", **kind, transform=rasterio.Affine(cell, 0, west, 0, -cell, north)
+    ) as target:
         target.write(cells, 1)
     heights = elevation.sample(street, [path])
     assert heights.elevation_m == pytest.approx(height(street.x_m, street.y_m), abs=0.01)
@@ -139,7 +168,8 @@ def test_tiles_side_by_side_cover_together(street: RoadNetwork, tmp_path: Path) 
     east = write_raster(tmp_path / "east.tif", plane(columns=5, left=X0 + 500), left=X0 + 500)
     far = write_raster(tmp_path / "far.tif", plane(), left=X0 + 50_000)
     heights = elevation.sample(street, [west, east, far])
-    # Within half a cell of a seam the nearest cells of one tile count: at most half a cell of slope away.
+    # Within half a cell of a seam the nearest cells of one tile count: at most half a cell of slope
+    # away.
     assert heights.elevation_m == pytest.approx(height(street.x_m, street.y_m), abs=0.02 * 50)
     assert heights.notes == ("far.tif does not overlap the network",)
 
@@ -151,25 +181,39 @@ def long_street(make_network: MakeNetwork, *, bridge: range = range(0)) -> RoadN
     return replace(network, structure=np.isin(np.arange(39), bridge).astype(int))
 
 
-def test_holes_are_reported_and_filled_along_the_road(make_network: MakeNetwork, tmp_path: Path) -> None:
+def test_holes_are_reported_and_filled_along_the_road(
+    make_network: MakeNetwork, tmp_path: Path
+) -> None:
     network, cells = long_street(make_network), plane()
-    cells[1, 0] = np.nan  # junctions run along the centres of row 2, which the cell above does not touch
-    cells[2, 9] = np.nan  # needed beyond the centre of column 8, x = 850: none is there, the last stands at x = 840
-    cells[2, 5] = np.nan  # needed between the centres of columns 4 and 6, x = 450..650: junctions 20..29
-    with pytest.raises(EvrouteError, match=r"25.0% of the 40 junctions have no height: 0 lie outside .* 10 in"):
+    cells[1, 0] = (
+        np.nan
+    )  # junctions run along the centres of row 2, which the cell above does not touch
+    cells[2, 9] = (
+        np.nan
+    )  # needed beyond the centre of column 8, x = 850: none is there, the last stands at x = 840
+    cells[2, 5] = (
+        np.nan
+    )  # needed between the centres of columns 4 and 6, x = 450..650: junctions 20..29
+    with pytest.raises(
+        EvrouteError, match=r"25.0% of the 40 junctions have no height: 0 lie outside .* 10 in"
+    ):
         elevation.sample(network, [write_raster(tmp_path / "hole.tif", cells)])
 
     patch = write_raster(tmp_path / "patch.tif", np.full((1, 1), 7.0), left=X0 + 500, top=Y0 - 200)
     heights = elevation.sample(network, [tmp_path / "hole.tif", patch])
     # The patch covers x = 500..600, junctions 22..27; 20, 21, 28 and 29 stay in the hole.
     assert heights.void == 4
-    assert heights.notes == ("4 junctions (10.0%) lie in holes of the rasters; filled along the roads",)
+    assert heights.notes == (
+        "4 junctions (10.0%) lie in holes of the rasters; filled along the roads",
+    )
     assert (heights.elevation_m[22:28] == 7.0).all()
     ground_m = height(network.x_m, network.y_m)
     assert heights.elevation_m[19:23] == pytest.approx(np.linspace(ground_m[19], 7.0, 4), abs=1e-4)
 
 
-def test_heights_that_do_not_exist_on_earth_count_as_holes(make_network: MakeNetwork, tmp_path: Path) -> None:
+def test_heights_that_do_not_exist_on_earth_count_as_holes(
+    make_network: MakeNetwork, tmp_path: Path
+) -> None:
     cells = plane()
     cells[2, 0] = -32768.0  # needed left of the centre of column 1, x = 150: junctions 0..4
     with pytest.raises(EvrouteError, match="5 in their holes"):
@@ -199,14 +243,20 @@ def test_a_raster_that_does_not_overlap_is_refused(street: RoadNetwork, tmp_path
         elevation.sample(street, [far])
 
 
-def test_too_many_junctions_outside_are_refused_with_their_share(street: RoadNetwork, tmp_path: Path) -> None:
+def test_too_many_junctions_outside_are_refused_with_their_share(
+    street: RoadNetwork, tmp_path: Path
+) -> None:
     half = write_raster(tmp_path / "half.tif", plane(columns=5))
-    with pytest.raises(EvrouteError, match=r"50.0% of the 6 junctions have no height: 3 lie outside"):
+    with pytest.raises(
+        EvrouteError, match=r"50.0% of the 6 junctions have no height: 3 lie outside"
+    ):
         elevation.sample(street, [half])
 
 
 @pytest.mark.data
-def test_monaco_from_satellite_heights_reports_its_holes_and_bridges(data_dir: Path, monaco: RoadNetwork) -> None:
+def test_monaco_from_satellite_heights_reports_its_holes_and_bridges(
+    data_dir: Path, monaco: RoadNetwork
+) -> None:
     heights = elevation.sample(monaco, [data_dir / "monaco/dem_n43e007_3arcsec.tif"])
     assert (heights.outside, heights.void, heights.carried) == (0, 3, 12)
     assert np.isfinite(heights.elevation_m).all()

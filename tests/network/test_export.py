@@ -15,7 +15,9 @@ from evroute.network.road_network import RoadNetwork
 
 
 @pytest.mark.parametrize("suffix", [".gpkg", ".geojson", ".parquet"])
-def test_tables_hold_every_edge_with_its_line(hill: RoadNetwork, tmp_path: Path, suffix: str) -> None:
+def test_tables_hold_every_edge_with_its_line(
+    hill: RoadNetwork, tmp_path: Path, suffix: str
+) -> None:
     path = tmp_path / f"hill{suffix}"
     export(hill, path)
     table = gpd.read_parquet(path) if suffix == ".parquet" else gpd.read_file(path, layer=0)
@@ -59,7 +61,9 @@ def test_osmnx_reads_the_graph_and_routes_on_it(denver: RoadNetwork, tmp_path: P
     assert osmnx.routing.shortest_path(graph, origin, destination, weight="travel_time")
 
 
-def test_an_exported_graph_read_again_is_the_same_network(denver: RoadNetwork, tmp_path: Path) -> None:
+def test_an_exported_graph_read_again_is_the_same_network(
+    denver: RoadNetwork, tmp_path: Path
+) -> None:
     export(denver, tmp_path / "denver.graphml")
     again = graphml.read(tmp_path / "denver.graphml", "denver")
     rows = np.array([again.row_of[edge_id] for edge_id in denver.edge_id])
@@ -71,7 +75,9 @@ def test_an_exported_graph_read_again_is_the_same_network(denver: RoadNetwork, t
 
 
 def test_an_unknown_format_lists_the_known_ones(hill: RoadNetwork, tmp_path: Path) -> None:
-    with pytest.raises(EvrouteError, match=r"'hill.kml' names no format to export; use one of \.graphml, \.gpkg"):
+    with pytest.raises(
+        EvrouteError, match=r"'hill.kml' names no format to export; use one of \.graphml, \.gpkg"
+    ):
         export(hill, tmp_path / "hill.kml")
 
 

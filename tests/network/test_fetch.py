@@ -43,9 +43,14 @@ def test_a_damaged_copy_is_downloaded_again(wanted: Published, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("ranges", [True, False])
-def test_a_download_that_broke_off_goes_on(wanted: Published, file_server: Any, tmp_path: Path, ranges: bool) -> None:
+def test_a_download_that_broke_off_goes_on(
+    wanted: Published, file_server: Any, tmp_path: Path, ranges: bool
+) -> None:
     file_server.cut_after, file_server.ranges = 200_000, ranges
-    with pytest.raises(EvrouteError, match=r"city\.net\.xml broke off after 1..,... bytes; the same command goes on"):
+    with pytest.raises(
+        EvrouteError,
+        match=r"city\.net\.xml broke off after 1..,... bytes; the same command goes on",
+    ):
         download(wanted, tmp_path)
     file_server.cut_after = None
     assert download(wanted, tmp_path).read_bytes() == CONTENT
@@ -53,21 +58,27 @@ def test_a_download_that_broke_off_goes_on(wanted: Published, file_server: Any, 
     assert [p.name for p in (tmp_path / wanted.git_blob).iterdir()] == ["city.net.xml"]
 
 
-def test_a_whole_part_that_was_never_verified_is_taken_as_it_is(wanted: Published, tmp_path: Path) -> None:
+def test_a_whole_part_that_was_never_verified_is_taken_as_it_is(
+    wanted: Published, tmp_path: Path
+) -> None:
     part = tmp_path / wanted.git_blob / "city.net.xml.part"
     part.parent.mkdir()
     part.write_bytes(CONTENT)
     assert download(wanted, tmp_path).read_bytes() == CONTENT
 
 
-def test_wrong_bytes_are_refused_and_not_kept(wanted: Published, file_server: Any, tmp_path: Path) -> None:
+def test_wrong_bytes_are_refused_and_not_kept(
+    wanted: Published, file_server: Any, tmp_path: Path
+) -> None:
     file_server.files["repo/commit/city.net.xml"] = CONTENT[:-1] + b"!"
     with pytest.raises(EvrouteError, match=r"not the published file .*nothing was kept"):
         download(wanted, tmp_path)
     assert list((tmp_path / wanted.git_blob).iterdir()) == []
 
 
-def test_a_missing_file_and_a_missing_network_are_told_in_one_line(wanted: Published, tmp_path: Path) -> None:
+def test_a_missing_file_and_a_missing_network_are_told_in_one_line(
+    wanted: Published, tmp_path: Path
+) -> None:
     with pytest.raises(EvrouteError, match=r"cannot be had: 404 .*gone\.xml"):
         download(replace(wanted, url=wanted.url.replace("city.net", "gone")), tmp_path)
     with pytest.raises(EvrouteError, match="check the internet connection") as caught:
@@ -80,7 +91,9 @@ def test_the_id_is_that_of_git(tmp_path: Path) -> None:
     # git hash-object: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
     assert fetch.git_blob(tmp_path / "hello") == "ce013625030ba8dba906f756967f9e9ca394464a"
     (tmp_path / "content").write_bytes(CONTENT)
-    told = subprocess.run(["git", "hash-object", tmp_path / "content"], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        ["git", "hash-object", tmp_path / "content"], capture_output=True, text=True, check=True
+    )
     assert fetch.git_blob(tmp_path / "content") == told.stdout.strip()
 
 
@@ -89,5 +102,7 @@ def test_both_cities_are_published_at_a_fixed_commit() -> None:
     for entry in fetch.published().values():
         assert len(entry.git_blob) == 40
         assert any(len(part) == 40 for part in entry.url.split("/"))
-    with pytest.raises(UnknownNameError, match="'atlantis' is published; there are: luxembourg, monaco"):
+    with pytest.raises(
+        UnknownNameError, match="'atlantis' is published; there are: luxembourg, monaco"
+    ):
         fetch.find("atlantis")

@@ -29,9 +29,16 @@ def save(tmp_path: Path) -> Saver:
         bend = shapely.LineString([(6.001, 49.001), (6.0, 49.001), (6.0, 49.0)])
         road = {"highway": "residential", "oneway": False, "reversed": False}
         graph.add_edge(1, 2, osmid=5, length=73.0, maxspeed="50", name="Rue A", **road)
-        graph.add_edge(2, 1, osmid=5, length=73.0, maxspeed=["30", "50"], name=["Rue A", "Rue B"], **road)
         graph.add_edge(
-            2, 3, osmid=[6, 7], length=112.0, bridge="yes", **(road | {"highway": ["primary", "tertiary"]})
+            2, 1, osmid=5, length=73.0, maxspeed=["30", "50"], name=["Rue A", "Rue B"], **road
+        )
+        graph.add_edge(
+            2,
+            3,
+            osmid=[6, 7],
+            length=112.0,
+            bridge="yes",
+            **(road | {"highway": ["primary", "tertiary"]}),
         )
         graph.add_edge(3, 1, osmid=8, length=186.0, tunnel="yes", geometry=bend, **road)
         change(graph)
@@ -71,10 +78,20 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
 
 
 def test_lights_and_signs_are_those_of_the_junction_that_an_edge_ends_at(save: Saver) -> None:
-    network = graphml.read(save(lambda graph: graph.nodes[2].update(highway="traffic_signals")), "city")
+    network = graphml.read(
+        save(lambda graph: graph.nodes[2].update(highway="traffic_signals")), "city"
+    )
     assert network.control is not None
-    held_up = {(network.edge_id[a], int(c)) for (a, _), c in zip(network.turns, network.control, strict=True)}
-    assert held_up == {("1,2,0", LIGHT), ("2,3,0", NOT_TOLD), ("3,1,0", NOT_TOLD), ("2,1,0", NOT_TOLD)}
+    held_up = {
+        (network.edge_id[a], int(c))
+        for (a, _), c in zip(network.turns, network.control, strict=True)
+    }
+    assert held_up == {
+        ("1,2,0", LIGHT),
+        ("2,3,0", NOT_TOLD),
+        ("3,1,0", NOT_TOLD),
+        ("2,1,0", NOT_TOLD),
+    }
 
 
 def test_a_projected_graph_keeps_its_projection(save: Saver) -> None:
@@ -99,7 +116,9 @@ def test_speeds_and_heights_of_the_graph_are_used(save: Saver) -> None:
 
 
 def test_roads_that_cars_may_not_drive_are_left_out(save: Saver) -> None:
-    network = graphml.read(save(lambda g: g.add_edge(1, 3, length=112.0, highway="footway")), "city")
+    network = graphml.read(
+        save(lambda g: g.add_edge(1, 3, length=112.0, highway="footway")), "city"
+    )
     assert network.n_edges == 4
 
 
@@ -111,7 +130,10 @@ def test_roads_that_cars_may_not_drive_are_left_out(save: Saver) -> None:
         (lambda g: g.nodes[1].pop("x"), "no number 'x'"),
         (lambda g: g.edges[1, 2, 0].pop("length"), "no number 'length'"),
         (lambda g: g.edges[1, 2, 0].update(length=float("nan")), "has the length nan"),
-        (lambda g: nx.set_edge_attributes(g, "footway", "highway"), "no road in it is open to passenger cars"),
+        (
+            lambda g: nx.set_edge_attributes(g, "footway", "highway"),
+            "no road in it is open to passenger cars",
+        ),
         (lambda g: g.clear_edges(), "no road in it is open to passenger cars"),
     ],
 )

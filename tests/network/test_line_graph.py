@@ -8,7 +8,9 @@ def test_entries_of_the_csr_are_the_turns_in_their_order(denver: RoadNetwork) ->
     graph = LineGraph.from_network(denver)
     assert graph.n_edges == denver.n_edges
     assert np.array_equal(np.column_stack([graph.source, graph.indices]), denver.turns)
-    rows = [graph.indices[graph.indptr[e] : graph.indptr[e + 1]].tolist() for e in range(denver.n_edges)]
+    rows = [
+        graph.indices[graph.indptr[e] : graph.indptr[e + 1]].tolist() for e in range(denver.n_edges)
+    ]
     assert [[a, b] for a, targets in enumerate(rows) for b in targets] == denver.turns.tolist()
 
 

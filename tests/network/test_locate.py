@@ -15,7 +15,8 @@ def cross(make_network: Callable[..., RoadNetwork]) -> RoadNetwork:
     """A street both ways to the east, and one way to the north, from (500000, 4800000) in UTM zone 32."""
     x, y = 500_000.0, 4_800_000.0
     return make_network(
-        [("there", 0, 1), ("back", 1, 0), ("north#1", 0, 2)], [(x, y, 0), (x + 1000, y, 0), (x, y + 1000, 0)]
+        [("there", 0, 1), ("back", 1, 0), ("north#1", 0, 2)],
+        [(x, y, 0), (x + 1000, y, 0), (x, y + 1000, 0)],
     )
 
 
@@ -53,7 +54,9 @@ def test_places_on_denver_agree_with_the_distance_to_every_edge(denver: RoadNetw
         x, y = points[rng.integers(len(points))] + rng.normal(0, 30, 2)
         lon, lat = to_degrees.transform(x, y)
         distances = shapely.distance(lines, shapely.Point(x, y))
-        assert distances[list(locate(denver, f"{lat:.9f},{lon:.9f}"))].max() <= distances.min() + 0.01
+        assert (
+            distances[list(locate(denver, f"{lat:.9f},{lon:.9f}"))].max() <= distances.min() + 0.01
+        )
 
 
 def test_an_id_that_looks_like_a_place_suggests_near_ones(denver: RoadNetwork) -> None:
@@ -73,7 +76,9 @@ def test_text_unlike_any_id_says_what_to_give(cross: RoadNetwork) -> None:
 
 
 def test_a_place_far_from_any_road_says_how_far(cross: RoadNetwork) -> None:
-    with pytest.raises(EvrouteError, match=r"lies 2\.0 km from the nearest road of network 'toy' \(at most 500 m\)"):
+    with pytest.raises(
+        EvrouteError, match=r"lies 2\.0 km from the nearest road of network 'toy' \(at most 500 m\)"
+    ):
         locate(cross, place(-2000, 0))
 
 

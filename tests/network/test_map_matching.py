@@ -24,12 +24,16 @@ def track(network, edges, every_s, noise_m, rng):
         line = shapely.LineString(np.column_stack([network.shape_x_m[own], network.shape_y_m[own]]))
         share = (moment - start_s[at]) / network.time_s[edges[at]]
         points.append(line.interpolate(share, normalized=True).coords[0])
-    return np.array(points) + noise_m * rng.standard_normal((len(points), 2)), edges[: place[-1] + 1]
+    return np.array(points) + noise_m * rng.standard_normal((len(points), 2)), edges[
+        : place[-1] + 1
+    ]
 
 
 def found_again(edges, matches) -> int:
     got = [edge for match in matches for edge in match.edges.tolist()]
-    return sum(block.size for block in SequenceMatcher(None, list(edges), got, False).get_matching_blocks())
+    return sum(
+        block.size for block in SequenceMatcher(None, list(edges), got, False).get_matching_blocks()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,9 @@ def matcher(denver) -> MapMatcher:
     return MapMatcher(denver)
 
 
-@pytest.mark.parametrize(("every_s", "noise_m", "least"), [(1, 5, 0.99), (5, 5, 0.98), (1, 0, 0.99)])
+@pytest.mark.parametrize(
+    ("every_s", "noise_m", "least"), [(1, 5, 0.99), (5, 5, 0.98), (1, 0, 0.99)]
+)
 def test_routes_are_found_again(denver, matcher, every_s, noise_m, least) -> None:
     rng = np.random.default_rng(1)
     search = Search(LineGraph.from_network(denver))
@@ -66,7 +72,9 @@ def test_matches_follow_legal_turns_and_go_forward(denver, matcher) -> None:
 
 def test_the_way_along_a_straight_road_is_exact(make_network) -> None:
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (100, 0, 0), (300, 0, 0)])
-    (match,) = MapMatcher(network).match_xy(np.array([20.0, 90.0, 150.0, 280.0]), np.array([1.0, -2.0, 3.0, 0.0]))
+    (match,) = MapMatcher(network).match_xy(
+        np.array([20.0, 90.0, 150.0, 280.0]), np.array([1.0, -2.0, 3.0, 0.0])
+    )
     assert match.edges.tolist() == [0, 1]
     np.testing.assert_allclose(match.at_m, [20, 90, 150, 280])
 
@@ -74,7 +82,8 @@ def test_the_way_along_a_straight_road_is_exact(make_network) -> None:
 def test_a_parallel_road_that_no_turn_leads_to_is_not_taken(make_network) -> None:
     """Points halfway between two roads 8 m apart, one of which cannot be reached, even where it is nearer."""
     network = make_network(
-        [("a", 0, 1), ("b", 1, 2), ("other", 3, 4)], [(0, 0, 0), (100, 0, 0), (300, 0, 0), (100, 8, 0), (300, 8, 0)]
+        [("a", 0, 1), ("b", 1, 2), ("other", 3, 4)],
+        [(0, 0, 0), (100, 0, 0), (300, 0, 0), (100, 8, 0), (300, 8, 0)],
     )
     x_m = np.arange(10.0, 300, 20)
     (match,) = MapMatcher(network).match_xy(x_m, np.where(x_m > 100, 4.5, 0.0))

@@ -52,7 +52,9 @@ def test_u_turns_only_where_there_is_no_other_way_on(read_osm: Reader) -> None:
 
 
 def test_a_turning_circle_on_the_way_invites_u_turns(read_osm: Reader) -> None:
-    network = read_osm(NODES, {10: ((1, 2, 3), ROAD)}, node_tags={2: {"highway": "mini_roundabout"}})
+    network = read_osm(
+        NODES, {10: ((1, 2, 3), ROAD)}, node_tags={2: {"highway": "mini_roundabout"}}
+    )
     assert ("1,2,0", "2,1,0") in turns(network)
     assert ("1,2,0", "2,3,0") in turns(network)
 
@@ -95,7 +97,9 @@ def test_a_bollard_stops_cars_and_a_gate_does_not(read_osm: Reader) -> None:
         ({"area": "yes"}, set()),
     ],
 )
-def test_tags_say_where_cars_may_drive(read_osm: Reader, tags: dict[str, str], expected: set[str]) -> None:
+def test_tags_say_where_cars_may_drive(
+    read_osm: Reader, tags: dict[str, str], expected: set[str]
+) -> None:
     network = read_osm(NODES, {10: ((1, 2, 3), {**ROAD, **tags}), 11: ((5, 6), ROAD)})
     assert set(network.edge_id) == expected | {"5,6,0", "6,5,0"}
 
@@ -104,7 +108,9 @@ def test_a_roundabout_is_driven_one_way_round(read_osm: Reader) -> None:
     ring = {"highway": "residential", "junction": "roundabout"}
     network = read_osm(NODES, {10: ((2, 3, 6, 5, 2), ring), 11: ((1, 2), ROAD), 12: ((3, 4), ROAD)})
     assert {"2,3,0", "3,2,0"} <= set(network.edge_id)  # 3,2 runs on round over 6 and 5
-    assert network.length_m[network.row_of["3,2,0"]] > 2.5 * network.length_m[network.row_of["2,3,0"]]
+    assert (
+        network.length_m[network.row_of["3,2,0"]] > 2.5 * network.length_m[network.row_of["2,3,0"]]
+    )
     assert ("2,3,0", "3,2,0") in turns(network)
     assert ("3,2,0", "2,3,0") in turns(network)
     assert ("3,2,0", "2,1,0") in turns(network)
@@ -162,7 +168,10 @@ def test_imputation_is_that_of_osmnx() -> None:
 
     rng = np.random.default_rng(3)
     classes = [("primary", "secondary", "service")[k] for k in rng.integers(3, size=60)]
-    texts = [("30", "50", "20 mph", "FR:urban", None, None, "signals")[k] for k in rng.integers(7, size=60)]
+    texts = [
+        ("30", "50", "20 mph", "FR:urban", None, None, "signals")[k]
+        for k in rng.integers(7, size=60)
+    ]
     graph = nx.MultiDiGraph(crs="EPSG:4326")
     graph.add_nodes_from([0, 1], x=0.0, y=0.0)
     for key, (name, text) in enumerate(zip(classes, texts, strict=True)):
@@ -188,7 +197,10 @@ def test_two_nodes_in_one_place_make_an_edge_of_a_decimetre(read_osm: Reader) ->
 def test_every_form_of_file_gives_the_same_network(
     tmp_path: Path, osm_text: Callable[..., str], read_osm: Reader
 ) -> None:
-    case = (NODES, {10: ((1, 2, 3), ROAD), 11: ((2, 5), {**ROAD, "oneway": "yes", "name": "Rue d'Été"})})
+    case = (
+        NODES,
+        {10: ((1, 2, 3), ROAD), 11: ((2, 5), {**ROAD, "oneway": "yes", "name": "Rue d'Été"})},
+    )
     plain = read_osm(*case)
     text = osm_text(*case).encode()
     (tmp_path / "z.osm.gz").write_bytes(gzip.compress(text, mtime=0))
@@ -231,7 +243,9 @@ def test_negative_ids_of_unpublished_objects_are_read(read_osm: Reader) -> None:
         ("bare.osm", b"<osm version='0.6'></osm>", "no road in it is open to passenger cars"),
     ],
 )
-def test_bad_files_are_told_in_one_line(tmp_path: Path, name: str, content: bytes, told: str) -> None:
+def test_bad_files_are_told_in_one_line(
+    tmp_path: Path, name: str, content: bytes, told: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(NetworkFormatError, match=told) as caught:
         osm.read(tmp_path / name, "case")
@@ -239,7 +253,9 @@ def test_bad_files_are_told_in_one_line(tmp_path: Path, name: str, content: byte
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file_and_a_missing_package_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_and_a_missing_package_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(NetworkFormatError, match=r"cannot read .*no\.osm: No such file"):
         osm.read(tmp_path / "no.osm", "case")
     (tmp_path / "a.osm").write_text("<osm version='0.6'/>")
@@ -257,7 +273,9 @@ def test_a_missing_file_and_a_missing_package_are_told(tmp_path: Path, monkeypat
         ("luxembourg/lust.osm.gz", 5855, 11619),
     ],
 )
-def test_the_cities_of_the_data_folder_are_read(data_dir: Path, path: str, edges: int, turns_kept: int) -> None:
+def test_the_cities_of_the_data_folder_are_read(
+    data_dir: Path, path: str, edges: int, turns_kept: int
+) -> None:
     network = osm.read(data_dir / path, "city")
     assert network.n_edges == edges
     assert len(network.turns) == turns_kept

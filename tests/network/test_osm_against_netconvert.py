@@ -1,8 +1,9 @@
 """Directions and turns read from OpenStreetMap are those of SUMO's netconvert, node by node.
 
-netconvert cuts ways at more nodes than cars need (stops, crossings) and leaves service roads out, so what is compared
-are movements (a, b, c) over three successive nodes, along an edge or from edge to edge, where both know a-b and b-c.
-``pip install eclipse-sumo`` and its folder on the PATH run this test.
+netconvert cuts ways at more nodes than cars need (stops, crossings) and leaves service roads out,
+so what is compared are movements (a, b, c) over three successive nodes, along an edge or from edge
+to edge, where both know a-b and b-c. ``pip install eclipse-sumo`` and its folder on the PATH run
+this test.
 """
 
 import gzip
@@ -40,7 +41,11 @@ class Places:
 
     def number(self, lon: float, lat: float) -> int:
         distance, row = self.tree.query((lon, lat))
-        return int(row) if distance < SAME_PLACE_DEG else self.others.setdefault((lon, lat), -1 - len(self.others))
+        return (
+            int(row)
+            if distance < SAME_PLACE_DEG
+            else self.others.setdefault((lon, lat), -1 - len(self.others))
+        )
 
 
 def movements(
@@ -48,8 +53,12 @@ def movements(
 ) -> tuple[set[tuple[int, int]], set[Movement]]:
     """Return the directed stretches between successive nodes, and the movements over them."""
     stretches = {pair for line in lines.values() for pair in pairwise(line)}
-    over = {triple for line in lines.values() for triple in zip(line, line[1:], line[2:], strict=False)}
-    over |= {(lines[a][-2], lines[a][-1], lines[b][1]) for a, b in turns if a in lines and b in lines}
+    over = {
+        triple for line in lines.values() for triple in zip(line, line[1:], line[2:], strict=False)
+    }
+    over |= {
+        (lines[a][-2], lines[a][-1], lines[b][1]) for a, b in turns if a in lines and b in lines
+    }
     return stretches, over
 
 
@@ -60,15 +69,31 @@ def ours(network: RoadNetwork, places: Places) -> tuple[set[tuple[int, int]], se
     return movements(lines, [(network.edge_id[a], network.edge_id[b]) for a, b in network.turns])
 
 
-def theirs(source: Path, folder: Path, places: Places) -> tuple[set[tuple[int, int]], set[Movement]]:
+def theirs(
+    source: Path, folder: Path, places: Places
+) -> tuple[set[tuple[int, int]], set[Movement]]:
     (folder / "city.osm").write_bytes(gzip.decompress(source.read_bytes()))
-    options = ["--keep-edges.by-vclass", "passenger", "--no-turnarounds.except-deadend", "--no-warnings"]
-    output = ["--plain-output-prefix", folder / "plain", "--proj.utm", "--proj.plain-geo", "--precision.geo", "8"]
+    options = [
+        "--keep-edges.by-vclass",
+        "passenger",
+        "--no-turnarounds.except-deadend",
+        "--no-warnings",
+    ]
+    output = [
+        "--plain-output-prefix",
+        folder / "plain",
+        "--proj.utm",
+        "--proj.plain-geo",
+        "--precision.geo",
+        "8",
+    ]
     command = [str(NETCONVERT), "--osm-files", folder / "city.osm", *options, *output]
     subprocess.run(command, check=True, capture_output=True)
 
     def elements(kind: str, tag: str) -> Iterable[Mapping[str, str]]:
-        return [e.attrib for e in ElementTree.parse(folder / f"plain.{kind}.xml").getroot().iter(tag)]
+        return [
+            e.attrib for e in ElementTree.parse(folder / f"plain.{kind}.xml").getroot().iter(tag)
+        ]
 
     node = {n["id"]: places.number(float(n["x"]), float(n["y"])) for n in elements("nod", "node")}
     lines = {}
@@ -76,7 +101,9 @@ def theirs(source: Path, folder: Path, places: Places) -> tuple[set[tuple[int, i
         shape = [tuple(map(float, p.split(",")[:2])) for p in edge.get("shape", "").split()]
         line = [node[edge["from"]], *(places.number(*p) for p in shape), node[edge["to"]]]
         lines[edge["id"]] = [p for k, p in enumerate(line) if k == 0 or p != line[k - 1]]
-    return movements(lines, [(c["from"], c["to"]) for c in elements("con", "connection") if "to" in c])
+    return movements(
+        lines, [(c["from"], c["to"]) for c in elements("con", "connection") if "to" in c]
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +126,10 @@ def test_movements_are_those_of_netconvert(
     both = our_stretches & their_stretches
     assert len(both) > 0.98 * len(their_stretches)
 
-    mine, other = ({m for m in over if m[:2] in both and m[1:] in both} for over in (our_movements, their_movements))
+    mine, other = (
+        {m for m in over if m[:2] in both and m[1:] in both}
+        for over in (our_movements, their_movements)
+    )
     nodes = list(extract.lon_lat)
     assert len(mine & other) == common
     for a, b, c in mine - other:

@@ -46,7 +46,10 @@ class _Services(BaseHTTPRequestHandler):
         pass
 
 
-SQUARE = {"type": "Polygon", "coordinates": [[[6, 49], [6.01, 49], [6.01, 49.01], [6, 49.01], [6, 49]]]}
+SQUARE = {
+    "type": "Polygon",
+    "coordinates": [[[6, 49], [6.01, 49], [6.01, 49.01], [6, 49.01], [6, 49]]],
+}
 
 
 @pytest.fixture
@@ -88,10 +91,16 @@ def _found(geometry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_a_place_comes_with_its_turn_restrictions(services: type[_Services], tmp_path: Path) -> None:
-    nodes = [{"type": "node", "id": n, "lon": 6 + x / 1000, "lat": 49 + y / 1000} for n, (x, y) in NODES.items()]
+def test_a_place_comes_with_its_turn_restrictions(
+    services: type[_Services], tmp_path: Path
+) -> None:
+    nodes = [
+        {"type": "node", "id": n, "lon": 6 + x / 1000, "lat": 49 + y / 1000}
+        for n, (x, y) in NODES.items()
+    ]
     ways = [
-        {"type": "way", "id": w, "nodes": r, "tags": ROAD} for w, r in {10: [1, 2], 11: [2, 3], 12: [2, 5]}.items()
+        {"type": "way", "id": w, "nodes": r, "tags": ROAD}
+        for w, r in {10: [1, 2], 11: [2, 3], 12: [2, 5]}.items()
     ]
     roles = [("way", 10, "from"), ("node", 2, "via"), ("way", 12, "to")]
     restriction = {
@@ -119,7 +128,9 @@ def test_a_place_that_cannot_be_had_is_told_in_one_line(
     with pytest.raises(NetworkFormatError, match="open to passenger cars"):
         osm.read_place("Squareville", "case", tmp_path)
     services.answers["interpreter"] = {"elements": [], "remark": "runtime error: Query timed out"}
-    with pytest.raises(EvrouteError, match="gave up: runtime error: Query timed out; try a smaller place"):
+    with pytest.raises(
+        EvrouteError, match="gave up: runtime error: Query timed out; try a smaller place"
+    ):
         osm.read_place("Squareville", "case", tmp_path / "other answers")
     services.answers["search"] = []
     with pytest.raises(EvrouteError, match="no answer for 'Atlantis'"):
@@ -128,6 +139,8 @@ def test_a_place_that_cannot_be_had_is_told_in_one_line(
     with pytest.raises(EvrouteError, match="'Eiffel Tower' has no boundary"):
         osm.read_place("Eiffel Tower", "case", tmp_path)
     monkeypatch.setattr("osmnx.settings.nominatim_url", "http://127.0.0.1:9")
-    with pytest.raises(EvrouteError, match=r"cannot be reached for 'Rome' .*internet connection") as caught:
+    with pytest.raises(
+        EvrouteError, match=r"cannot be reached for 'Rome' .*internet connection"
+    ) as caught:
         osm.read_place("Rome", "case", tmp_path)
     assert "\n" not in str(caught.value)

@@ -12,7 +12,12 @@ CELLS = np.array([[10.0, 20.0], [30.0, 60.0]])
 
 
 def write(
-    path: Path, *, crs: str | None = "EPSG:32632", unit: str = "", scale: float = 1.0, offset: float = 0.0
+    path: Path,
+    *,
+    crs: str | None = "EPSG:32632",
+    unit: str = "",
+    scale: float = 1.0,
+    offset: float = 0.0,
 ) -> Path:
     """Two by two cells of 1 m with the upper left corner at (500000, 4800000)."""
     transform = rasterio.Affine(1.0, 0.0, 500_000.0, 0.0, -1.0, 4_800_000.0)
@@ -39,8 +44,12 @@ def test_between_four_centres_the_height_is_bilinear(tmp_path: Path) -> None:
     assert inside == [True, True, True]
 
 
-def test_within_half_a_cell_of_the_border_the_nearest_centres_count_and_outside_is_nan(tmp_path: Path) -> None:
-    found, inside = heights(write(tmp_path / "r.tif"), (0.1, 0.2), (1.0, 1.9), (-0.1, 0.5), (0.5, 2.1))
+def test_within_half_a_cell_of_the_border_the_nearest_centres_count_and_outside_is_nan(
+    tmp_path: Path,
+) -> None:
+    found, inside = heights(
+        write(tmp_path / "r.tif"), (0.1, 0.2), (1.0, 1.9), (-0.1, 0.5), (0.5, 2.1)
+    )
     assert found[:2] == pytest.approx([10, 45], abs=1e-4)
     assert np.isnan(found[2:]).all()
     assert inside == [True, True, False, False]

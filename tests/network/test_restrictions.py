@@ -14,11 +14,18 @@ Reader = Callable[..., RoadNetwork]
 ROAD = {"highway": "residential"}
 # a T: 1 - 2 - 3 from west to east, 5 north of 2
 NODES = {1: (0, 0), 2: (1, 0), 3: (2, 0), 5: (1, 1)}
-WAYS = {10: ((1, 2), ROAD), 11: ((2, 3), ROAD), 12: ((2, 5), ROAD), 13: ((2, 3), {"highway": "cycleway"})}
+WAYS = {
+    10: ((1, 2), ROAD),
+    11: ((2, 3), ROAD),
+    12: ((2, 5), ROAD),
+    13: ((2, 3), {"highway": "cycleway"}),
+}
 AT_T = {("1", "3"), ("1", "5"), ("3", "1"), ("3", "5"), ("5", "1"), ("5", "3")}
 
 
-def rule(kind: str, *members: tuple[str, int, str], **tags: str) -> tuple[dict[str, str], list[tuple[str, int, str]]]:
+def rule(
+    kind: str, *members: tuple[str, int, str], **tags: str
+) -> tuple[dict[str, str], list[tuple[str, int, str]]]:
     return {"restriction": kind, **tags}, list(members)
 
 
@@ -40,7 +47,11 @@ def over_node_2(network: RoadNetwork) -> set[tuple[str, str]]:
         (at_t("only_straight_on", target=11), {("1", "5")}, "1 of 1 turn restrictions applied"),
         (at_t("only_left_turn"), {("1", "3")}, "1 of 1 turn restrictions applied"),
         (at_t("no_u_turn", target=10), set(), "1 of 1 turn restrictions applied"),
-        (at_t("no_left_turn", **{"except": "psv;bicycle"}), {("1", "5")}, "1 of 1 turn restrictions applied"),
+        (
+            at_t("no_left_turn", **{"except": "psv;bicycle"}),
+            {("1", "5")},
+            "1 of 1 turn restrictions applied",
+        ),
         (at_t("no_left_turn", **{"except": "psv; motorcar"}), set(), "0 of 1 .*: 1 not for cars"),
         (at_t("no_left_turn", **{"except": "motor_vehicle"}), set(), "0 of 1 .*: 1 not for cars"),
         (({"restriction:hgv": "no_left_turn"}, at_t("")[1]), set(), "0 of 1 .*: 1 not for cars"),
@@ -53,22 +64,48 @@ def over_node_2(network: RoadNetwork) -> set[tuple[str, str]]:
         (at_t("no_left_turn @ (07:00-09:00)"), set(), "0 of 1 .*: 1 conditional"),
         (at_t("no_left_turn", hour_on="07:00"), set(), "0 of 1 .*: 1 conditional"),
         (at_t("left_turn"), set(), "0 of 1 .*: 1 malformed"),
-        (rule("no_left_turn", ("way", 10, "from"), ("way", 12, "to")), set(), "0 of 1 .*: 1 malformed"),
-        (rule("no_left_turn", ("way", 10, "from"), ("node", 5, "via"), ("way", 12, "to")), set(), "1 malformed"),
         (
-            rule("no_left_turn", ("way", 10, "from"), ("way", 11, "from"), ("node", 2, "via"), ("way", 12, "to")),
+            rule("no_left_turn", ("way", 10, "from"), ("way", 12, "to")),
+            set(),
+            "0 of 1 .*: 1 malformed",
+        ),
+        (
+            rule("no_left_turn", ("way", 10, "from"), ("node", 5, "via"), ("way", 12, "to")),
+            set(),
+            "1 malformed",
+        ),
+        (
+            rule(
+                "no_left_turn",
+                ("way", 10, "from"),
+                ("way", 11, "from"),
+                ("node", 2, "via"),
+                ("way", 12, "to"),
+            ),
             set(),
             "1 malformed",
         ),
         (at_t("no_left_turn", target=99), set(), "1 with members outside the source"),
         (at_t("no_left_turn", target=13), set(), "1 on ways that cars may not drive so"),
         (
-            rule("no_entry", ("way", 10, "from"), ("way", 11, "from"), ("node", 2, "via"), ("way", 12, "to")),
+            rule(
+                "no_entry",
+                ("way", 10, "from"),
+                ("way", 11, "from"),
+                ("node", 2, "via"),
+                ("way", 12, "to"),
+            ),
             {("1", "5"), ("3", "5")},
             "1 of 1",
         ),
         (
-            rule("no_exit", ("way", 10, "from"), ("node", 2, "via"), ("way", 11, "to"), ("way", 12, "to")),
+            rule(
+                "no_exit",
+                ("way", 10, "from"),
+                ("node", 2, "via"),
+                ("way", 11, "to"),
+                ("way", 12, "to"),
+            ),
             {("1", "3"), ("1", "5")},
             "1 of 1",
         ),
@@ -98,12 +135,15 @@ def test_a_way_that_runs_through_the_via_is_ambiguous(read_osm: Reader) -> None:
     network = read_osm(NODES, {10: ((1, 2, 3), ROAD), 12: ((2, 5), ROAD)}, [at_t("no_left_turn")])
     assert over_node_2(network) == AT_T
     one_way = read_osm(
-        NODES, {10: ((1, 2, 3), {**ROAD, "oneway": "yes"}), 12: ((2, 5), ROAD)}, [at_t("no_left_turn")]
+        NODES,
+        {10: ((1, 2, 3), {**ROAD, "oneway": "yes"}), 12: ((2, 5), ROAD)},
+        [at_t("no_left_turn")],
     )
     assert ("1", "5") not in over_node_2(one_way)
 
 
-# Two carriageways, 1 > 2 > 3 eastward and 6 > 5 > 4 westward, joined by 2 - 5; 7 south of 2 and 8 north of 5.
+# Two carriageways, 1 > 2 > 3 eastward and 6 > 5 > 4 westward, joined by 2 - 5; 7 south of 2 and 8
+# north of 5.
 DUAL = {1: (0, 0), 2: (1, 0), 3: (2, 0), 4: (0, 1), 5: (1, 1), 6: (2, 1), 7: (1, -1), 8: (1, 2)}
 ONE_WAY = {**ROAD, "oneway": "yes"}
 CARRIAGEWAYS = {
@@ -131,7 +171,10 @@ def test_a_u_turn_over_a_shared_connection_is_left_out_and_counted(read_osm: Rea
     ways = {**CARRIAGEWAYS, 25: ((7, 2), ROAD), 26: ((5, 8), ROAD)}
     network = read_osm(DUAL, ways, [NO_U_TURN])
     assert turn_ids(network) == turn_ids(read_osm(DUAL, ways))
-    assert any("0 of 1 turn restrictions applied; left out: 1 via a way" in note for note in network.source.notes)
+    assert any(
+        "0 of 1 turn restrictions applied; left out: 1 via a way" in note
+        for note in network.source.notes
+    )
 
 
 def test_a_mandatory_way_over_a_way_forbids_every_detour(read_osm: Reader) -> None:
@@ -181,7 +224,10 @@ def test_via_way_restrictions_on_random_networks_equal_an_exhaustive_count(manda
         tail, head = rng.integers(nodes, size=n).tolist(), rng.integers(nodes, size=n).tolist()
         all_turns = {(a, b) for a in range(n) for b in range(n) if head[a] == tail[b] and (a != b)}
         chains = [
-            (a, b, c) for a, b in all_turns for c in range(n) if (b, c) in all_turns and a != c and tail[b] != head[b]
+            (a, b, c)
+            for a, b in all_turns
+            for c in range(n)
+            if (b, c) in all_turns and a != c and tail[b] != head[b]
         ]
         if not chains:
             continue
@@ -207,9 +253,18 @@ def test_via_way_restrictions_on_random_networks_equal_an_exhaustive_count(manda
 
 
 def test_a_succession_made_impossible_by_another_restriction_counts_as_applied() -> None:
-    roads = Roads([0, 1, 2, 3], [0, 1, 2, 0], [1, 2, 3, 1], {0: (0, 1), 1: (1, 2), 2: (2, 3), 3: (0, 1)})
+    roads = Roads(
+        [0, 1, 2, 3], [0, 1, 2, 0], [1, 2, 3, 1], {0: (0, 1), 1: (1, 2), 2: (2, 3), 3: (0, 1)}
+    )
     turns = {(0, 1), (3, 1), (1, 2)}
-    via = Relation({"restriction": "no_u_turn"}, [("way", 0, "from"), ("way", 1, "via"), ("way", 2, "to")])
-    at_node = Relation({"restriction": "no_left_turn"}, [("way", 0, "from"), ("node", 1, "via"), ("way", 1, "to")])
-    assert restrictions.apply([via], roads, turns).turns == {(3, 1), (1, 2)}  # 1 leads to 2 alone: forbid entering
+    via = Relation(
+        {"restriction": "no_u_turn"}, [("way", 0, "from"), ("way", 1, "via"), ("way", 2, "to")]
+    )
+    at_node = Relation(
+        {"restriction": "no_left_turn"}, [("way", 0, "from"), ("node", 1, "via"), ("way", 1, "to")]
+    )
+    assert restrictions.apply([via], roads, turns).turns == {
+        (3, 1),
+        (1, 2),
+    }  # 1 leads to 2 alone: forbid entering
     assert restrictions.apply([via, at_node], roads, turns).applied == 2

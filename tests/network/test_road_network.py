@@ -29,7 +29,9 @@ def random_network(make_network: MakeNetwork, rng: np.random.Generator) -> RoadN
 
 
 def test_incline_climb_and_time_of_an_edge_by_hand(make_network: MakeNetwork) -> None:
-    network = make_network([("e", 0, 1)], [(0, 0, 10), (30, 40, 0)], length_m=[100.0], speed_mps=12.5)
+    network = make_network(
+        [("e", 0, 1)], [(0, 0, 10), (30, 40, 0)], length_m=[100.0], speed_mps=12.5
+    )
     assert network.climb_m.tolist() == [-10.0]
     assert np.sin(network.incline_rad) == pytest.approx([-0.1])
     assert network.time_s.tolist() == [8.0]
@@ -54,7 +56,9 @@ def test_strongest_component_of_the_embedded_network_is_itself(denver: RoadNetwo
     assert nx.is_strongly_connected(graph_of(denver))
 
 
-def test_a_subset_keeps_every_column_of_its_edges_and_the_turns_between_them(denver: RoadNetwork) -> None:
+def test_a_subset_keeps_every_column_of_its_edges_and_the_turns_between_them(
+    denver: RoadNetwork,
+) -> None:
     wanted = np.random.default_rng(2).random(denver.n_edges) < 0.4
     part = denver.subset(wanted)
     assert part.edge_id == tuple(np.array(denver.edge_id)[wanted])
@@ -75,7 +79,9 @@ def test_a_subset_keeps_every_column_of_its_edges_and_the_turns_between_them(den
 
     among = set(part.edge_id)
     assert turns(part) == {(a, b) for a, b in turns(denver) if a in among and b in among}
-    assert set(part.junction_id) == {part.junction_id[j] for j in np.concatenate([part.tail, part.head])}
+    assert set(part.junction_id) == {
+        part.junction_id[j] for j in np.concatenate([part.tail, part.head])
+    }
 
 
 def test_the_whole_as_a_subset_is_equal(denver: RoadNetwork) -> None:
@@ -104,19 +110,46 @@ def nth(values: Any, k: int, new: float) -> Any:
 
 BROKEN: dict[str, tuple[Callable[[RoadNetwork], dict[str, Any]], str]] = {
     "edge id twice": (lambda n: {"edge_id": ("up", *n.edge_id[1:])}, "duplicate edge id 'up'"),
-    "junction id twice": (lambda n: {"junction_id": ("j1", *n.junction_id[1:])}, "duplicate junction id 'j1'"),
+    "junction id twice": (
+        lambda n: {"junction_id": ("j1", *n.junction_id[1:])},
+        "duplicate junction id 'j1'",
+    ),
     "no length": (lambda n: {"length_m": nth(n.length_m, 0, 0.0)}, "length_m of edge 'in' is 0.0"),
-    "nan length": (lambda n: {"length_m": nth(n.length_m, 1, np.nan)}, "length_m of edge 'up' is nan"),
-    "no speed": (lambda n: {"speed_mps": nth(n.speed_mps, 2, 0.0)}, "speed_mps of edge 'down' is 0.0"),
-    "endless speed": (lambda n: {"speed_mps": nth(n.speed_mps, 2, np.inf)}, "speed_mps of edge 'down' is inf"),
-    "nan height": (lambda n: {"elevation_m": nth(n.elevation_m, 0, np.nan)}, "elevation_m holds 1 values"),
-    "steeper than upright": (lambda n: {"elevation_m": nth(n.elevation_m, 2, 1e4)}, "edge 'up' climbs 10000.0 m"),
-    "unknown junction": (lambda n: {"tail": nth(n.tail, 0, 99)}, "names a junction that is not there"),
+    "nan length": (
+        lambda n: {"length_m": nth(n.length_m, 1, np.nan)},
+        "length_m of edge 'up' is nan",
+    ),
+    "no speed": (
+        lambda n: {"speed_mps": nth(n.speed_mps, 2, 0.0)},
+        "speed_mps of edge 'down' is 0.0",
+    ),
+    "endless speed": (
+        lambda n: {"speed_mps": nth(n.speed_mps, 2, np.inf)},
+        "speed_mps of edge 'down' is inf",
+    ),
+    "nan height": (
+        lambda n: {"elevation_m": nth(n.elevation_m, 0, np.nan)},
+        "elevation_m holds 1 values",
+    ),
+    "steeper than upright": (
+        lambda n: {"elevation_m": nth(n.elevation_m, 2, 1e4)},
+        "edge 'up' climbs 10000.0 m",
+    ),
+    "unknown junction": (
+        lambda n: {"tail": nth(n.tail, 0, 99)},
+        "names a junction that is not there",
+    ),
     "unknown edge": (lambda n: {"turns": nth(n.turns, 0, 99)}, "names an edge that is not there"),
-    "turn between strangers": (lambda n: {"turns": [[0, 2]]}, "joins edge 'in' to edge 'down', which do not meet"),
+    "turn between strangers": (
+        lambda n: {"turns": [[0, 2]]},
+        "joins edge 'in' to edge 'down', which do not meet",
+    ),
     "turn twice": (lambda n: {"turns": n.turns[[0, 0, 1]]}, "sorted and unique"),
     "turns unsorted": (lambda n: {"turns": n.turns[::-1]}, "sorted and unique"),
-    "shape of one point": (lambda n: {"shape_start": nth(n.shape_start, 1, 1)}, "at least two points"),
+    "shape of one point": (
+        lambda n: {"shape_start": nth(n.shape_start, 1, 1)},
+        "at least two points",
+    ),
 }
 
 
@@ -127,7 +160,9 @@ def test_a_broken_invariant_is_refused_by_name(hill: RoadNetwork, case: str) -> 
         replace(hill, **change(hill))
 
 
-@pytest.mark.parametrize("change", [{"speed_mps": np.ones(3)}, {"street": ("",)}, {"turns": np.zeros((2, 3))}])
+@pytest.mark.parametrize(
+    "change", [{"speed_mps": np.ones(3)}, {"street": ("",)}, {"turns": np.zeros((2, 3))}]
+)
 def test_columns_of_another_size_are_refused(hill: RoadNetwork, change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"shape|entries"):
         replace(hill, **change)

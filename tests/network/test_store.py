@@ -1,4 +1,6 @@
 import errno
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,19 +8,22 @@ import numpy as np
 import pytest
 
 from evroute.errors import NetworkFormatError
-from evroute.network import store
+from evroute.network import road_network, store
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.resources import data_path
 
 
 def test_a_saved_network_loads_back_exactly_equal(hill: RoadNetwork, tmp_path: Path) -> None:
     odd = replace(
         hill,
         name="odd",
-        street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\ud800", "x" * 999, "#"),
+        street=("", 'Avenue\nof, "quotes"', "Straße", "日本", "\U0001f697", "x" * 999, "#"),
         elevation_m=hill.elevation_m + np.pi / 7,
         length_m=hill.length_m + 1e-9,
         control=np.arange(len(hill.turns)) % 5,
-        source=Source("sumo", ("a", "b"), "00ff", "(c) someone", "a raster", 30.5, ("one note", "another")),
+        source=Source(
+            "sumo", ("a", "b"), "00ff", "(c) someone", "a raster", 30.5, ("one note", "another")
+        ),
     )
     store.save(odd, tmp_path / "odd.npz")
     assert store.load(tmp_path / "odd.npz").equals(odd)
@@ -30,7 +35,9 @@ def test_the_embedded_network_loads_back_exactly_equal(denver: RoadNetwork, tmp_
 
 
 @pytest.mark.data
-def test_both_cities_load_back_exactly_equal(monaco: RoadNetwork, luxembourg: RoadNetwork, tmp_path: Path) -> None:
+def test_both_cities_load_back_exactly_equal(
+    monaco: RoadNetwork, luxembourg: RoadNetwork, tmp_path: Path
+) -> None:
     for city in (monaco, luxembourg):
         store.save(city, tmp_path / "city.npz")
         assert store.load(tmp_path / "city.npz").equals(city)
@@ -40,6 +47,117 @@ def test_the_same_network_is_stored_as_the_same_bytes(hill: RoadNetwork, tmp_pat
     for name in ("a.npz", "b.npz"):
         store.save(hill, tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+TABLES = {
+    "names": {"street": ("Ring", 'a "b"', "Straße", ""), "edge": np.array([0, 2, 3, 3])},
+    "cch": {"rank": np.arange(7), "cost": np.linspace(0.0, 1.0, 12).reshape(3, 4)},
+}
+
+
+def test_optional_tables_come_back_and_are_read_when_used(
+    hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hill.npz"
+    store.save(hill.with_tables(TABLES), path)
+    again = store.load(path)
+    assert list(again.tables) == ["names", "cch"]
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "load", lambda *_, **__: pytest.fail("read before it is used"))
+        assert "profile" not in again.tables
+        more = again.with_tables({"profile": {"dz_m": np.ones(3)}})
+    assert again.tables["names"]["street"] == TABLES["names"]["street"]
+    with pytest.raises(ValueError, match="read-only"):
+        again.tables["cch"]["rank"][0] = 1
+    assert again.equals(hill.with_tables(TABLES))
+    assert not again.equals(hill)
+    store.save(more, path)
+    assert set(store.load(path).tables) == {"names", "cch", "profile"}
+    assert store.load(path).equals(more)
+
+
+def test_a_table_of_another_name_is_ignored_in_a_file_and_refused_in_a_call(
+    hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hill.npz"
+    with pytest.raises(ValueError, match="unknown table 'weather'; a network may have profile"):
+        hill.with_tables({"weather": {}})
+    monkeypatch.setattr(road_network, "TABLES", ("weather", "names"))
+    store.save(hill.with_tables({"weather": {"a": np.ones(2)}, "names": {"b": ("x",)}}), path)
+    monkeypatch.undo()
+    assert dict(store.load(path).tables) == {"names": {"b": ("x",)}}
+
+
+def test_another_network_has_no_tables_of_the_first(hill: RoadNetwork) -> None:
+    told = hill.with_tables(TABLES)
+    assert not replace(told, speed_mps=told.speed_mps * 2).tables
+    assert not told.subset(np.ones(hill.n_edges, dtype=bool)).tables
+    assert told.digest == hill.digest
+
+
+def test_a_table_that_was_replaced_or_damaged_is_refused_when_it_is_read(
+    hill: RoadNetwork, tmp_path: Path
+) -> None:
+    path = tmp_path / "hill.npz"
+    store.save(hill.with_tables(TABLES), path)
+    old = store.load(path)
+    store.save(hill.with_tables({"names": {"street": ("other",), "edge": np.array([1])}}), path)
+    for name in ("names", "cch"):
+        with pytest.raises(
+            NetworkFormatError, match=f"table '{name}' of .* load the network again"
+        ):
+            old.tables[name]
+
+
+def test_format_2_is_read_as_it_was_written(denver: RoadNetwork, tmp_path: Path) -> None:
+    shipped = data_path("denver", "network.npz")
+    with np.load(shipped) as stored:
+        document = json.loads(stored["document"].tobytes())
+    assert document["format"] == 2
+    assert denver.n_edges == len(document["edge_id"]) == 1330
+    assert not denver.tables
+    store.save(denver, tmp_path / "denver.npz")
+    assert store.load(tmp_path / "denver.npz").equals(denver)
+
+
+def rewritten(path: Path, *, arrays: dict[str, object] | None = None, **changes: object) -> None:
+    """Change arrays and fields of a stored network's document, as no damage does."""
+    with np.load(path) as stored:
+        columns = dict(stored) | (arrays or {})
+    document = json.loads(columns["document"].tobytes()) | changes
+    columns["document"] = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
+    np.savez_compressed(path, **columns)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"crs": "EPSG:999999"}, "coordinate system 'EPSG:999999' is not known"),
+        ({"crs": "nowhere"}, "coordinate system 'nowhere' is not known"),
+        ({"crs": "EPSG:4326"}, "coordinate system 'EPSG:4326' is not in metres"),
+        ({"crs": "EPSG:2263"}, "is not in metres"),
+        ({"crs": 5}, "is no text"),
+        ({"name": 7}, "is no text"),
+        ({"name": ["hill"]}, "is no text"),
+        ({"name": "../hill"}, "'../hill' cannot name a network"),
+        ({"edge_id": [1, 2, 3, 4, 5, 6, 7]}, "is no text"),
+        ({"street": [""] * 6}, "street and road_class need 7 entries"),
+        ({"junction_id": ["j0"]}, "expected"),
+        ({"source": {"kind": "osm", "attribution": "", "files": [], "notes": [3]}}, "is no text"),
+        ({"edge_id": ["up"] * 7}, "is damaged (duplicate edge id 'up'; ids must be unique); build"),
+        ({"street": ["other"] * 7}, "its digest differs"),
+        ({"arrays": {"length_m": np.full(7, 5000.0)}}, "its digest differs"),
+    ],
+)
+def test_names_counts_and_the_coordinate_system_are_checked(
+    hill: RoadNetwork, tmp_path: Path, changes: dict[str, object], line: str
+) -> None:
+    path = tmp_path / "hill.npz"
+    store.save(hill, path)
+    rewritten(path, **changes)
+    with pytest.raises(NetworkFormatError, match=re.escape(line)) as refused:
+        store.load(path)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -53,7 +171,9 @@ def test_another_format_is_refused_with_what_to_do(
     monkeypatch.setattr(store, "FORMAT", 99)
     store.save(hill, tmp_path / "new.npz")
     monkeypatch.undo()
-    with pytest.raises(NetworkFormatError, match="has format 99, this evroute reads 2; build the network again"):
+    with pytest.raises(
+        NetworkFormatError, match="has format 99, this evroute reads 3; build the network again"
+    ):
         store.load(tmp_path / "new.npz")
 
 
@@ -62,7 +182,9 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", tail=np.arange(3))
     np.savez(tmp_path / "pickle.npz", document=np.array([{}], dtype=object))
     for name in ("text", "other", "pickle"):
-        with pytest.raises(NetworkFormatError, match=f"{name}.npz is not a stored network, or is damaged"):
+        with pytest.raises(
+            NetworkFormatError, match=f"{name}.npz is not a stored network, or is damaged"
+        ):
             store.load(tmp_path / f"{name}.npz")
 
 
@@ -82,7 +204,9 @@ def test_damaged_files_are_refused_and_never_crash(hill: RoadNetwork, tmp_path: 
             continue
 
 
-@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
+@pytest.mark.parametrize(
+    "failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")]
+)
 def test_a_failure_while_writing_leaves_the_old_file_usable_and_no_other(
     hill: RoadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:

@@ -50,7 +50,9 @@ CONNECTIONS = """
 """
 
 
-def document(*, location: str = LOCATION, edges: str = EDGES, junctions: str = JUNCTIONS, more: str = "") -> str:
+def document(
+    *, location: str = LOCATION, edges: str = EDGES, junctions: str = JUNCTIONS, more: str = ""
+) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?><net version="1.20">{location}{edges}{junctions}{more}</net>'
 
 
@@ -65,12 +67,16 @@ def town(tmp_path: Path) -> RoadNetwork:
     return sumo_net.read(write(tmp_path, document(more=CONNECTIONS)), "town")
 
 
-def test_only_edges_open_to_cars_are_kept_under_their_ids_parallel_ones_included(town: RoadNetwork) -> None:
+def test_only_edges_open_to_cars_are_kept_under_their_ids_parallel_ones_included(
+    town: RoadNetwork,
+) -> None:
     assert town.edge_id == ("ab", "ab2", "ba", "bc", "cb")
     assert town.junction_id == ("A", "B", "C")
 
 
-def test_turns_are_the_connections_open_to_cars_between_lanes_open_to_cars(town: RoadNetwork) -> None:
+def test_turns_are_the_connections_open_to_cars_between_lanes_open_to_cars(
+    town: RoadNetwork,
+) -> None:
     turns = {(town.edge_id[a], town.edge_id[b]) for a, b in town.turns.tolist()}
     assert turns == {("ab", "bc"), ("ba", "ab"), ("ba", "ab2"), ("bc", "cb"), ("cb", "ba")}
 
@@ -84,7 +90,9 @@ def test_no_edge_is_shorter_than_the_plane_between_its_junctions(town: RoadNetwo
     assert town.length_m.tolist() == [100.0, 130.0, 100.0, 60.0, 60.0]
 
 
-def test_shape_is_the_edges_own_or_that_of_its_first_car_lane_without_the_files_offset(town: RoadNetwork) -> None:
+def test_shape_is_the_edges_own_or_that_of_its_first_car_lane_without_the_files_offset(
+    town: RoadNetwork,
+) -> None:
     start = town.shape_start
     x, y = town.shape_x_m - 500_000, town.shape_y_m - 4_800_000
     assert x[start[0] : start[1]].tolist() == [0, 50, 100]
@@ -113,7 +121,9 @@ def test_a_gzipped_file_reads_the_same_and_the_hash_is_of_the_bytes_on_disk(
     path.write_bytes(gzip.compress(document(more=CONNECTIONS).encode()))
     zipped = sumo_net.read(path, "town")
     assert zipped.digest == town.digest
-    assert zipped.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() != town.source.sha256
+    assert (
+        zipped.source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() != town.source.sha256
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +140,9 @@ def test_a_gzipped_file_reads_the_same_and_the_hash_is_of_the_bytes_on_disk(
     ],
 )
 def test_permissions_follow_sumo(tmp_path: Path, permissions: str, is_open: bool) -> None:
-    lane = f'<edge id="x" from="A" to="B"><lane index="0" {permissions} speed="1" length="1"/></edge>'
+    lane = (
+        f'<edge id="x" from="A" to="B"><lane index="0" {permissions} speed="1" length="1"/></edge>'
+    )
     town = sumo_net.read(write(tmp_path, document(edges=EDGES + lane)), "town")
     assert ("x" in town.edge_id) == is_open
 
@@ -139,11 +151,15 @@ def test_without_a_projection_distances_hold_and_a_note_says_so(tmp_path: Path) 
     location = '<location netOffset="0.00,0.00" projParameter="!"/>'
     town = sumo_net.read(write(tmp_path, document(location=location)), "town")
     lon, _ = town.junction_lon_lat
-    assert (lon[1] - lon[0]) * 111_319.49 == pytest.approx(100.0, rel=1e-3)  # metres per degree on the equator
+    assert (lon[1] - lon[0]) * 111_319.49 == pytest.approx(
+        100.0, rel=1e-3
+    )  # metres per degree on the equator
     assert any("no projection" in note for note in town.source.notes)
 
 
-def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_least(tmp_path: Path) -> None:
+def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_least(
+    tmp_path: Path,
+) -> None:
     edges = (
         '<edge id="flat" from="A" to="B"><lane index="0" speed="1" length="0" shape="0,0 100,0"/></edge>'
         '<edge id="loop" from="A" to="A"><lane index="0" speed="1" length="0" shape="0,0"/></edge>'
@@ -154,7 +170,9 @@ def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_lea
 
 
 def lane(attributes: str) -> str:
-    return document(edges=f'<edge id="x" from="A" to="B"><lane index="0" {attributes} shape="0,0 9,9"/></edge>')
+    return document(
+        edges=f'<edge id="x" from="A" to="B"><lane index="0" {attributes} shape="0,0 9,9"/></edge>'
+    )
 
 
 BAD = {
@@ -170,14 +188,23 @@ BAD = {
     "nan speed": (lane('speed="nan" length="1"'), "speed_mps of edge 'x' is nan"),
     "zero speed": (lane('speed="0" length="1"'), "speed_mps of edge 'x' is 0"),
     "nan length": (lane('speed="1" length="nan"'), "length_m of edge 'x' is nan"),
-    "negative length": (lane('id="x_0" speed="1" length="-4"'), "lane 'x_0' has the negative length -4"),
+    "negative length": (
+        lane('id="x_0" speed="1" length="-4"'),
+        "lane 'x_0' has the negative length -4",
+    ),
     "no number": (lane('speed="fast" length="1"'), "line 1: could not convert"),
     "no speed": (lane('length="1"'), "the attribute 'speed' is missing"),
     "no junction": (document(junctions=JUNCTIONS.replace('"C"', '"D"')), "junction 'C'"),
     "nowhere": (document(junctions=JUNCTIONS.replace('x="0"', 'x="inf"')), "junction 'A' lies at"),
     "bad shape": (document(edges=EDGES.replace("50,10,6", "50,ten")), "shape of edge 'ab'"),
-    "unknown edge": (document(more='<connection from="zz" to="ab" fromLane="0" toLane="0"/>'), "names edge 'zz'"),
-    "apart": (document(more='<connection from="bc" to="ab" fromLane="0" toLane="2"/>'), "do not meet"),
+    "unknown edge": (
+        document(more='<connection from="zz" to="ab" fromLane="0" toLane="0"/>'),
+        "names edge 'zz'",
+    ),
+    "apart": (
+        document(more='<connection from="bc" to="ab" fromLane="0" toLane="2"/>'),
+        "do not meet",
+    ),
     "projection": (document(location='<location projParameter="+proj=nonsense"/>'), "is not known"),
     "degrees": (document(location='<location projParameter="+proj=longlat"/>'), "not in metres"),
     "offset": (document(location=LOCATION.replace("-500000.00,", "")), "is not two numbers"),
@@ -227,7 +254,10 @@ def test_damaged_files_are_read_or_refused_but_never_crash(tmp_path: Path) -> No
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("file", "edges", "turns", "lane_km"),
-    [("monaco/most.net.xml.gz", 3475, 5656, 435.6), ("luxembourg/lust.net.xml.gz", 5895, 16346, 882.6)],
+    [
+        ("monaco/most.net.xml.gz", 3475, 5656, 435.6),
+        ("luxembourg/lust.net.xml.gz", 5895, 16346, 882.6),
+    ],
 )
 def test_the_two_cities_have_the_sizes_that_their_sources_document(
     data_dir: Path, file: str, edges: int, turns: int, lane_km: float
@@ -235,18 +265,26 @@ def test_the_two_cities_have_the_sizes_that_their_sources_document(
     city = sumo_net.read(data_dir / file, "city").strongest_component()
     assert (city.n_edges, len(city.turns)) == (edges, turns)
     raw, _ = sumo_net._parse(data_dir / file)
-    assert sum(raw.edges[edge_id].length_m for edge_id in city.edge_id) / 1000 == pytest.approx(lane_km, abs=0.05)
+    assert sum(raw.edges[edge_id].length_m for edge_id in city.edge_id) / 1000 == pytest.approx(
+        lane_km, abs=0.05
+    )
 
 
 def test_a_turn_is_held_up_by_what_holds_up_most_of_its_lanes(tmp_path: Path) -> None:
     more = CONNECTIONS.replace('toLane="0" via=":B_0_0"/>', 'toLane="0" state="M"/>')
-    more = more.replace('"ab" to="bc" fromLane="2" toLane="0"', '"ab" to="bc" fromLane="2" toLane="0" state="m"')
     more = more.replace(
-        '"ba" to="ab" fromLane="0" toLane="2"', '"ba" to="ab" fromLane="0" toLane="2" state="O" tl="A"'
+        '"ab" to="bc" fromLane="2" toLane="0"', '"ab" to="bc" fromLane="2" toLane="0" state="m"'
+    )
+    more = more.replace(
+        '"ba" to="ab" fromLane="0" toLane="2"',
+        '"ba" to="ab" fromLane="0" toLane="2" state="O" tl="A"',
     )
     town = sumo_net.read(write(tmp_path, document(more=more)), "town")
     assert town.control is not None
-    found = {(town.edge_id[a], town.edge_id[b]): int(c) for (a, b), c in zip(town.turns, town.control, strict=True)}
+    found = {
+        (town.edge_id[a], town.edge_id[b]): int(c)
+        for (a, b), c in zip(town.turns, town.control, strict=True)
+    }
     assert found == {
         ("ab", "bc"): controls.GIVES_WAY,
         ("ba", "ab"): controls.LIGHT,

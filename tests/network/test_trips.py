@@ -7,9 +7,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import Trip, load_trips
 
 
-def test_the_embedded_network_has_two_trips_between_its_edges(denver: RoadNetwork) -> None:
+def test_the_embedded_network_has_three_trips_between_its_edges(denver: RoadNetwork) -> None:
     trips = load_trips("denver")
-    assert list(trips) == ["A", "B"]
+    assert list(trips) == ["A", "B", "C"]
     for trip in trips.values():
         assert {trip.origin, trip.destination} <= set(denver.edge_id)
         assert trip.origin != trip.destination
@@ -20,7 +20,9 @@ def test_a_network_without_trips_has_none() -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("name", "keys"), [("luxembourg", ("paper_routes", "routes")), ("monaco", ("routes",))])
+@pytest.mark.parametrize(
+    ("name", "keys"), [("luxembourg", ("paper_routes", "routes")), ("monaco", ("routes",))]
+)
 def test_the_cities_trips_are_those_of_their_data(
     data_dir: Path, request: pytest.FixtureRequest, name: str, keys: tuple[str, ...]
 ) -> None:

@@ -27,7 +27,9 @@ def test_rows_are_the_turns_and_then_a_start_on_every_edge(crossing) -> None:
 def test_angles_are_those_of_the_shapes(crossing) -> None:
     table, row = TurnTable.from_network(crossing), crossing.row_of
     angle = {
-        (int(a), int(b)): x for a, b, x in zip(table.left, table.entered, table.angle_rad, strict=True) if a != b
+        (int(a), int(b)): x
+        for a, b, x in zip(table.left, table.entered, table.angle_rad, strict=True)
+        if a != b
     }
     assert angle[row["in"], row["on"]] == pytest.approx(0)
     assert angle[row["in"], row["left"]] == pytest.approx(pi / 2)

@@ -22,4 +22,6 @@ def test_random_streets_with_parallel_edges_and_loops_agree_with_enumeration() -
     rng = np.random.default_rng(0)
     for _ in range(50):
         tail, head = rng.integers(6, size=(2, int(rng.integers(1, 15))))
-        assert [tuple(t) for t in meeting_turns(tail, head).tolist()] == by_hand(tail.tolist(), head.tolist())
+        assert [tuple(t) for t in meeting_turns(tail, head).tolist()] == by_hand(
+            tail.tolist(), head.tolist()
+        )

@@ -24,7 +24,9 @@ def one_by_one(planner: Planner, origin: int, destination: int) -> tuple[float, 
     return route.energy_wh, route.length_m, route.time_s
 
 
-@pytest.mark.parametrize(("origins", "destinations"), [(40, 40), (3, 40), (40, 3)], ids=["free", "depots", "goals"])
+@pytest.mark.parametrize(
+    ("origins", "destinations"), [(40, 40), (3, 40), (40, 3)], ids=["free", "depots", "goals"]
+)
 def test_every_answer_is_that_of_a_plan_of_its_own(denver, origins, destinations) -> None:
     rng = np.random.default_rng(0)
     n = denver.network.n_edges

@@ -22,7 +22,9 @@ Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 
 def searcher(network: RoadNetwork) -> BatterySearch:
     height_wh = potential_wh(load_vehicle(), network.elevation_m)
-    return BatterySearch(Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head])
+    return BatterySearch(
+        Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head]
+    )
 
 
 def physics(network: RoadNetwork) -> FloatArray:
@@ -39,7 +41,9 @@ def arrival(energy_wh: FloatArray, route: list[int], battery: Battery) -> float:
     return charge
 
 
-def least_start(energy_wh: FloatArray, route: list[int], capacity_wh: float, reserve_wh: float) -> float:
+def least_start(
+    energy_wh: FloatArray, route: list[int], capacity_wh: float, reserve_wh: float
+) -> float:
     """Return the least charge to drive a route with, by working back from its end."""
     need = reserve_wh
     for edge in reversed(route):
@@ -70,7 +74,9 @@ def test_a_charge_is_followed_below_empty_to_tell_by_how_much() -> None:
     assert trace.lowest == 1
 
 
-@pytest.mark.parametrize(("start", "reserve"), [(101, 0), (-1, 0), (10, 20), (np.nan, 0), (50, -1), (50, np.nan)])
+@pytest.mark.parametrize(
+    ("start", "reserve"), [(101, 0), (-1, 0), (10, 20), (np.nan, 0), (50, -1), (50, np.nan)]
+)
 def test_a_battery_that_cannot_be_is_refused(start: float, reserve: float) -> None:
     with pytest.raises(EvrouteError, match="reserve"):
         Battery.of_percent(50, start, reserve)
@@ -93,7 +99,9 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
         best_wh = max(arrivals)
         if np.isfinite(best_wh):
             found = search.route(battery, energy_wh, origin, destination)
-            assert arrival(energy_wh, list(found.edges), battery) == pytest.approx(best_wh, abs=1e-9)
+            assert arrival(energy_wh, list(found.edges), battery) == pytest.approx(
+                best_wh, abs=1e-9
+            )
             seen["full"] += follow(battery, energy_wh[found.rows]).lost_wh > 0
             unbounded = min(routes, key=lambda route: energy_wh[route].sum())
             seen["detour"] += arrival(energy_wh, unbounded, battery) < best_wh - 1e-9
@@ -101,7 +109,9 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
             with pytest.raises(NoRouteError):
                 search.route(battery, energy_wh, origin, destination)
             seen["none"] += 1
-        need_wh = min(least_start(energy_wh, r, battery.capacity_wh, battery.reserve_wh) for r in routes)
+        need_wh = min(
+            least_start(energy_wh, r, battery.capacity_wh, battery.reserve_wh) for r in routes
+        )
         ends = (energy_wh, origin, destination)
         computed = search.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
         assert computed == pytest.approx(need_wh, abs=1e-9)
@@ -110,7 +120,9 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
     assert min(seen["full"], seen["detour"], seen["none"]) >= 5, seen
 
 
-def test_the_least_start_charge_is_enough_and_a_little_less_is_not(hilly: Callable[[int], RoadNetwork]) -> None:
+def test_the_least_start_charge_is_enough_and_a_little_less_is_not(
+    hilly: Callable[[int], RoadNetwork],
+) -> None:
     tried = 0
     for seed in range(40):
         network = hilly(seed)
@@ -144,4 +156,6 @@ def test_with_a_vast_half_full_battery_it_is_the_unbounded_optimum(
         routes = list(every_route(network, 0, network.n_edges - 1))
         if routes:
             route = searcher(network).route(battery, energy_wh, 0, network.n_edges - 1)
-            assert energy_wh[route.rows].sum() == pytest.approx(min(energy_wh[r].sum() for r in routes), abs=1e-9)
+            assert energy_wh[route.rows].sum() == pytest.approx(
+                min(energy_wh[r].sum() for r in routes), abs=1e-9
+            )

@@ -1,18 +1,24 @@
 """Corridors against all walks of small networks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evroute.arms import Arms, Round, Route
+from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
-from evroute.planning.corridor import CorridorArms, corridor
+from evroute.planning.corridor import Corridor, corridor
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 
 
 def on_walks(network, weights, origin, destination, most):
     """Return the edges of all walks that cost at most so much, by depth-first search."""
-    following = {e: network.turns[network.turns[:, 0] == e, 1].tolist() for e in range(network.n_edges)}
+    following = {
+        e: network.turns[network.turns[:, 0] == e, 1].tolist() for e in range(network.n_edges)
+    }
     found = set()
 
     def extend(walk, cost):
@@ -45,7 +51,9 @@ def test_it_holds_the_edges_of_all_walks_within_the_factor_and_no_others(hilly, 
 
 def test_it_reaches_far_beyond_the_first_sweep(make_network):
     n = 500
-    line = make_network([(str(k), k, k + 1) for k in range(n)], [(10.0 * k, 0.0, 0.0) for k in range(n + 1)])
+    line = make_network(
+        [(str(k), k, k + 1) for k in range(n)], [(10.0 * k, 0.0, 0.0) for k in range(n + 1)]
+    )
     search = Search(LineGraph.from_network(line))
     np.testing.assert_array_equal(corridor(search, np.ones(n), 3, 480, 1.2), np.arange(3, 481))
 
@@ -59,24 +67,34 @@ def test_closed_edges_are_not_in_it(hill):
     assert closed.tolist() == [hill.row_of[name] for name in ("in", "east", "west", "out")]
 
 
+def level(hill) -> EdgeSpace:
+    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())
+
+
 @pytest.fixture
 def request_over(hill):
     prior_mean_wh = np.array([10.0, 10.0, 10.0, 30.0, 30.0, 10.0, 40.0])
-    return Round(1, Arms(np.arange(7), np.zeros((7, 1)), prior_mean_wh), hill.row_of["in"], hill.row_of["out"])
+    return Round(
+        1,
+        Arms(np.arange(7), np.zeros((7, 1)), prior_mean_wh),
+        hill.row_of["in"],
+        hill.row_of["out"],
+    )
 
 
 def test_arms_and_routes_stay_in_the_corridor(hill, request_over):
-    space = CorridorArms(Search(LineGraph.from_network(hill)), np.zeros(7), 1.2)
-    assert space.arms(request_over).edge.tolist() == [0, 1, 2, 5]
+    space = Corridor(level(hill), 1.2)
+    assert space.arms(request_over).id.tolist() == [0, 1, 2, 5]
     route = space.route(np.ones(4), request_over)
     assert route.edges == (0, 1, 2, 5)
-    assert space.passed(request_over, route).tolist() == [0, 1, 2, 3]
+    arms = space.arms(request_over)
+    assert arms.rows_of(space.arms_of_route(route)).tolist() == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="not available"):
-        space.passed(request_over, Route((0, 3, 4, 5)))
+        arms.rows_of(space.arms_of_route(Route((0, 3, 4, 5))))
 
 
 def test_a_destination_that_no_open_edge_leads_to_is_told(hill, request_over):
-    space = CorridorArms(Search(LineGraph.from_network(hill)), np.zeros(7), 1.2)
+    space = Corridor(level(hill), 1.2)
     closed = Round(1, request_over.arms.take(np.array([0, 2, 5])), 0, 5)
     with pytest.raises(NoRouteError, match="no open way leads"):
         space.arms(closed)
@@ -85,4 +103,4 @@ def test_a_destination_that_no_open_edge_leads_to_is_told(hill, request_over):
 @pytest.mark.parametrize("factor", [0.99, 0.0, -1.0, np.nan, np.inf])
 def test_a_factor_below_one_is_refused(hill, factor):
     with pytest.raises(ValueError, match=r"corridor is .*1 or more"):
-        CorridorArms(Search(LineGraph.from_network(hill)), np.zeros(7), factor)
+        Corridor(level(hill), factor)

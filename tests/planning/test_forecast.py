@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evroute.arms import Arms, Belief, Feedback, Route
+from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.planning.forecast import RouteForecast, forecast, forecast_charge
 
@@ -17,10 +17,10 @@ class Known:
     """A belief whose joint is written down."""
 
     def posterior(self, arms: Arms) -> Belief:
-        return Belief(MEAN[arms.edge], np.sqrt(np.diag(COVARIANCE))[arms.edge])
+        return Belief(MEAN[arms.id], np.sqrt(np.diag(COVARIANCE))[arms.id])
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        return NOISE_STD[arms.edge]
+        return NOISE_STD[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         raise AssertionError("a forecast never learns")
@@ -32,7 +32,7 @@ class Known:
         raise AssertionError
 
     def covariance(self, arms: Arms) -> FloatArray:
-        return COVARIANCE[np.ix_(arms.edge, arms.edge)]
+        return COVARIANCE[np.ix_(arms.id, arms.id)]
 
     def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
         raise AssertionError
@@ -42,7 +42,7 @@ class Known:
 
 
 def test_a_route_adds_covariances_and_one_noise_per_edge() -> None:
-    energy = forecast(Known(), ARMS, Route((0, 1)))
+    energy = forecast(Known(), ARMS, np.array([0, 1]))
     assert energy.mean_wh == -10
     # 4 + 9 + 2 * 3, and noise 0.25 + 1
     assert energy.std_wh == pytest.approx(np.sqrt(20.25))
@@ -51,7 +51,7 @@ def test_a_route_adds_covariances_and_one_noise_per_edge() -> None:
 
 
 def test_an_edge_driven_twice_has_one_expectation_and_two_noises() -> None:
-    energy = forecast(Known(), ARMS, Route((2, 1, 2)))
+    energy = forecast(Known(), ARMS, np.array([2, 1, 2]))
     assert energy.edge_mean_wh == pytest.approx([30, -20, 30])
     # (2 f2 + f1): 4 * 1 + 9 + 2 * 2 * 1; noises 4 + 1 + 4
     assert energy.std_wh == pytest.approx(np.sqrt(17 + 9))
@@ -61,7 +61,12 @@ def test_a_certain_route_keeps_its_charge_and_loses_what_the_battery_cannot_hold
     # 90 Wh of 100: +20 would make 110, so 10 are lost; then -70 leaves 30, then +5
     energy = RouteForecast(np.array([-20.0, 70.0, -5.0]), np.zeros((3, 3)))
     charge = forecast_charge(
-        energy, capacity_wh=100, start_wh=90, reserve_wh=32, rng=np.random.default_rng(0), n_trips=10
+        energy,
+        capacity_wh=100,
+        start_wh=90,
+        reserve_wh=32,
+        rng=np.random.default_rng(0),
+        n_trips=10,
     )
     assert charge.arrival_percent == pytest.approx(35)
     assert charge.arrives_above_reserve == 1
@@ -73,18 +78,31 @@ def test_the_share_of_trips_above_the_reserve_is_the_gaussian_tail() -> None:
     energy = RouteForecast(np.array([50.0]), np.array([[100.0]]))
     n = 40_000
     charge = forecast_charge(
-        energy, capacity_wh=1000, start_wh=100, reserve_wh=40, rng=np.random.default_rng(1), n_trips=n
+        energy,
+        capacity_wh=1000,
+        start_wh=100,
+        reserve_wh=40,
+        rng=np.random.default_rng(1),
+        n_trips=n,
     )
-    assert charge.arrives_above_reserve == pytest.approx(0.8413447, abs=4 * np.sqrt(0.84 * 0.16 / n))
+    assert charge.arrives_above_reserve == pytest.approx(
+        0.8413447, abs=4 * np.sqrt(0.84 * 0.16 / n)
+    )
     assert charge.never_below_reserve == charge.arrives_above_reserve
 
 
 def test_never_below_is_stricter_than_at_arrival() -> None:
-    # down to about 10, then a sure 30 back: always above 20 at arrival, below it on the way half of the time
+    # down to about 10, then a sure 30 back: always above 20 at arrival, below it on the way half of
+    # the time
     energy = RouteForecast(np.array([80.0, -30.0]), np.diag([4.0, 0.0]))
     n = 40_000
     charge = forecast_charge(
-        energy, capacity_wh=100, start_wh=100, reserve_wh=20, rng=np.random.default_rng(2), n_trips=n
+        energy,
+        capacity_wh=100,
+        start_wh=100,
+        reserve_wh=20,
+        rng=np.random.default_rng(2),
+        n_trips=n,
     )
     assert charge.arrives_above_reserve == 1
     assert charge.never_below_reserve == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(n))

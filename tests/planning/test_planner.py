@@ -14,12 +14,16 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
+from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import endpoints
-from evroute.planning.planner import Planner, plan, price_of_changes, price_of_conditions
+from evroute.planning.planner import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -33,7 +37,7 @@ class Learned:
         self.mean_wh = mean_wh
 
     def posterior(self, arms: Arms) -> Belief:
-        return Belief(self.mean_wh[arms.edge], np.ones(len(arms)))
+        return Belief(self.mean_wh[arms.id], np.ones(len(arms)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
         return np.full(len(arms), 2.0)
@@ -57,6 +61,12 @@ class Learned:
         raise AssertionError
 
 
+def belief_of(network: RoadNetwork, mean_wh: FloatArray) -> LearnedBelief:
+    setting = Setting(network, load_vehicle())
+    method = Method(model="exact", index="greedy")
+    return LearnedBelief(Learned(mean_wh), setting.space, method, setting)
+
+
 def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork) -> None:
     planned = plan(hill, waypoints=ENDS)
     shortest = planned.routes["distance"]
@@ -70,7 +80,9 @@ def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork)
 def test_the_energy_of_a_level_route_is_eq_8_by_hand(hill: RoadNetwork) -> None:
     level = Planner(hill, load_vehicle()).plan(0, hill.row_of["east"]).routes["energy"]
     # 2,200 m at 10 m/s: (0.01 * 1830 * 9.82 + 0.6 * 0.35 * 2.6 * 100) N * 2,200 m / 3,600 / 0.98
-    rolling_wh, drag_wh = (force_n * 2200 / 3600 / 0.98 for force_n in (0.01 * 1830 * 9.82, 0.6 * 0.35 * 2.6 * 100))
+    rolling_wh, drag_wh = (
+        force_n * 2200 / 3600 / 0.98 for force_n in (0.01 * 1830 * 9.82, 0.6 * 0.35 * 2.6 * 100)
+    )
     assert level.energy_wh == pytest.approx(rolling_wh + drag_wh, rel=1e-12)
     parts = {"climb": 0.0, "rolling": rolling_wh, "drag": drag_wh, "auxiliary": 0.0}
     assert level.parts_wh == pytest.approx(parts, rel=1e-12)
@@ -78,7 +90,8 @@ def test_the_energy_of_a_level_route_is_eq_8_by_hand(hill: RoadNetwork) -> None:
 
 
 def test_each_route_is_the_best_of_all_in_its_own_way(
-    hilly: Callable[[int], RoadNetwork], every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]]
+    hilly: Callable[[int], RoadNetwork],
+    every_route: Callable[[RoadNetwork, int, int], Iterator[list[int]]],
 ) -> None:
     vehicle = replace(load_vehicle(), auxiliary_w=800.0)
     compared = 0
@@ -95,7 +108,9 @@ def test_each_route_is_the_best_of_all_in_its_own_way(
             ("time", "time_s", network.time_s),
             ("distance", "length_m", network.length_m),
         ):
-            assert getattr(planned[name], told) == pytest.approx(min(costs[r].sum() for r in routes), abs=1e-9)
+            assert getattr(planned[name], told) == pytest.approx(
+                min(costs[r].sum() for r in routes), abs=1e-9
+            )
         for route in planned.values():
             assert sum(route.parts_wh.values()) == pytest.approx(route.energy_wh, abs=1e-9)
             assert route.edge_wh.sum() == pytest.approx(route.energy_wh, abs=1e-9)
@@ -109,7 +124,9 @@ def test_no_rule_beats_the_potential(hilly: Callable[[int], RoadNetwork]) -> Non
         network = hilly(seed)
         planner = Planner(network, load_vehicle())
         try:
-            least = {rule: planner.plan(0, network.n_edges - 1, search=rule) for rule in WEIGHT_RULES}
+            least = {
+                rule: planner.plan(0, network.n_edges - 1, search=rule) for rule in WEIGHT_RULES
+            }
         except NoRouteError:
             continue
         energy_wh = {rule: planned.routes["energy"].energy_wh for rule, planned in least.items()}
@@ -139,7 +156,9 @@ def test_lost_regeneration_is_part_of_what_the_battery_gave(hill: RoadNetwork) -
 def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) -> None:
     vehicle = replace(load_vehicle(), battery_kwh=1.0)
     energy_wh = fit(hill, vehicle).mean_wh
-    over, level = (energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL))
+    over, level = (
+        energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL)
+    )
     # the top of the hill asks for more than the whole of it
     needed_wh = 100 + min(np.cumsum(over).max(), level.sum())
     with pytest.raises(NoRouteError, match=f"needs {(needed_wh - 150) / 1000:.2f} kWh more"):
@@ -149,7 +168,9 @@ def test_a_start_charge_that_is_too_low_says_what_is_missing(hill: RoadNetwork) 
 def test_a_reserve_on_the_way_sends_it_round_the_hill(hill: RoadNetwork) -> None:
     vehicle = load_vehicle()
     energy_wh = fit(hill, vehicle).mean_wh
-    over, level = (energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL))
+    over, level = (
+        energy_wh[[hill.row_of[e] for e in way]] for way in (("in", "up", "down", "out"), LEVEL)
+    )
     assert over.sum() < level.sum() < np.cumsum(over).max()
     planner = Planner(hill, vehicle)
     for start_wh, way in ((np.cumsum(over).max() + 1, "up"), (level.sum() + 1, "east")):
@@ -158,15 +179,28 @@ def test_a_reserve_on_the_way_sends_it_round_the_hill(hill: RoadNetwork) -> None
 
 
 def test_a_time_limit_trades_energy_for_time(make_network: Callable[..., RoadNetwork]) -> None:
-    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -100, 0), (3000, 0, 0), (4000, 0, 0)]
+    positions = [
+        (0, 0, 0),
+        (1000, 0, 0),
+        (2000, 100, 0),
+        (2000, -100, 0),
+        (3000, 0, 0),
+        (4000, 0, 0),
+    ]
     edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
     network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
     free = plan(network, waypoints=ENDS)
     assert "s1" in free.routes["energy"].edges
     fast, slow = free.routes["time"], free.routes["energy"]
     needed = slow.time_s / fast.time_s - 1
-    assert plan(network, waypoints=ENDS, max_extra_time=needed + 1e-6).routes["energy"].edges == slow.edges
-    assert plan(network, waypoints=ENDS, max_extra_time=needed - 1e-6).routes["energy"].edges == fast.edges
+    assert (
+        plan(network, waypoints=ENDS, max_extra_time=needed + 1e-6).routes["energy"].edges
+        == slow.edges
+    )
+    assert (
+        plan(network, waypoints=ENDS, max_extra_time=needed - 1e-6).routes["energy"].edges
+        == fast.edges
+    )
     saved_wh = fast.energy_wh - slow.energy_wh
     assert f"+{(slow.time_s - fast.time_s) / 60:.1f} min" in free.verdict
     assert saved_wh > 100
@@ -187,32 +221,59 @@ def test_a_saving_is_told_in_a_unit_of_its_size(
     hill: RoadNetwork, least_wh: float, fastest_wh: float, words: str
 ) -> None:
     planned = plan(hill, waypoints=ENDS)
-    level, over = (replace(planned.routes["energy"], route=Route(way)) for way in ((0, 3, 4, 5), (0, 1, 2, 5)))
-    routes = {"energy": replace(level, energy_wh=least_wh), "time": replace(over, energy_wh=fastest_wh)}
+    level, over = (
+        replace(planned.routes["energy"], route=Route(way)) for way in ((0, 3, 4, 5), (0, 1, 2, 5))
+    )
+    routes = {
+        "energy": replace(level, energy_wh=least_wh),
+        "time": replace(over, energy_wh=fastest_wh),
+    }
     assert replace(planned, routes=routes).verdict.endswith(words)
 
 
-def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(make_network: Callable[..., RoadNetwork]) -> None:
-    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -90, 0), (3000, 0, 0), (4000, 0, 0)]
+def test_a_fastest_route_that_breaks_the_reserve_is_not_offered(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    positions = [
+        (0, 0, 0),
+        (1000, 0, 0),
+        (2000, 100, 0),
+        (2000, -90, 0),
+        (3000, 0, 0),
+        (4000, 0, 0),
+    ]
     edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
     network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
     free = plan(network, waypoints=ENDS).routes
     between_wh = (free["energy"].energy_wh + free["time"].energy_wh) / 2
     small = replace(load_vehicle(), battery_kwh=between_wh / 1000)
     for limit in (None, 0.0):
-        planned = plan(network, waypoints=ENDS, vehicle=small, soc_percent=100, max_extra_time=limit)
+        planned = plan(
+            network, waypoints=ENDS, vehicle=small, soc_percent=100, max_extra_time=limit
+        )
         assert {route.edges[1] for route in planned.routes.values()} == {"s1"}
 
 
 def test_a_fastest_route_that_was_not_found_is_told(
     make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    positions = [(0, 0, 0), (1000, 0, 0), (2000, 100, 0), (2000, -90, 0), (3000, 0, 0), (4000, 0, 0)]
+    positions = [
+        (0, 0, 0),
+        (1000, 0, 0),
+        (2000, 100, 0),
+        (2000, -90, 0),
+        (3000, 0, 0),
+        (4000, 0, 0),
+    ]
     edges = [("in", 0, 1), ("f1", 1, 2), ("f2", 2, 4), ("s1", 1, 3), ("s2", 3, 4), ("out", 4, 5)]
     network = make_network(edges, positions, speed_mps=[15, 30, 30, 15, 15, 15])
     free = plan(network, waypoints=ENDS).routes
-    small = replace(load_vehicle(), battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000)
-    assert "stands for it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    small = replace(
+        load_vehicle(), battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000
+    )
+    assert (
+        "stands for it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    )
     monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 0)
     assert "stands for it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
 
@@ -221,13 +282,23 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
     make_network: Callable[..., RoadNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # three ways, each slower and cheaper than the last; the middle one lies off the hull
-    positions = [(0, 0, 0), (1000, 0, 0), (2000, 9, 0), (2000, 0, 0), (2000, -9, 0), (3000, 0, 0), (4000, 0, 0)]
+    positions = [
+        (0, 0, 0),
+        (1000, 0, 0),
+        (2000, 9, 0),
+        (2000, 0, 0),
+        (2000, -9, 0),
+        (3000, 0, 0),
+        (4000, 0, 0),
+    ]
     edges = [("in", 0, 1)]
     for name, middle in (("a", 2), ("b", 3), ("c", 4)):
         edges += [(f"{name}1", 1, middle), (f"{name}2", middle, 5)]
     edges.append(("out", 5, 6))
     lengths = [1000, 1100, 1100, 1250, 1250, 1005, 1005, 1000]
-    network = make_network(edges, positions, speed_mps=[15, 30, 30, 25, 25, 10, 10, 15], length_m=lengths)
+    network = make_network(
+        edges, positions, speed_mps=[15, 30, 30, 25, 25, 10, 10, 15], length_m=lengths
+    )
     free = plan(network, waypoints=ENDS).routes
     planner = Planner(network, load_vehicle())
     ways = {way: planner.describe(Route((0, k, k + 1, 7))) for way, k in (("a", 1), ("b", 3))}
@@ -250,7 +321,7 @@ def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -
     assert "up" in by_physics.edges
     learned_wh = prior.mean_wh.copy()
     learned_wh[hill.row_of["up"]] += 300
-    planned = Planner(hill, vehicle, Learned(learned_wh)).plan(0, hill.row_of["out"])
+    planned = Planner(hill, vehicle, belief_of(hill, learned_wh)).plan(0, hill.row_of["out"])
     least, shortest = planned.routes["energy"], planned.routes["distance"]
     assert "east" in least.edges
     assert least.parts_wh["learned"] == pytest.approx(0)
@@ -263,7 +334,7 @@ def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -
 def test_a_learned_mean_below_the_potential_still_plans(hill: RoadNetwork) -> None:
     vehicle = load_vehicle()
     learned_wh = fit(hill, vehicle).potential_wh - 50
-    planner = Planner(hill, vehicle, Learned(learned_wh))
+    planner = Planner(hill, vehicle, belief_of(hill, learned_wh))
     battery = Battery(1000, 1000, 0)
     for options in ({}, {"battery": battery}, {"max_extra_time": 0.5}):
         route = planner.plan(0, hill.row_of["out"], **options).routes["energy"]
@@ -291,8 +362,16 @@ def test_a_network_by_name_and_its_trips() -> None:
         ({"waypoints": ENDS, "max_extra_time": np.nan}, EvrouteError, "0 % or more"),
         ({"waypoints": ENDS, "soc_percent": 101.0}, EvrouteError, "reserve"),
         ({"waypoints": ENDS, "soc_percent": np.nan}, EvrouteError, "reserve"),
-        ({"waypoints": ENDS, "soc_percent": 20.0, "reserve_percent": 30.0}, EvrouteError, "reserve"),
-        ({"waypoints": ENDS, "soc_percent": 50.0, "search": "clamped"}, EvrouteError, "goes with search"),
+        (
+            {"waypoints": ENDS, "soc_percent": 20.0, "reserve_percent": 30.0},
+            EvrouteError,
+            "reserve",
+        ),
+        (
+            {"waypoints": ENDS, "soc_percent": 50.0, "search": "clamped"},
+            EvrouteError,
+            "goes with search",
+        ),
     ],
 )
 def test_a_request_that_cannot_be_met_says_why(
@@ -311,12 +390,15 @@ def test_an_unreachable_destination_is_named(make_network: Callable[..., RoadNet
 def test_a_street_both_ways_is_left_and_reached_in_the_direction_of_the_fastest_trip(
     make_network: Callable[..., RoadNetwork],
 ) -> None:
-    # a line of two-way streets; on it one cannot turn round, so only one direction leads east, and one back west
+    # a line of two-way streets; on it one cannot turn round, so only one direction leads east, and
+    # one back west
     x, y = 500_000.0, 4_800_000.0
     positions = [(x + 1000 * k, y, 0) for k in range(4)]
     edges = [("w1", 1, 0), ("e1", 0, 1), ("w2", 2, 1), ("e2", 1, 2), ("w3", 3, 2), ("e3", 2, 3)]
     network = make_network(edges, positions)
-    west, east = (",".join(map(str, place)) for place in degrees(network, [x + 500, x + 2500], y + 5))
+    west, east = (
+        ",".join(map(str, place)) for place in degrees(network, [x + 500, x + 2500], y + 5)
+    )
     assert [network.edge_id[row] for row in endpoints(network, None, (west, east))] == ["e1", "e3"]
     assert [network.edge_id[row] for row in endpoints(network, None, (east, west))] == ["w3", "w1"]
     assert [network.edge_id[row] for row in endpoints(network, None, (west, "e2"))] == ["e1", "e2"]
@@ -369,8 +451,13 @@ def test_alternatives_lie_between_the_fastest_and_the_least_energy() -> None:
     rng = np.random.default_rng(5)
     seen = 0
     for _ in range(40):
-        plan = planner.plan(*rng.choice(network.n_edges, size=2, replace=False).tolist(), alternatives=3)
-        chain = [plan.routes["time"], *(plan.routes[name] for name in sorted(plan.routes) if "alternative" in name)]
+        plan = planner.plan(
+            *rng.choice(network.n_edges, size=2, replace=False).tolist(), alternatives=3
+        )
+        chain = [
+            plan.routes["time"],
+            *(plan.routes[name] for name in sorted(plan.routes) if "alternative" in name),
+        ]
         chain.append(plan.routes["energy"])
         seen += len(chain) - 2
         for quicker, thriftier in pairwise(chain):
@@ -381,15 +468,21 @@ def test_alternatives_lie_between_the_fastest_and_the_least_energy() -> None:
 
 def test_conditions_change_energy_and_time_and_have_their_prices() -> None:
     network, vehicle = load_network("denver"), load_vehicle("reference")
-    day = DrivingConditions(temperature_c=-5.0, wind_mps=6.0, wind_from_deg=270.0, speed_factor=0.8, payload_kg=200.0)
+    day = DrivingConditions(
+        temperature_c=-5.0, wind_mps=6.0, wind_from_deg=270.0, speed_factor=0.8, payload_kg=200.0
+    )
     planned = Planner(network, vehicle, conditions=day).plan(3, 90).routes["energy"]
     plain = Planner(network, vehicle).describe(planned.route)
     assert planned.time_s == pytest.approx(plain.time_s / 0.8)
-    prices = price_of_conditions(network, vehicle, day, planned.route)
+    prices = energy_by_condition(network, vehicle, day, planned.route)
     assert prices.keys() == {"temperature_c", "wind_mps", "speed_factor", "payload_kg"}
     assert prices["temperature_c"] > 0
-    (alone,) = price_of_conditions(network, vehicle, DrivingConditions(payload_kg=200.0), planned.route).values()
-    loaded = Planner(network, vehicle, conditions=DrivingConditions(payload_kg=200.0)).describe(planned.route)
+    (alone,) = energy_by_condition(
+        network, vehicle, DrivingConditions(payload_kg=200.0), planned.route
+    ).values()
+    loaded = Planner(network, vehicle, conditions=DrivingConditions(payload_kg=200.0)).describe(
+        planned.route
+    )
     assert alone == pytest.approx(loaded.energy_wh - plain.energy_wh)
 
 
@@ -397,6 +490,8 @@ def test_a_changed_number_of_a_vehicle_has_its_price() -> None:
     network, usual = load_network("denver"), load_vehicle("reference")
     route = Planner(network, usual).plan(3, 90).routes["energy"].route
     changed = replace(usual, mass_kg=usual.mass_kg + 500, battery_kwh=usual.battery_kwh + 10)
-    prices = price_of_changes(network, changed, usual, DrivingConditions(), route)
-    heavier, before = (Planner(network, each).describe(route).energy_wh for each in (changed, usual))
+    prices = energy_by_change(network, changed, usual, DrivingConditions(), route)
+    heavier, before = (
+        Planner(network, each).describe(route).energy_wh for each in (changed, usual)
+    )
     assert prices == {"mass_kg": pytest.approx(heavier - before), "battery_kwh": 0.0}

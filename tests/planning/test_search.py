@@ -66,7 +66,9 @@ def test_weights_of_zero_are_walked(hill: RoadNetwork, search: Search) -> None:
     route = search.route(np.zeros(hill.n_edges), hill.row_of["in"], hill.row_of["out"])
     assert route.edges[0] == hill.row_of["in"]
     assert route.edges[-1] == hill.row_of["out"]
-    assert search.distances(np.zeros(hill.n_edges), hill.row_of["in"]).tolist() == [0.0] * hill.n_edges
+    assert (
+        search.distances(np.zeros(hill.n_edges), hill.row_of["in"]).tolist() == [0.0] * hill.n_edges
+    )
 
 
 def test_zeros_in_one_search_are_not_lost_for_the_next(hill: RoadNetwork, search: Search) -> None:
@@ -100,10 +102,14 @@ def test_routes_cost_what_networkx_finds(hilly: Callable[[int], RoadNetwork]) ->
         for edge in range(network.n_edges):
             assert distances[edge] == pytest.approx(truth.get(edge, np.inf) + weights[0])
             if edge in truth:
-                assert total(weights, search.route(weights, 0, edge).edges) == pytest.approx(distances[edge])
+                assert total(weights, search.route(weights, 0, edge).edges) == pytest.approx(
+                    distances[edge]
+                )
 
 
-def test_what_follows_an_edge_costs_what_networkx_finds(hilly: Callable[[int], RoadNetwork]) -> None:
+def test_what_follows_an_edge_costs_what_networkx_finds(
+    hilly: Callable[[int], RoadNetwork],
+) -> None:
     for seed in range(20):
         network = hilly(seed)
         weights = np.random.default_rng(seed).choice([0.0, 1.0, 2.5], network.n_edges)
@@ -126,7 +132,9 @@ def test_threads_may_share_a_search(hilly: Callable[[int], RoadNetwork]) -> None
     assert together == alone
 
 
-def test_potential_search_equals_bellman_ford_on_signed_energies(hilly: Callable[[int], RoadNetwork]) -> None:
+def test_potential_search_equals_bellman_ford_on_signed_energies(
+    hilly: Callable[[int], RoadNetwork],
+) -> None:
     vehicle = load_vehicle()
     for seed in range(20):
         network = hilly(seed)
@@ -137,4 +145,6 @@ def test_potential_search_equals_bellman_ford_on_signed_energies(hilly: Callable
         truth = nx.single_source_bellman_ford_path_length(arcs(network, prior.mean_wh), 0)
         for edge, energy_wh in truth.items():
             route = search.route(weights, 0, edge)
-            assert total(prior.mean_wh, route.edges) == pytest.approx(energy_wh + prior.mean_wh[0], abs=1e-9)
+            assert total(prior.mean_wh, route.edges) == pytest.approx(
+                energy_wh + prior.mean_wh[0], abs=1e-9
+            )

@@ -33,11 +33,15 @@ def arrival(energy_wh: FloatArray, route: list[int], battery: Battery) -> float:
 
 def label_search(network: RoadNetwork) -> LabelSearch:
     height_wh = potential_wh(load_vehicle(), network.elevation_m)
-    return LabelSearch(Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head])
+    return LabelSearch(
+        Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head]
+    )
 
 
 @pytest.fixture
-def three_ways(make_network: Callable[..., RoadNetwork]) -> tuple[RoadNetwork, FloatArray, FloatArray]:
+def three_ways(
+    make_network: Callable[..., RoadNetwork],
+) -> tuple[RoadNetwork, FloatArray, FloatArray]:
     """Ways from ``in`` to ``out`` of (weight, seconds) (30, 10), (24, 20) and (10, 30), the second off the hull."""
     positions = [(0, 0, 0), (10, 0, 0), (20, 5, 0), (20, 0, 0), (20, -5, 0), (30, 0, 0), (40, 0, 0)]
     edges = [("in", 0, 1)]
@@ -53,10 +57,20 @@ def three_ways(make_network: Callable[..., RoadNetwork]) -> tuple[RoadNetwork, F
 @pytest.mark.parametrize(
     ("limit_s", "by_hull", "bound", "exact"),
     # between (10 s, 30) and (30 s, 10) the hull is a line: at 20 s it is 20, at 25 s 15
-    [(10, "a", 30, "a"), (19, "a", 21, "a"), (20, "a", 20, "b"), (25, "a", 15, "b"), (30, "c", 10, "c")],
+    [
+        (10, "a", 30, "a"),
+        (19, "a", 21, "a"),
+        (20, "a", 20, "b"),
+        (25, "a", 15, "b"),
+        (30, "c", 10, "c"),
+    ],
 )
 def test_the_hull_misses_what_the_label_search_finds(
-    three_ways: tuple[RoadNetwork, FloatArray, FloatArray], limit_s: float, by_hull: str, bound: float, exact: str
+    three_ways: tuple[RoadNetwork, FloatArray, FloatArray],
+    limit_s: float,
+    by_hull: str,
+    bound: float,
+    exact: str,
 ) -> None:
     network, weights, time_s = three_ways
     search = Search(LineGraph.from_network(network))
@@ -70,7 +84,9 @@ def test_the_hull_misses_what_the_label_search_finds(
     assert network.edge_id[best.edges[1]] == f"{exact}1"
 
 
-def test_a_limit_below_the_fastest_has_no_route(three_ways: tuple[RoadNetwork, FloatArray, FloatArray]) -> None:
+def test_a_limit_below_the_fastest_has_no_route(
+    three_ways: tuple[RoadNetwork, FloatArray, FloatArray],
+) -> None:
     network, weights, time_s = three_ways
     search = Search(LineGraph.from_network(network))
     with pytest.raises(NoRouteError, match="fastest"):
@@ -82,7 +98,9 @@ def test_only_a_better_route_than_the_known_one_is_looked_for(
 ) -> None:
     network, weights, time_s = three_ways
     ends = network.row_of["in"], network.row_of["out"]
-    better = label_search(network).least_energy(None, weights, time_s, 20, *ends, better_than_wh=24.0)
+    better = label_search(network).least_energy(
+        None, weights, time_s, 20, *ends, better_than_wh=24.0
+    )
     assert better == (None, True)
 
 
@@ -116,10 +134,18 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         best_wh = min(energy_wh[r].sum() for r in in_time)
         climb_wh = potential_wh(
             vehicle,
-            np.array(network.elevation_m[network.head[destination]] - network.elevation_m[network.tail[origin]]),
+            np.array(
+                network.elevation_m[network.head[destination]]
+                - network.elevation_m[network.tail[origin]]
+            ),
         )
         on_hull = hull(
-            Search(LineGraph.from_network(network)), prior.dissipated_wh, time_s, limit_s, origin, destination
+            Search(LineGraph.from_network(network)),
+            prior.dissipated_wh,
+            time_s,
+            limit_s,
+            origin,
+            destination,
         )
         hull_wh = energy_wh[on_hull.route.rows].sum()
         assert time_s[on_hull.route.rows].sum() <= limit_s + 1e-9
@@ -134,12 +160,16 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         capacity_wh = rng.uniform(250, 1200)
         battery = Battery(capacity_wh, capacity_wh * rng.choice([1.0, 0.6]), 0.05 * capacity_wh)
         best_wh = max(arrival(energy_wh, r, battery) for r in in_time)
-        found, complete = labels.least_energy(battery, energy_wh, time_s, limit_s, origin, destination)
+        found, complete = labels.least_energy(
+            battery, energy_wh, time_s, limit_s, origin, destination
+        )
         assert complete
         assert (found is None) == np.isinf(best_wh)
         if found is not None:
             assert time_s[found.rows].sum() <= limit_s + 1e-9
-            assert arrival(energy_wh, list(found.edges), battery) == pytest.approx(best_wh, abs=1e-6)
+            assert arrival(energy_wh, list(found.edges), battery) == pytest.approx(
+                best_wh, abs=1e-6
+            )
         seen["none"] += found is None
 
         keeping = [r for r in routes if np.isfinite(arrival(energy_wh, r, battery))]
@@ -148,7 +178,9 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         assert (found is None) == (not keeping)
         if found is not None:
             assert np.isfinite(arrival(energy_wh, list(found.edges), battery))
-            assert time_s[found.rows].sum() == pytest.approx(min(duration[tuple(r)] for r in keeping))
+            assert time_s[found.rows].sum() == pytest.approx(
+                min(duration[tuple(r)] for r in keeping)
+            )
             seen["slowed"] += duration[tuple(found.edges)] > min(duration.values())
         seen["compared"] += 1
     assert seen["compared"] >= 150

@@ -36,7 +36,9 @@ def test_every_route_is_legal_and_costs_what_scipy_says(line_graph: LineGraph, k
     weights = weights_of(kind, n)
     search = Search(line_graph).two_sided(weights)
     turns = set(zip(line_graph.source.tolist(), line_graph.indices.tolist(), strict=True))
-    entered = csr_matrix((weights[line_graph.indices], line_graph.indices, line_graph.indptr), shape=(n, n))
+    entered = csr_matrix(
+        (weights[line_graph.indices], line_graph.indices, line_graph.indptr), shape=(n, n)
+    )
     origins = rng.choice(n, 30, replace=False)
     costs = dijkstra(entered, indices=origins)
     lost = 0
@@ -63,7 +65,9 @@ def test_negative_weights_are_refused(line_graph: LineGraph) -> None:
         Search(line_graph).two_sided(np.full(line_graph.n_edges, -1.0))
 
 
-def test_a_batch_costs_the_same_without_numba(line_graph: LineGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_costs_the_same_without_numba(
+    line_graph: LineGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
     n, rng = line_graph.n_edges, np.random.default_rng(1)
     weights, ends = rng.exponential(size=n), rng.permutation(n)[:80].reshape(2, 40)
     search = Search(line_graph)

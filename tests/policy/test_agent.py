@@ -5,12 +5,10 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Feedback, Round
-from evroute.energy.prior import all_arms, fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.model.independent import IndependentNormal
-from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
@@ -19,16 +17,16 @@ from evroute.policy.thompson import JointThompson
 
 @pytest.fixture
 def parts(hill):
-    prior = fit(hill, load_vehicle())
+    space = EdgeSpace(hill, load_vehicle())
+    prior = space.prior()
     model = IndependentNormal(prior.std_wh**2, prior.noise_std_wh)
     return {
         "model": model,
         "index": Greedy(),
         "weight_rule": WEIGHT_RULES["potential"],
-        "search": Search(LineGraph.from_network(hill)),
-        "potential_wh": prior.potential_wh,
+        "space": space,
         "rng": default_rng(0),
-    }, all_arms(hill, prior)
+    }, space.reference
 
 
 def names(hill, route) -> list[str]:
@@ -39,22 +37,25 @@ def test_an_untaught_greedy_agent_drives_the_eq_8_route(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
     route = agent.ask(Round(1, arms, hill.row_of["in"], hill.row_of["out"]))
     over, round_it = (
-        sum(arms.prior_mean_wh[hill.row_of[e]] for e in way) for way in (("up", "down"), ("east", "west"))
+        sum(arms.prior_mean_wh[hill.row_of[e]] for e in way)
+        for way in (("up", "down"), ("east", "west"))
     )
-    assert names(hill, route) == (["in", "up", "down", "out"] if over < round_it else ["in", "east", "west", "out"])
+    assert names(hill, route) == (
+        ["in", "up", "down", "out"] if over < round_it else ["in", "east", "west", "out"]
+    )
 
 
 def test_a_closed_edge_is_driven_round(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
     for closed, way in (("up", ["east", "west"]), ("west", ["up", "down"])):
-        open_arms = arms.take(np.delete(arms.edge, hill.row_of[closed]))
+        open_arms = arms.take(np.delete(arms.id, hill.row_of[closed]))
         route = agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
         assert names(hill, route) == ["in", *way, "out"]
 
 
 def test_a_trip_that_is_cut_off_is_said_to_be(hill, parts) -> None:
     agent, arms = Agent(**parts[0]), parts[1]
-    open_arms = arms.take(np.delete(arms.edge, [hill.row_of["up"], hill.row_of["west"]]))
+    open_arms = arms.take(np.delete(arms.id, [hill.row_of["up"], hill.row_of["west"]]))
     with pytest.raises(NoRouteError):
         agent.ask(Round(1, open_arms, hill.row_of["in"], hill.row_of["out"]))
 
@@ -84,6 +85,7 @@ class MarginalsOnly:
 def test_a_pair_that_cannot_work_is_refused_when_the_agent_is_built(parts) -> None:
     wrong = parts[0] | {"model": MarginalsOnly(), "index": JointThompson()}
     with pytest.raises(
-        TypeError, match=r"JointThompson needs a model that is HasJoint; MarginalsOnly has no .*sample"
+        TypeError,
+        match=r"JointThompson needs a model that is HasJoint; MarginalsOnly has no .*sample",
     ):
         Agent(**wrong)

@@ -7,14 +7,14 @@ from numpy.random import default_rng
 from evroute.arms import Arms, Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
 from evroute.model.exact import ExactGP
 from evroute.policy.base import least_norm, multiplier
 from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
-from evroute.simulation.methods import Method
-from evroute.simulation.setting import Setting
 
 FACTORIES = [cmm_ucb, dmm_ucb, amm_ucb, ay_gp_ucb, igp_ucb]
 
@@ -43,18 +43,28 @@ def model(setting):
 def test_the_exact_model_gives_what_single_measurements_give(setting, model):
     """All 40 rows, whitened by hand, against the merged arms of the model."""
     trip = driven(setting)
-    noise = setting.noise_std_wh[trip.edge]
-    gram = setting.kernel(trip.edge, trip.features, trip.edge, trip.features) / noise / noise[:, np.newaxis]
+    noise = setting.noise_std_wh[trip.id]
+    gram = (
+        setting.kernel(trip.id, trip.features, trip.id, trip.features)
+        / noise
+        / noise[:, np.newaxis]
+    )
     residual = (trip.energy_wh - trip.prior_mean_wh) / noise
-    whole = ConfidenceSet(Spectrum.of_gram(gram, residual, np.ones(40)), assume(6.0, 1.0, 0.05, "mixture"))
+    whole = ConfidenceSet(
+        Spectrum.of_gram(gram, residual, np.ones(40)), assume(6.0, 1.0, 0.05, "mixture")
+    )
     arms = setting.arms
-    cross = setting.kernel(trip.edge, trip.features, arms.edge, arms.features) / noise[:, np.newaxis]
-    expected = whole.exact(whole.spectrum.points(cross, setting.kernel.diagonal(arms.edge, arms.features)))
+    cross = setting.kernel(trip.id, trip.features, arms.id, arms.features) / noise[:, np.newaxis]
+    expected = whole.exact(
+        whole.spectrum.points(cross, setting.kernel.diagonal(arms.id, arms.features))
+    )
     index = cmm_ucb(B=6.0)
     interval = index.interval(1, arms, model)
     np.testing.assert_allclose(interval.low, expected.low, rtol=1e-6)
     np.testing.assert_allclose(interval.high, expected.high, rtol=1e-6)
-    np.testing.assert_allclose(index(1, arms, model, default_rng(0)), arms.prior_mean_wh + expected.low, rtol=1e-6)
+    np.testing.assert_allclose(
+        index(1, arms, model, default_rng(0)), arms.prior_mean_wh + expected.low, rtol=1e-6
+    )
     assert model.n_measured() == pytest.approx(40)
     assert least_norm(index) == pytest.approx(whole.b_min)
 
@@ -72,7 +82,9 @@ def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model
     index = factory(B=8.0)
     index(1, setting.arms, model, default_rng(0))
     interval, std_wh = index.interval(1, setting.arms, model), model.posterior(setting.arms).std_wh
-    assert multiplier(index) == pytest.approx(np.median((interval.high - interval.low) / 2 / std_wh))
+    assert multiplier(index) == pytest.approx(
+        np.median((interval.high - interval.low) / 2 / std_wh)
+    )
 
 
 def test_earlier_bounds_stay_when_running(setting):
@@ -82,17 +94,17 @@ def test_earlier_bounds_stay_when_running(setting):
     for t in range(1, 8):
         some = setting.arms if t % 2 else setting.arms.take(np.array([0, 2, 6]))
         each, held = plain.interval(t, some, model), running.interval(t, some, model)
-        low[some.edge] = np.maximum(low[some.edge], each.low)
-        high[some.edge] = np.minimum(high[some.edge], each.high)
-        np.testing.assert_array_equal(held.low, low[some.edge])
-        np.testing.assert_array_equal(held.high, high[some.edge])
+        low[some.id] = np.maximum(low[some.id], each.low)
+        high[some.id] = np.minimum(high[some.id], each.high)
+        np.testing.assert_array_equal(held.low, low[some.id])
+        np.testing.assert_array_equal(held.high, high[some.id])
         model.update(driven(setting, 4, seed=t))
 
 
 def test_running_bounds_refuse_contexts_that_change(setting, model):
     index = amm_ucb(B=8.0, running=True)
     index.interval(1, setting.arms, model)
-    other = Arms(setting.arms.edge, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
+    other = Arms(setting.arms.id, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
     with pytest.raises(EvrouteError, match="leave 'running' out"):
         index.interval(2, other, model)
 
@@ -113,7 +125,12 @@ def test_older_bounds_serve_until_refreshed(setting, model):
     first = every.interval(1, setting.arms, model)
     np.testing.assert_array_equal(index.interval(1, setting.arms, model).low, first.low)
     model.update(driven(setting, 3, seed=9))
-    model.update(Feedback(*(column[[6]] for column in (setting.arms.edge, setting.arms.features)), *[np.ones(1)] * 2))
+    model.update(
+        Feedback(
+            *(column[[6]] for column in (setting.arms.id, setting.arms.features)),
+            *[np.ones(1)] * 2,
+        )
+    )
     np.testing.assert_allclose(index.interval(2, setting.arms, model).low, first.low, rtol=1e-12)
     np.testing.assert_array_equal(
         index.interval(4, setting.arms, model).low, every.interval(4, setting.arms, model).low

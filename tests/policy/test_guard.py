@@ -1,11 +1,13 @@
 """The guard: what it may lose, what it lets through, on trips whose energies are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evroute.arms import Arms, Feedback, Round, Route
-from evroute.network.line_graph import LineGraph
-from evroute.planning.search import Search
+from evroute.energy.vehicle import load_vehicle
+from evroute.planning.edge_space import EdgeSpace
 from evroute.policy.guard import Guarded
 
 OVER, ROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`
@@ -29,15 +31,22 @@ class Stubborn:
     def tell(self, feedback: Feedback) -> None: ...
 
 
+def level(hill) -> EdgeSpace:
+    """The edges of the hill without its heights, so that no energy is below the potential."""
+    return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())
+
+
 @pytest.fixture
 def request_of(hill):
     arms = Arms(np.arange(7), np.zeros((7, 1)), PRIOR_WH)
     return lambda t: Round(t, arms, 0, 5)
 
 
-def driven(hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0):
+def driven(
+    hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0
+):
     """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and the guard."""
-    guard = Guarded(Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7))
+    guard = Guarded(Stubborn(), level(hill))
     rng = np.random.default_rng(seed)
     ways = []
     for t in range(1, trips + 1):
@@ -63,12 +72,17 @@ def test_a_learner_that_harms_is_kept_within_its_budget(hill, request_of) -> Non
 
 
 def test_a_learner_that_saves_has_its_way(hill, request_of) -> None:
-    share = [driven(hill, request_of, other_wh=564.0, seed=seed)[0][-50:].mean() for seed in range(15)]
+    share = [
+        driven(hill, request_of, other_wh=564.0, seed=seed)[0][-50:].mean() for seed in range(15)
+    ]
     assert np.mean(share) > 0.95
 
 
 def test_routes_no_better_are_driven_at_little_cost(hill, request_of) -> None:
-    lost = [3.0 * driven(hill, request_of, other_wh=603.0, seed=seed)[0][-50:].mean() for seed in range(15)]
+    lost = [
+        3.0 * driven(hill, request_of, other_wh=603.0, seed=seed)[0][-50:].mean()
+        for seed in range(15)
+    ]
     assert np.mean(lost) < 0.005 * 600
 
 
@@ -80,10 +94,19 @@ def test_the_guard_tells_its_state(hill, request_of) -> None:
 
 
 def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None:
-    shared, over, round_it = (0, 1, 2, 3, 4), (5, 6), (7, 8)  # the last two of the shared edges stay in the section
+    shared, over, round_it = (
+        (0, 1, 2, 3, 4),
+        (5, 6),
+        (7, 8),
+    )  # the last two of the shared edges stay in the section
 
     class Eq8:
-        def route(self, weights, origin, destination) -> Route:
+        size = 10
+
+        def potential_wh(self, request) -> np.ndarray:
+            return np.zeros(10)
+
+        def route(self, weights, request) -> Route:
             return Route((*shared, *over, 9))
 
     class Saving(Stubborn):
@@ -92,7 +115,7 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
 
     arms = Arms(np.arange(10), np.zeros((10, 1)), np.full(10, 100.0))
     rng = np.random.default_rng(3)
-    guard = Guarded(Saving(), search=Eq8(), potential_wh=np.zeros(10))
+    guard = Guarded(Saving(), Eq8())
     free = []
     for t in range(1, 201):
         route = guard.ask(Round(t, arms, 0, 9))
@@ -106,4 +129,4 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
 def test_a_share_that_is_none_is_refused(hill, share) -> None:
     with pytest.raises(ValueError, match="guard is"):
-        Guarded(Stubborn(), search=Search(LineGraph.from_network(hill)), potential_wh=np.zeros(7), share=share)
+        Guarded(Stubborn(), level(hill), share=share)

@@ -55,14 +55,18 @@ def test_a_bound_lies_below_the_mean_by_the_root_of_beta_deviations() -> None:
 def test_the_quantile_form_of_algorithm_2_is_the_quantile_of_the_posterior() -> None:
     index = bayes_ucb_quantile()
     values = index(40, ARMS, Known(), default_rng(0))
-    np.testing.assert_allclose(values, MEAN - 1.959963984540054 * STD, rtol=1e-12)  # level 1/40 = 2.5 %
+    np.testing.assert_allclose(
+        values, MEAN - 1.959963984540054 * STD, rtol=1e-12
+    )  # level 1/40 = 2.5 %
 
 
 def test_beta_is_not_a_number_before_the_first_call() -> None:
     assert math.isnan(bayes_ucb().beta)
 
 
-@pytest.mark.parametrize("bad", [{"omega": 0.0}, {"xi": -1.0}, {"xi": math.nan}, {"beta_scale": -0.1}])
+@pytest.mark.parametrize(
+    "bad", [{"omega": 0.0}, {"xi": -1.0}, {"xi": math.nan}, {"beta_scale": -0.1}]
+)
 def test_numbers_without_meaning_are_refused(bad) -> None:
     with pytest.raises(ValueError, match="must be"):
         bayes_ucb(**bad)
@@ -102,9 +106,9 @@ def test_random_scales_what_an_edge_dissipates_around_eq_8() -> None:
     index = Random(potential)
     rng = default_rng(0)
     draws = np.array([index(t, ARMS, Known(), rng) for t in range(1, 20_001)])
-    dissipated = ARMS.prior_mean_wh - potential[ARMS.edge]
-    assert np.all(draws >= potential[ARMS.edge])
-    assert np.all(draws <= potential[ARMS.edge] + 2 * dissipated)
+    dissipated = ARMS.prior_mean_wh - potential[ARMS.id]
+    assert np.all(draws >= potential[ARMS.id])
+    assert np.all(draws <= potential[ARMS.id] + 2 * dissipated)
     standard_error = dissipated / math.sqrt(3 * len(draws))
     assert np.all(np.abs(draws.mean(axis=0) - ARMS.prior_mean_wh) < 5 * standard_error)
 
@@ -129,7 +133,9 @@ def check_moments(draws: np.ndarray, covariance: np.ndarray) -> None:
 def test_every_index_says_how_many_deviations_it_departs_from_the_mean() -> None:
     index = ucb()
     index(5, ARMS, Known(), default_rng(0))
-    assert multiplier(index) == pytest.approx(math.sqrt(2 * math.log(3 * 25 / math.sqrt(2 * math.pi))))
+    assert multiplier(index) == pytest.approx(
+        math.sqrt(2 * math.log(3 * 25 / math.sqrt(2 * math.pi)))
+    )
     assert multiplier(IndependentThompson(0.25)) == multiplier(JointThompson(0.25)) == 0.5
     assert multiplier(Greedy()) == 0.0
     assert math.isnan(multiplier(Random(np.zeros(3))))

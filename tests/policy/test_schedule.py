@@ -27,7 +27,9 @@ def test_level_one_over_t_begins_at_the_mean() -> None:
 
 def test_bayes_ucb_explores_less_than_ucb_on_a_city() -> None:
     for t in (1, 10, 500):
-        assert TheoremBayesUCB(1.0, 0.5)(t, 3475, MODEL) <= TheoremBayesUCB(1.0, 1.0)(t, 3475, MODEL)
+        assert TheoremBayesUCB(1.0, 0.5)(t, 3475, MODEL) <= TheoremBayesUCB(1.0, 1.0)(
+            t, 3475, MODEL
+        )
         assert TheoremBayesUCB(1.0, 1.0)(t, 3475, MODEL) < TheoremUCB()(t, 3475, MODEL)
 
 

@@ -10,7 +10,9 @@ BASELINE = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 
 def test_a_detour_keeps_two_shared_edges_on_either_side() -> None:
-    assert differing((0, 1, 2, 3, 20, 21, 6, 7, 8, 9), BASELINE) == [((2, 3, 20, 21, 6, 7), (2, 3, 4, 5, 6, 7))]
+    assert differing((0, 1, 2, 3, 20, 21, 6, 7, 8, 9), BASELINE) == [
+        ((2, 3, 20, 21, 6, 7), (2, 3, 4, 5, 6, 7))
+    ]
 
 
 def test_near_the_ends_there_are_fewer_to_keep() -> None:
@@ -19,7 +21,10 @@ def test_near_the_ends_there_are_fewer_to_keep() -> None:
 
 def test_detours_far_apart_are_two_and_near_ones_are_one() -> None:
     far = (0, 20, 2, 3, 4, 5, 6, 7, 21, 9)
-    assert differing(far, BASELINE) == [((0, 20, 2, 3), (0, 1, 2, 3)), ((6, 7, 21, 9), (6, 7, 8, 9))]
+    assert differing(far, BASELINE) == [
+        ((0, 20, 2, 3), (0, 1, 2, 3)),
+        ((6, 7, 21, 9), (6, 7, 8, 9)),
+    ]
     near = (0, 20, 2, 3, 4, 21, 6, 7, 8, 9)
     assert differing(near, BASELINE) == [((0, 20, 2, 3, 4, 21, 6, 7), (0, 1, 2, 3, 4, 5, 6, 7))]
 
@@ -32,7 +37,12 @@ def test_the_same_route_differs_nowhere() -> None:
     assert differing(BASELINE, BASELINE) == []
 
 
-@given(st.permutations(range(1, 12)), st.integers(0, 11), st.permutations(range(1, 12)), st.integers(0, 11))
+@given(
+    st.permutations(range(1, 12)),
+    st.integers(0, 11),
+    st.permutations(range(1, 12)),
+    st.integers(0, 11),
+)
 def test_sections_start_and_end_alike_and_hold_all_that_differs(a, m, b, n) -> None:
     route, baseline = (0, *a[:m], 12), (0, *b[:n], 12)
     pairs = differing(route, baseline)
@@ -47,7 +57,9 @@ def test_sections_start_and_end_alike_and_hold_all_that_differs(a, m, b, n) -> N
     assert rest_route == rest_baseline
 
 
-def test_a_section_counts_every_trip_that_drove_it_whole_before_and_after_it_was_asked_for() -> None:
+def test_a_section_counts_every_trip_that_drove_it_whole_before_and_after_it_was_asked_for() -> (
+    None
+):
     journal = Journal()
     journal.add((0, 1, 2, 3), np.array([1.0, 2.0, 3.0, 4.0]))
     totals = journal.totals((1, 2))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.log import Log
+from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork
-from evroute.simulation.log import Log
-from evroute.simulation.methods import Method
-from evroute.simulation.runs import Run, RunFolder
-from evroute.simulation.setting import Setting
-from evroute.simulation.worlds.world import load_world
+from evroute.worlds.world import load_world
 
 TS = Method(model="exact", index="ts")
 UCB = Method(model="independent", index="ucb")
@@ -42,7 +42,16 @@ def run_folder(tmp_path: Path, hill: RoadNetwork) -> RunFolder:
         }
     )
     for (method, seed), regret_wh in REGRETS.items():
-        run = Run(str(path), "T", method, "potential-rectified", seed, 4, "reference", load_world("sampled-gp"))
+        run = Run(
+            str(path),
+            "T",
+            method,
+            "potential-rectified",
+            seed,
+            4,
+            "reference",
+            load_world("sampled-gp"),
+        )
         with replacing(folder.belief_path(run.name)) as temporary:
             temporary.write_bytes(b"")
         folder.write(run, _log(np.array(regret_wh), beta=2.0 if method == UCB else np.nan))
@@ -74,6 +83,9 @@ def _log(regret_wh: np.ndarray, beta: float) -> Log:
         },
         timings={
             "t": t,
-            **{f"{part}_s": np.full(len(t), 0.001) for part in ("posterior", "index", "search", "update")},
+            **{
+                f"{part}_s": np.full(len(t), 0.001)
+                for part in ("posterior", "index", "search", "update")
+            },
         },
     )

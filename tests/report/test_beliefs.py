@@ -5,9 +5,9 @@ import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.method import Method, make_model
+from evroute.methods.setting import Setting
 from evroute.report.beliefs import route_intervals
-from evroute.simulation.methods import Method, make_model
-from evroute.simulation.setting import Setting
 
 
 def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_assume(denver) -> None:
@@ -17,7 +17,7 @@ def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_ass
     for _ in range(5):
         energy_wh = setting.prior.mean_wh[route.rows]
         model.update(Feedback.of_route(setting.arms, route, energy_wh))
-    table = route_intervals(model, setting.arms, route, float(energy_wh.sum())).set_index(
+    table = route_intervals(model, setting.arms, route.rows, float(energy_wh.sum())).set_index(
         "interval of the last route"
     )
     low, high = table["low (Wh)"], table["high (Wh)"]

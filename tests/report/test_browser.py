@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report.maps import route_map, visits_map
 from evroute.report.page import _template, build_page
 from evroute.report.results import read_visits
-from evroute.simulation.runs import RunFolder
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,10 @@ def opened(browser: Any) -> Iterator[object]:
     page = context.new_page()
     asked, complaints = [], []
     page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type == "error" else None,
+    )
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page
     assert [url[:90] for url in asked if not url.startswith(("file:", "data:"))] == []
@@ -47,24 +50,30 @@ def test_a_route_map_draws_offline(opened, denver: RoadNetwork, tmp_path: Path) 
     assert 0 < box["y"] < 800
 
 
-def test_hovering_over_the_route_tells_what_a_stretch_takes(opened, denver: RoadNetwork, tmp_path: Path) -> None:
+def test_hovering_over_the_route_tells_what_a_stretch_takes(
+    opened, denver: RoadNetwork, tmp_path: Path
+) -> None:
     target = tmp_path / "map.html"
     route_map(denver, plan(denver, trip="A")).save(str(target))
     opened.goto(target.as_uri())
     opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
     middle = opened.locator("path.leaflet-interactive[stroke='#fed976']").first.evaluate(
         """path => {
-            const point = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
-            return [point.x, point.y];
+            const point = path.getPointAtLength(path.getTotalLength() /
+            2).matrixTransform(path.getScreenCTM()); return [point.x, point.y];
         }"""
     )
     opened.mouse.move(*middle, steps=3)
     assert "Wh per km" in opened.locator(".leaflet-tooltip").inner_text()
 
 
-def test_a_visits_map_draws_offline(opened, run_folder: RunFolder, hill: RoadNetwork, tmp_path: Path) -> None:
+def test_a_visits_map_draws_offline(
+    opened, run_folder: RunFolder, hill: RoadNetwork, tmp_path: Path
+) -> None:
     target = tmp_path / "map.html"
-    visits_map(hill, read_visits(run_folder, run_folder.finished_runs(), hill.n_edges)).save(str(target))
+    visits_map(hill, read_visits(run_folder, run_folder.finished_runs(), hill.n_edges)).save(
+        str(target)
+    )
     opened.goto(target.as_uri())
     opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
     assert opened.locator(".evroute-panel").inner_text().startswith("times driven")
@@ -74,7 +83,9 @@ def test_a_report_shows_its_figures_offline(opened, run_folder: RunFolder, tmp_p
     target = tmp_path / "report.html"
     target.write_text(build_page(run_folder).html, encoding="utf-8")
     opened.goto(target.as_uri())
-    drawn = opened.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)")
+    drawn = opened.evaluate(
+        "[...document.images].map(image => image.complete && image.naturalWidth > 100)"
+    )
     assert drawn == [True] * 5
 
 
@@ -83,7 +94,15 @@ def test_the_tables_of_a_page_sort_by_a_heading_and_filter_by_words(opened, tmp_
     rows.append({"first": False, "cells": ["m3", ""]})
     table = {"columns": ["method", "regret (Wh)"], "rows": rows}
     manifest = {"regret": "", "configuration": {}, "networks": {}, "vehicle": {}, "versions": {}}
-    told = {"title": "t", "lead": "l", "figures": [], "notes": [], "table": table, "n_names": 1, "manifest": manifest}
+    told = {
+        "title": "t",
+        "lead": "l",
+        "figures": [],
+        "notes": [],
+        "table": table,
+        "n_names": 1,
+        "manifest": manifest,
+    }
     target = tmp_path / "report.html"
     target.write_text(_template().render(**told), encoding="utf-8")
     opened.goto(target.as_uri())
@@ -91,7 +110,9 @@ def test_the_tables_of_a_page_sort_by_a_heading_and_filter_by_words(opened, tmp_
     seen = []
     for _ in range(2):
         heading.click()
-        seen.append([cell.strip() for cell in opened.locator("tbody td:nth-child(2)").all_text_contents()])
+        seen.append(
+            [cell.strip() for cell in opened.locator("tbody td:nth-child(2)").all_text_contents()]
+        )
     assert (seen[0][0], seen[0][-2:]) == ("7", ["1,000", ""])
     assert (seen[1][0], seen[1][-2:]) == ("1,000", ["7", ""])
     opened.locator("input.filter").fill("m1")

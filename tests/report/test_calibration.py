@@ -7,7 +7,13 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from evroute.report import calibration, page
-from evroute.report.calibration import calibration_table, crps_gaussian, forecasts, pit_histogram, reliability
+from evroute.report.calibration import (
+    calibration_table,
+    crps_gaussian,
+    forecasts,
+    pit_histogram,
+    reliability,
+)
 
 
 def rounds() -> pd.DataFrame:
@@ -40,7 +46,9 @@ def rounds() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("mean", "sd", "measured"), [(0.0, 1.0, 0.0), (5.0, 2.0, 9.0), (-3.0, 0.5, -5.0)])
+@pytest.mark.parametrize(
+    ("mean", "sd", "measured"), [(0.0, 1.0, 0.0), (5.0, 2.0, 9.0), (-3.0, 0.5, -5.0)]
+)
 def test_crps_is_the_integral_of_its_definition(mean: float, sd: float, measured: float) -> None:
     below, _ = quad(lambda x: norm.cdf(x, mean, sd) ** 2, mean - 40 * sd, measured)
     above, _ = quad(lambda x: norm.sf(x, mean, sd) ** 2, measured, mean + 40 * sd)
@@ -50,10 +58,25 @@ def test_crps_is_the_integral_of_its_definition(mean: float, sd: float, measured
 
 def test_the_table_by_hand() -> None:
     chosen, random = calibration_table(rounds()).to_dict("records")
-    assert (chosen["routes"], chosen["trips"], random["routes"], random["trips"]) == ("chosen", 4, "random", 1)
+    assert (chosen["routes"], chosen["trips"], random["routes"], random["trips"]) == (
+        "chosen",
+        4,
+        "random",
+        1,
+    )
     # deviations 0, 1, 2, 3 against 0.674, 1.282, 1.645 and 1.960
-    assert [chosen[f"{level} Gaussian"] for level in ("50%", "80%", "90%", "95%")] == [25, 50, 50, 50]
-    assert [chosen[f"{level} conformal"] for level in ("50%", "80%", "90%", "95%")] == [50, 50, 75, 100]
+    assert [chosen[f"{level} Gaussian"] for level in ("50%", "80%", "90%", "95%")] == [
+        25,
+        50,
+        50,
+        50,
+    ]
+    assert [chosen[f"{level} conformal"] for level in ("50%", "80%", "90%", "95%")] == [
+        50,
+        50,
+        75,
+        100,
+    ]
     # off by 95 Wh with a deviation of 20 Wh: twice the widths, 30 to 70 Wh, are not enough
     assert [random[f"{level} conformal"] for level in ("50%", "80%", "90%", "95%")] == [0, 0, 0, 0]
     z = np.arange(4.0)

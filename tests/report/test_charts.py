@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report import charts
 from evroute.report.results import read_rounds, read_timings
-from evroute.simulation.runs import RunFolder
 
 
 def curve(chart, method: str) -> dict[float, tuple[float, float, float]]:
@@ -28,10 +28,14 @@ def test_saving_is_signed_against_eq_8(run_folder: RunFolder) -> None:
     assert drawn[4] == pytest.approx((-10, -10, -10))
 
 
-def test_the_duration_of_a_trip_is_the_median_of_its_block(run_folder: RunFolder, monkeypatch) -> None:
+def test_the_duration_of_a_trip_is_the_median_of_its_block(
+    run_folder: RunFolder, monkeypatch
+) -> None:
     monkeypatch.setattr(charts, "N_BLOCKS", 2)
     timings = read_timings(run_folder)
-    drawn = curve(charts.duration(read_rounds(run_folder), timings.assign(ms=10.0 ** timings["t"])), "GP-TS")
+    drawn = curve(
+        charts.duration(read_rounds(run_folder), timings.assign(ms=10.0 ** timings["t"])), "GP-TS"
+    )
     # 10 and 100 in the first block of two trips, 1,000 and 10,000 in the second
     assert drawn == {1.5: pytest.approx((55, 55, 55)), 3.5: pytest.approx((5500, 5500, 5500))}
 
@@ -52,9 +56,14 @@ def test_final_regret_stands_over_its_lengthscale(run_folder: RunFolder) -> None
     rounds = read_rounds(run_folder)
     shorter = rounds.assign(lengthscale=0.5, regret_wh=2 * rounds["regret_wh"])
     values = charts.regret_by_lengthscale(pd.concat([rounds, shorter])).to_dict()["data"]["values"]
-    drawn = {v["lengthscale"]: (v["mean"], v["low"], v["high"]) for v in values if v["method"] == "GP-TS"}
+    drawn = {
+        v["lengthscale"]: (v["mean"], v["low"], v["high"]) for v in values if v["method"] == "GP-TS"
+    }
     # worlds end at 50 and 20 Wh: mean 35, sd 30/sqrt(2), se 15
-    assert drawn == {1.0: pytest.approx((0.035, 0.020, 0.050)), 0.5: pytest.approx((0.070, 0.040, 0.100))}
+    assert drawn == {
+        1.0: pytest.approx((0.035, 0.020, 0.050)),
+        0.5: pytest.approx((0.070, 0.040, 0.100)),
+    }
     assert {v["panel"] for v in values} == {"Hill T"}
 
 
@@ -79,7 +88,9 @@ def test_a_method_looks_the_same_whoever_stands_beside_it(run_folder: RunFolder)
     rounds = read_rounds(run_folder)
     together = charts.method_styles(rounds)
     for method in together:
-        assert charts.method_styles(rounds[rounds["method"] == method]) == {method: together[method]}
+        assert charts.method_styles(rounds[rounds["method"] == method]) == {
+            method: together[method]
+        }
 
 
 def test_options_and_unknown_names_get_looks_of_their_own(run_folder: RunFolder) -> None:
@@ -101,7 +112,10 @@ MANY = {"bkb": "BKB", "bbkb": "BBKB", "batch-ucb": "Batch GP", "another": "anoth
 
 def test_many_models_are_told_by_their_colours(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
-    more = [rounds.assign(method=f"{label}-TS", model=model, index="ts") for model, label in MANY.items()]
+    more = [
+        rounds.assign(method=f"{label}-TS", model=model, index="ts")
+        for model, label in MANY.items()
+    ]
     styles = charts.method_styles(pd.concat([rounds, *more]))
     assert len(set(styles.values())) == len(styles) == 6
     assert {styles[f"{label}-TS"][1] for label in ("GP", *MANY.values())} == {(1, 0)}
@@ -119,7 +133,9 @@ def test_searches_have_panels_of_their_own(run_folder: RunFolder) -> None:
 
 def test_long_runs_are_thinned_to_their_first_last_and_some_between(run_folder: RunFolder) -> None:
     first = read_rounds(run_folder).query("t == 1 and seed == 0 and method == 'GP-TS'")
-    long = first.loc[first.index.repeat(2000)].assign(t=range(1, 2001), cumulative_regret_wh=range(2000))
+    long = first.loc[first.index.repeat(2000)].assign(
+        t=range(1, 2001), cumulative_regret_wh=range(2000)
+    )
     drawn = curve(charts.cumulative_regret(long), "GP-TS")
     assert len(drawn) == charts.N_POINTS
     assert {1, 2000} <= drawn.keys()

@@ -44,13 +44,19 @@ def test_the_legend_shows_every_class_and_its_unit() -> None:
     legend = classes.legend_html()
     assert "Wh per km" in legend
     assert all(
-        colour in legend and label in legend for colour, label in zip(classes.colours, classes.labels, strict=True)
+        colour in legend and label in legend
+        for colour, label in zip(classes.colours, classes.labels, strict=True)
     )
 
 
 def test_classes_of_a_quantity_hold_every_value_and_part_below_and_above_zero() -> None:
     rng = np.random.default_rng(0)
-    for values in (rng.normal(size=500), rng.uniform(5, 90, size=500), np.zeros(4), np.array([-1.0, np.nan])):
+    for values in (
+        rng.normal(size=500),
+        rng.uniform(5, 90, size=500),
+        np.zeros(4),
+        np.array([-1.0, np.nan]),
+    ):
         classes = value_classes("height (m)", values)
         assert len(classes.labels) == len(classes.colours) == len(classes.breaks) + 1
         assert np.all(np.diff(classes.breaks) > 0)

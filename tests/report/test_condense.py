@@ -10,7 +10,14 @@ from evroute.report.condense import few_maps, few_methods, few_panels
 def rounds(trips: int = 1, worlds: int = 1, methods: int = 1, seeds: int = 2) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"network": "denver", "trip": f"T{a}", "world": f"w{b}", "search": "potential", "seed": s, "t": 1}
+            {
+                "network": "denver",
+                "trip": f"T{a}",
+                "world": f"w{b}",
+                "search": "potential",
+                "seed": s,
+                "t": 1,
+            }
             | {"method": f"m{c:02}", "model": f"m{c:02}", "index": "ts"}
             for a in range(trips)
             for b in range(worlds)
@@ -42,7 +49,9 @@ def test_panels_that_are_still_too_many_are_cut_and_counted() -> None:
 
 @pytest.mark.parametrize("kind", ["methods", "trips"])
 def test_methods_and_maps_beyond_the_first_are_counted(kind: str) -> None:
-    limit, few, column = {"methods": (12, few_methods, "method"), "trips": (4, few_maps, "trip")}[kind]
+    limit, few, column = {"methods": (12, few_methods, "method"), "trips": (4, few_maps, "trip")}[
+        kind
+    ]
     frame, notes = few(rounds(**{kind: 15}))
     assert frame[column].nunique() == limit
     assert f"{limit} " in notes[0]

@@ -3,17 +3,20 @@
 import numpy as np
 import pytest
 
+from evroute.experiments.experiment import Experiment, simulate
+from evroute.experiments.runs import RunFolder
 from evroute.report.page import build_page
 from evroute.report.results import read_diagnostics
-from evroute.simulation.experiment import Experiment, simulate
-from evroute.simulation.runs import RunFolder
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> RunFolder:
     table = {
         "trips": {"denver": ("A",)},
-        "methods": ({"model": "bbkb", "index": "ts", "max_batch_trips": 2}, {"model": "exact", "index": "ts"}),
+        "methods": (
+            {"model": "bbkb", "index": "ts", "max_batch_trips": 2},
+            {"model": "exact", "index": "ts"},
+        ),
         "horizon": 6,
         "seeds": 1,
     }

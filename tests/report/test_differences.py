@@ -5,24 +5,15 @@ import pytest
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.runs import RunFolder
+from evroute.learning import belief
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
 from evroute.model.factor import ConsumptionFactor
 from evroute.report.differences import coefficients_table, differences
 from evroute.report.page import build_page
 from evroute.report.results import read_rounds
-from evroute.simulation import belief
-from evroute.simulation.methods import Method
-from evroute.simulation.runs import RunFolder
-from evroute.simulation.setting import Setting
-
-
-class Said:
-    """A belief given by hand."""
-
-    def __init__(self, mean_wh, std_wh) -> None:
-        self.belief = Belief(np.array(mean_wh), np.array(std_wh))
-
-    def posterior(self, arms: Arms) -> Belief:
-        return self.belief
 
 
 @pytest.fixture
@@ -31,7 +22,8 @@ def arms() -> Arms:
 
 
 def test_roads_are_ordered_by_the_size_of_the_difference(hill, arms) -> None:
-    table = differences(Said([53.0, -29.0, 30.0], [1.0, 3.0, 0.0]), arms, hill)
+    belief = Belief(np.array([53.0, -29.0, 30.0]), np.array([1.0, 3.0, 0.0]))
+    table = differences(belief, arms, hill)
     assert table["edge"].tolist() == ["up", "in", "west"]
     assert table["difference (Wh)"].tolist() == [-9.0, 3.0, 0.0]
     assert table["eq. 8 (Wh)"].tolist() == [-20.0, 50.0, 30.0]
@@ -50,17 +42,22 @@ def test_coefficients_stand_with_their_units_and_deviations() -> None:
     assert (row["sd"], row["prior sd"]) == (pytest.approx(np.sqrt(0.125)), 0.5)
 
 
-def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(run_folder: RunFolder, hill) -> None:
+def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(
+    run_folder: RunFolder, hill
+) -> None:
     rounds = read_rounds(run_folder)
     setting = Setting(hill, load_vehicle())
     model = ConsumptionFactor(setting.potential_wh, setting.noise_std_wh)
     run = rounds.loc[rounds["method"] == "GP-TS", "run"].iloc[0]
-    belief.save(run_folder.belief_path(run), model, method=Method(model="factor", index="ts"), setting=setting)
+    method = Method(model="factor", index="ts")
+    belief.save(run_folder.belief_path(run), LearnedBelief(model, setting.space, method, setting))
     page = build_page(run_folder)
     learned = page.html[page.html.index("What was learned") : page.html.index("What regret means")]
     assert run in learned
     assert "consumption" in learned
     assert "prior sd" in learned
-    assert all(f'<td class="name">{edge}</td>' in learned for edge in ("in", "up", "down", "east", "west"))
-    assert [note for note in page.notes if "what BI-UCB learned" in note and "is unreadable" in note]
+    assert all(
+        f'<td class="name">{edge}</td>' in learned for edge in ("in", "up", "down", "east", "west")
+    )
+    assert [note for note in page.notes if "what BI-UCB learned" in note and "is damaged" in note]
     assert "&lt;table" not in page.html

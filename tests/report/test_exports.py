@@ -39,17 +39,24 @@ def test_geojson_opens_elsewhere_with_one_feature_per_route_and_per_edge(
 def test_geojson_lines_join_up(hill: RoadNetwork, charged: Plan) -> None:
     features = route_geojson(hill, charged)["features"]
     whole = next(f for f in features if f["properties"]["kind"] == "route")
-    parts = [f["geometry"]["coordinates"] for f in features if f["properties"].get("route") == "energy"][1:]
+    parts = [
+        f["geometry"]["coordinates"] for f in features if f["properties"].get("route") == "energy"
+    ][1:]
     assert [parts[0][0], *(part[-1] for part in parts)] == whole["geometry"]["coordinates"]
 
 
 def test_geojson_is_plain_json_and_names_its_source(denver: RoadNetwork) -> None:
     document = route_geojson(denver, plan(denver, trip="A"))
-    assert json.loads(json.dumps(document, allow_nan=False))["attribution"] == denver.source.attribution
+    assert (
+        json.loads(json.dumps(document, allow_nan=False))["attribution"]
+        == denver.source.attribution
+    )
     assert "OpenStreetMap" in document["attribution"]
 
 
-def test_gpx_is_the_least_energy_route_with_its_heights(hill: RoadNetwork, charged: Plan, tmp_path: Path) -> None:
+def test_gpx_is_the_least_energy_route_with_its_heights(
+    hill: RoadNetwork, charged: Plan, tmp_path: Path
+) -> None:
     path = tmp_path / "plan.gpx"
     path.write_text(route_gpx(hill, charged), encoding="utf-8")
     tracks = geopandas.read_file(path, layer="tracks")

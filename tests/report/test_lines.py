@@ -17,7 +17,9 @@ def test_lines_start_and_end_at_the_junctions(denver: RoadNetwork) -> None:
     for edge in (0, 500, denver.n_edges - 1):
         ends = np.array([edge_line(denver, edge)[k] for k in (0, -1)])
         junctions = [denver.tail[edge], denver.head[edge]]
-        np.testing.assert_allclose(ends, np.column_stack([lon[junctions], lat[junctions]]), atol=1e-6)
+        np.testing.assert_allclose(
+            ends, np.column_stack([lon[junctions], lat[junctions]]), atol=1e-6
+        )
 
 
 def test_heights_run_evenly_from_junction_to_junction(denver: RoadNetwork) -> None:
@@ -30,7 +32,9 @@ def test_heights_run_evenly_from_junction_to_junction(denver: RoadNetwork) -> No
 
 
 def test_thinning_keeps_every_street_and_draws_its_two_directions_once(make_network) -> None:
-    there_and_back = make_network([("ab", 0, 1), ("ba", 1, 0), ("bc", 1, 2)], [(0, 0, 0), (100, 0, 0), (100, 90, 0)])
+    there_and_back = make_network(
+        [("ab", 0, 1), ("ba", 1, 0), ("bc", 1, 2)], [(0, 0, 0), (100, 0, 0), (100, 90, 0)]
+    )
     assert len(thin_lines(there_and_back, np.arange(3))) == 2
 
 

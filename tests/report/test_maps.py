@@ -33,7 +33,15 @@ def test_a_route_map_loads_nothing_from_elsewhere(denver: RoadNetwork, tmp_path:
 def test_a_route_map_tells_routes_units_and_verdict(denver: RoadNetwork, tmp_path: Path) -> None:
     made = plan(denver, trip="A")
     page = saved(route_map(denver, made), tmp_path)
-    for text in ("least energy: ", "fastest: ", "shortest: ", "Wh per km", "height (m)", made.verdict, "ODbL"):
+    for text in (
+        "least energy: ",
+        "fastest: ",
+        "shortest: ",
+        "Wh per km",
+        "height (m)",
+        made.verdict,
+        "ODbL",
+    ):
         assert text in page
 
 
@@ -93,13 +101,19 @@ def test_the_reserve_is_drawn_only_where_the_charge_comes_near_it(hill: RoadNetw
     assert layers(49) == 2
 
 
-def test_a_missing_folium_says_what_to_install(hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "folium" else find_spec(name))
-    with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[geo\]'"):
+def test_a_missing_folium_says_what_to_install(
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        extras, "find_spec", lambda name: None if name == "folium" else find_spec(name)
+    )
+    with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[report\]'"):
         base_map(hill, embedded())
 
 
-def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(hill: RoadNetwork, tmp_path: Path) -> None:
+def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
+    hill: RoadNetwork, tmp_path: Path
+) -> None:
     values = np.linspace(-8.0, 12.0, hill.n_edges)
     values[0] = np.nan
     page = saved(values_map(hill, values, "incline (%)"), tmp_path)

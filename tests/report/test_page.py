@@ -6,8 +6,8 @@ import re
 import pytest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report.page import build_page
-from evroute.simulation.runs import RunFolder
 
 
 def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> None:
@@ -15,7 +15,15 @@ def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> 
     page = build_page(run_folder, heard.append)
     names = [figure.name for figure in page.figures]
     assert (
-        names == heard == ["cumulative-regret", "saving", "beta", "duration", "explored-hill-T-potential-rectified"]
+        names
+        == heard
+        == [
+            "cumulative-regret",
+            "saving",
+            "beta",
+            "duration",
+            "explored-hill-T-potential-rectified",
+        ]
     )
     assert all(figure.png.startswith(b"\x89PNG") for figure in page.figures)
     addresses = re.findall(r'(?:src|href)="([^"]{5})', page.html)
@@ -24,18 +32,31 @@ def test_the_page_stands_alone_and_holds_every_figure(run_folder: RunFolder) -> 
 
 def test_the_page_tells_numbers_configuration_and_what_regret_means(run_folder: RunFolder) -> None:
     html = build_page(run_folder).html
-    for text in ("GP-TS", "BI-UCB", "geometric mean", "what the route cost above the least", "&#34;horizon&#34;: 4"):
+    for text in (
+        "GP-TS",
+        "BI-UCB",
+        "geometric mean",
+        "what the route cost above the least",
+        "&#34;horizon&#34;: 4",
+    ):
         assert text in html or text.replace("&#34;", '"') in html
     assert "<script>alert" not in html
 
 
-def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(run_folder: RunFolder) -> None:
+def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(
+    run_folder: RunFolder,
+) -> None:
     path = run_folder.path / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["networks"] = dict.fromkeys(manifest["networks"], "another")
     path.write_text(json.dumps(manifest))
     page = build_page(run_folder)
-    assert [figure.name for figure in page.figures] == ["cumulative-regret", "saving", "beta", "duration"]
+    assert [figure.name for figure in page.figures] == [
+        "cumulative-regret",
+        "saving",
+        "beta",
+        "duration",
+    ]
     assert "is not the one that was driven" in page.html
 
 

@@ -12,7 +12,9 @@ def rounds() -> pd.DataFrame:
     """Four trips that count: two announced at 15 %, of which one is kept, and two at 95 %, both kept."""
     t = np.arange(1, BURN_IN + 5)
     late = t > BURN_IN
-    told = pd.DataFrame({"network": "hill", "trip": "T", "search": "potential", "method": "GP-TS"}, index=t)
+    told = pd.DataFrame(
+        {"network": "hill", "trip": "T", "search": "potential", "method": "GP-TS"}, index=t
+    )
     told = told.assign(model="exact", index="ts", run="one", seed=0, t=t, below_reserve_midway=1.0)
     told["below_reserve_on_arrival"] = np.where(late, 0.0, 1.0)
     told.loc[late, "below_reserve_midway"] = [1.0, 0.0, 0.0, 0.0]
@@ -20,12 +22,19 @@ def rounds() -> pd.DataFrame:
     told["soc_lowest_percent"] = told["soc_arrival_percent"] = 20.0
     told["soc_arrival_expected_percent"] = np.where(late, 20.5, 0.0)
     random = t == BURN_IN + 4
-    return told.assign(**{f"audit_{name}": told[name].where(random) for name in told.columns if "_" in name})
+    return told.assign(
+        **{f"audit_{name}": told[name].where(random) for name in told.columns if "_" in name}
+    )
 
 
 def test_the_table_by_hand() -> None:
     chosen, random = reserve_table(rounds()).to_dict("records")
-    assert (chosen["routes"], chosen["trips"], random["routes"], random["trips"]) == ("chosen", 4, "random", 1)
+    assert (chosen["routes"], chosen["trips"], random["routes"], random["trips"]) == (
+        "chosen",
+        4,
+        "random",
+        1,
+    )
     assert chosen["below midway (%)"] == 25.0
     assert chosen["below on arrival (%)"] == 0.0
     assert chosen["never below (%)"] == 75.0

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evroute.errors import EvrouteError
+from evroute.experiments.runs import RunFolder
 from evroute.report.results import read_rounds, read_timings, read_visits
-from evroute.simulation.runs import RunFolder
 
 
 def test_visits_count_every_passage(run_folder: RunFolder) -> None:

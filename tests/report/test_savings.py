@@ -71,7 +71,10 @@ def test_where_there_is_no_headroom_nothing_is_captured_and_losses_are_harm() ->
 
 def test_worlds_have_rows_of_their_own() -> None:
     two = pd.concat([rounds([[1.0] * 60]), rounds([[2.0] * 60]).assign(world="cold", run="other")])
-    assert savings_table(two).set_index("world")["vs eq. 8 (Wh)"].to_dict() == {"cold": -2.0, "wind": -1.0}
+    assert savings_table(two).set_index("world")["vs eq. 8 (Wh)"].to_dict() == {
+        "cold": -2.0,
+        "wind": -1.0,
+    }
 
 
 def test_each_vehicle_is_told_of_its_own_trips() -> None:
@@ -79,7 +82,9 @@ def test_each_vehicle_is_told_of_its_own_trips() -> None:
     told["vehicle"] = np.where(told["t"] % 2, "car", "van")
     table = vehicles_table(told).set_index("vehicle")
     assert table["vs eq. 8 (Wh)"].to_dict() == pytest.approx({"car": -20.0, "van": 30.0})
-    assert table["saved in all (kWh)"].to_dict() == pytest.approx({"car": 60 * 0.02, "van": -60 * 0.03})
+    assert table["saved in all (kWh)"].to_dict() == pytest.approx(
+        {"car": 60 * 0.02, "van": -60 * 0.03}
+    )
     assert table["pays after (trips)"].to_dict() == {"car": 1.0, "van": np.inf}
 
 

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner, plan
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, parts_table, plan_table, rules_table
-from evroute.simulation.runs import RunFolder
 
 
 def test_final_values_by_hand(run_folder: RunFolder) -> None:
@@ -35,7 +35,9 @@ def test_a_world_without_regret_makes_the_geometric_mean_zero(run_folder: RunFol
 
 def test_one_world_has_no_standard_error(run_folder: RunFolder) -> None:
     rounds = read_rounds(run_folder)
-    assert final_table(rounds[rounds["seed"] == 0], read_timings(run_folder))["± se (Wh)"].isna().all()
+    assert (
+        final_table(rounds[rounds["seed"] == 0], read_timings(run_folder))["± se (Wh)"].isna().all()
+    )
 
 
 def test_the_routes_of_a_plan_stand_side_by_side(denver: RoadNetwork) -> None:
@@ -51,14 +53,17 @@ def test_the_routes_of_a_plan_stand_side_by_side(denver: RoadNetwork) -> None:
 
 def test_parts_sum_to_the_energy(denver: RoadNetwork) -> None:
     made = plan(denver, trip="A")
-    assert parts_table(made).sum(axis=1).to_list() == pytest.approx(plan_table(made)["energy (kWh)"].to_list())
+    assert parts_table(made).sum(axis=1).to_list() == pytest.approx(
+        plan_table(made)["energy (kWh)"].to_list()
+    )
 
 
 def test_what_rules_lose_is_told_against_the_exact_search(denver: RoadNetwork) -> None:
     planner, pairs = Planner(denver, load_vehicle()), [(0, 600), (20, 900), (300, 7)]
     table = rules_table(planner, pairs)
     exact = [
-        plan(denver, waypoints=[denver.edge_id[a], denver.edge_id[b]]).routes["energy"].energy_wh for a, b in pairs
+        plan(denver, waypoints=[denver.edge_id[a], denver.edge_id[b]]).routes["energy"].energy_wh
+        for a, b in pairs
     ]
     for rule in ("clamped", "rectified"):
         lost = [
@@ -67,6 +72,8 @@ def test_what_rules_lose_is_told_against_the_exact_search(denver: RoadNetwork) -
         ]
         assert table.loc[rule, "mean loss (Wh)"] == pytest.approx(sum(lost) / 3)
         assert table.loc[rule, "worst (Wh)"] == pytest.approx(max(lost))
-        assert table.loc[rule, "pairs that lose (%)"] == pytest.approx(100 / 3 * sum(each > 1e-6 for each in lost))
+        assert table.loc[rule, "pairs that lose (%)"] == pytest.approx(
+            100 / 3 * sum(each > 1e-6 for each in lost)
+        )
     assert table.loc["potential"].tolist() == [0, 0, 0]
     assert table["mean loss (Wh)"].max() > 0

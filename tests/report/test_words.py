@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from evroute.experiments.runs import RunFolder
 from evroute.planning.planner import plan
 from evroute.report.results import read_rounds
 from evroute.report.words import learned, why
-from evroute.simulation.runs import RunFolder
 
 
 def test_a_route_that_is_the_fastest_needs_no_reason() -> None:
@@ -17,7 +17,10 @@ def test_a_route_that_is_the_fastest_needs_no_reason() -> None:
 def test_the_reasons_add_up_to_what_is_saved() -> None:
     planned = plan("denver", trip="A")
     told = why(planned)
-    off_wh = [(1 if more == "more" else -1) * float(wh) for wh, more in re.findall(r"(\d+) Wh (more|less)", told)]
+    off_wh = [
+        (1 if more == "more" else -1) * float(wh)
+        for wh, more in re.findall(r"(\d+) Wh (more|less)", told)
+    ]
     saved_wh = planned.routes["time"].energy_wh - planned.routes["energy"].energy_wh
     assert -sum(off_wh) == pytest.approx(saved_wh, abs=0.5 * len(off_wh) + 1)
     assert re.search(r"driven at (\d+) km/h on average in place of (\d+) km/h", told)

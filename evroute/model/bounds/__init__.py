@@ -1,1 +1,1 @@
-"""Confidence bounds for kernel regression that hold for all arms and all rounds at once."""
+"""Confidence bounds for kernel regression that hold for all arms and all rounds together."""

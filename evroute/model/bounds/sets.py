@@ -1,14 +1,16 @@
-"""The confidence set of a run, and the bounds that follow from it: AMM, DMM and CMM.
+"""The confidence set of a run, and the bounds AMM, DMM and CMM that follow from it.
 
-Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv 2403.12732). The set
-``F = {f : ||f - y|| <= R, ||f|| <= B}`` (norms of the values measured and of the Hilbert space) holds the truth at
-all times with probability ``1 - delta``. It lies in the ellipsoid around ``mu_alpha`` of every ridge strength alpha:
+Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv
+2403.12732). The set ``F = {f : ||f - y|| <= R, ||f|| <= B}`` (norms of the measured values and of
+the Hilbert space) contains the truth at all times with probability ``1 - delta``. It lies in the
+ellipsoid around ``mu_alpha`` of every ridge strength alpha (their Corollary 4.3, Lemma C.1):
 
-    Rt²(alpha) = R² + alpha B² - alpha y'(K + alpha I)^-1 y                         (their Corollary 4.3, Lemma C.1)
+    Rt²(alpha) = R² + alpha B² - alpha y'(K + alpha I)^-1 y
 
-so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, and the best of all is
-CMM: the extreme value of an arm over F (Theorem 4.5). Our additions: that function of alpha is quasi-convex, so
-golden section finds its minimum, for all arms at once in the eigenbasis; and the least norm for which F is not empty.
+so ``mu ± sqrt(Rt² / alpha) rho`` bounds each arm. AMM takes one alpha, DMM the best of a grid, CMM
+the best of all: the extreme value of an arm over F (Theorem 4.5). Our additions: this function of
+alpha is quasi-convex, so golden section finds its minimum, for all arms together in the eigenbasis;
+and the least norm for which F is not empty.
 """
 
 import math
@@ -24,35 +26,45 @@ from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.mixture import Mixture, check_sigma_delta, explained
 
 PAPER_GRID = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""DMM's, times ``sigma² / c``."""
+"""Grid of DMM, times ``sigma² / c``."""
 GRID_SIZE = 56
 SPAN = (1e-6, 1e8)
-"""CMM's grid, times ``sigma² / c``: beyond it the norm alone bounds, or the fit alone."""
+"""Range of CMM's grid, times ``sigma² / c``: beyond it the norm alone or the fit alone bounds."""
 GOLDEN_STEPS = 12
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _BLOCK = 256  # arms refined at once, to stay in the cache
 
 
 class EmptySetError(EvrouteError):
-    """No function of norm B fits what was measured: B or sigma is too small, with confidence ``1 - delta``.
+    """No function of norm B fits the measurements: B or sigma is too small.
 
-    b_min: the least norm for which one does.
+    This holds with confidence ``1 - delta``.
+
+    b_min: least norm of a function that fits.
     """
 
     def __init__(self, norm: float, b_min: float) -> None:
         super().__init__(
-            f"no function of norm B = {norm:g} fits what was measured; the least that does is {b_min:.4g}: "
-            "raise B or sigma"
+            f"no function of norm B = {norm:g} fits the measurements; the smallest B that fits is "
+            f"{b_min:.4g}: raise B or sigma"
         )
         self.b_min = b_min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assumptions:
-    """What a bound takes for granted, fixed before the run.
+    """Assumptions of a bound, fixed before the run.
 
-    norm: B, of the truth minus the prior mean in the kernel's Hilbert space.  sigma: of the sub-Gaussian noise.
-    delta: the chance that any bound ever fails.  mixture: scales of the guesses; they matter for the width alone.
+    Parameters
+    ----------
+    norm
+        B, of the truth minus the prior mean in the kernel's Hilbert space, positive.
+    sigma
+        Of the sub-Gaussian noise, positive.
+    delta
+        Probability that any bound ever fails, in (0, 1).
+    mixture
+        Scales of the guesses, which affect the width alone.
 
     Raises
     ------
@@ -71,12 +83,12 @@ class Assumptions:
 
     @property
     def alpha(self) -> float:
-        """``sigma² / c``, where AMM is at its simplest; c is the geometric mean of the mixture's scales."""
+        """``sigma² / c`` of AMM; c is the geometric mean of the mixture's scales."""
         return self.sigma**2 / math.exp(float(self.mixture.weights @ np.log(self.mixture.scales)))
 
     @property
     def grid(self) -> FloatArray:
-        """DMM's values of alpha: the paper's five, or as densely from the least to the largest scale of a mixture."""
+        """DMM's values of alpha: the paper's five, or a grid over the scales of a mixture."""
         low, high = float(self.mixture.scales.min()), float(self.mixture.scales.max())
         if low == high:
             return self.sigma**2 / low * np.array(PAPER_GRID)
@@ -88,12 +100,14 @@ class Assumptions:
 def check_norm(norm: float) -> None:
     """Raise ValueError unless ``norm`` is positive and finite."""
     if not 0 < norm < math.inf:
-        raise ValueError(f"B is {norm:g}; the bound on the norm of the truth must be positive and finite")
+        raise ValueError(
+            f"B is {norm:g}; the bound on the norm of the truth must be positive and finite"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
-    """Bounds of each point, (a,), and the alpha at which each was found (NaN where only the norm bounds it)."""
+    """Bounds of each point, (a,), and the alpha of each (NaN where only the norm bounds it)."""
 
     low: FloatArray
     high: FloatArray
@@ -102,7 +116,15 @@ class Interval:
 
 
 class ConfidenceSet:
-    """All functions that agree with what was measured and with the assumptions."""
+    """All functions that satisfy the assumptions and fit the measurements.
+
+    Parameters
+    ----------
+    spectrum
+        The measurements.
+    assumptions
+        Norm, noise, delta and scales.
+    """
 
     def __init__(self, spectrum: Spectrum, assumptions: Assumptions) -> None:
         self.spectrum = spectrum
@@ -110,18 +132,21 @@ class ConfidenceSet:
 
     @cached_property
     def excess(self) -> float:
-        """``||y||² - R²``: above 0 once even the function 0 does not fit."""
+        """``||y||² - R²``: positive if the function 0 does not fit."""
         a, spectrum = self.assumptions, self.spectrum
         gain = explained(spectrum.eigenvalues, spectrum.projections**2, a.mixture, a.sigma)
         return gain + 2 * a.sigma**2 * math.log(a.delta)
 
     def rtilde2(self, alpha: FloatArray) -> FloatArray:
-        """Return the squared radius ``Rt²`` (RT) of the ellipsoid of each alpha, (g,); negative if F is empty."""
+        """Return the squared radius ``Rt²`` (RT) of the ellipsoid of each alpha, (g,).
+
+        Negative if F is empty.
+        """
         return alpha * self.assumptions.norm**2 + self.spectrum.fitted(alpha) - self.excess
 
     @cached_property
     def b_min(self) -> float:
-        """The least norm of a function that fits what was measured; finite always."""
+        """Least norm of a function that fits the measurements, finite."""
         if self.excess <= 0:
             return 0.0
         d, square = self.spectrum.eigenvalues, self.spectrum.projections**2
@@ -141,30 +166,36 @@ class ConfidenceSet:
 
     @property
     def feasible(self) -> bool:
-        """Whether any function is left."""
+        """Whether the set is not empty."""
         return self.b_min <= self.assumptions.norm
 
     def require_feasible(self) -> None:
-        """Raise EmptySetError if no function is left."""
+        """Raise EmptySetError if the set is empty."""
         if not self.feasible:
             raise EmptySetError(self.assumptions.norm, self.b_min)
 
     def multiplier(self, alpha: float) -> float:
-        """Return ``sqrt(Rt² / alpha)``, how many deviations rho wide the ellipsoid of an alpha is to each side."""
+        """Return ``sqrt(Rt² / alpha)``, the half-width of an ellipsoid in deviations rho."""
         return math.sqrt(max(float(self.rtilde2(np.array([alpha]))[0]), 0.0) / alpha)
 
     def analytic(self, points: Points, alpha: float | None = None) -> Interval:
-        """Return AMM: one alpha for all, ``sigma² / c`` unless given.
+        """Return AMM: one alpha for all points, by default ``sigma² / c``.
 
         Raises
         ------
         EmptySetError
-            If no function is left; likewise below.
+            If the set is empty.
         """
         return self.best_of(points, np.array([self.assumptions.alpha if alpha is None else alpha]))
 
     def best_of(self, points: Points, grid: FloatArray | None = None) -> Interval:
-        """Return DMM: each end at the best alpha of a grid (g,), `Assumptions.grid` unless given."""
+        """Return DMM: each bound at the best alpha of a grid (g,), by default `Assumptions.grid`.
+
+        Raises
+        ------
+        EmptySetError
+            If the set is empty.
+        """
         self.require_feasible()
         grid = self.assumptions.grid if grid is None else grid
         mean, half = self._grid(points, grid)
@@ -176,13 +207,25 @@ class ConfidenceSet:
     def exact(self, points: Points) -> Interval:
         """Return CMM: the least and the largest value of each point over F.
 
-        Every alpha bounds, so few golden steps only loosen the bounds a little.
+        Every alpha gives a valid bound, so few golden section steps only loosen it slightly.
+
+        Raises
+        ------
+        EmptySetError
+            If the set is empty.
         """
         self.require_feasible()
         scales, sigma2 = self.assumptions.mixture.scales, self.assumptions.sigma**2
-        grid = np.geomspace(sigma2 / float(scales.max()) * SPAN[0], sigma2 / float(scales.min()) * SPAN[1], GRID_SIZE)
+        grid = np.geomspace(
+            sigma2 / float(scales.max()) * SPAN[0],
+            sigma2 / float(scales.min()) * SPAN[1],
+            GRID_SIZE,
+        )
         mean, half = self._grid(points, grid)
-        ends = [self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign) for sign in (1.0, -1.0)]
+        ends = [
+            self._refined(points, grid, (sign * mean + half).argmin(axis=1), sign)
+            for sign in (1.0, -1.0)
+        ]
         ceiling = self.assumptions.norm * np.sqrt(points.prior_variance)
         (high, alpha_high), (low, alpha_low) = ends
         return Interval(
@@ -194,17 +237,25 @@ class ConfidenceSet:
 
     def _grid(self, points: Points, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.spectrum.ridge(points, grid)
-        # an empty set was told before; what is below 0 here is rounding
+        # an empty set was raised before; negative values are rounding here
         return mean, np.sqrt(np.maximum(self.rtilde2(grid), 0.0) / grid * variance)
 
-    def _refined(self, points: Points, grid: FloatArray, at: IntArray, sign: float) -> tuple[FloatArray, FloatArray]:
-        """Minimise ``sign mu + sqrt(Rt² / alpha) rho`` of each point near grid place ``at``; return it and alpha."""
+    def _refined(
+        self, points: Points, grid: FloatArray, at: IntArray, sign: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Minimise ``sign mu + sqrt(Rt² / alpha) rho`` of each point near grid place ``at``.
+
+        Returns the minimum and its alpha, (a,) each.
+        """
         last = len(grid) - 1
         value, alpha = np.empty(len(points)), np.empty(len(points))
         for start in range(0, len(points), _BLOCK):
             rows = slice(start, start + _BLOCK)
             some = Points(points.coordinates[rows], points.prior_variance[rows])
-            low, high = np.log(grid[np.maximum(at[rows] - 1, 0)]), np.log(grid[np.minimum(at[rows] + 1, last)])
+            low, high = (
+                np.log(grid[np.maximum(at[rows] - 1, 0)]),
+                np.log(grid[np.minimum(at[rows] + 1, last)]),
+            )
             value[rows], alpha[rows] = self._golden(some, low, high, sign)
         return value, alpha
 
@@ -224,6 +275,9 @@ class ConfidenceSet:
             fresh = np.where(to_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
             at_fresh = value_at(fresh)
             left, right = np.where(to_left, fresh, right), np.where(to_left, left, fresh)
-            at_left, at_right = np.where(to_left, at_fresh, at_right), np.where(to_left, at_left, at_fresh)
+            at_left, at_right = (
+                np.where(to_left, at_fresh, at_right),
+                np.where(to_left, at_left, at_fresh),
+            )
         left_best = at_left < at_right
         return np.where(left_best, at_left, at_right), np.exp(np.where(left_best, left, right))

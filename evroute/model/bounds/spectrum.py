@@ -1,11 +1,12 @@
-"""Measurements in the eigenbasis of their Gram matrix, where a ridge regression of any strength is a weighted sum.
+"""Measurements in the eigenbasis of their Gram matrix: ridge regression as a weighted sum.
 
-Notes on Flynn & Reeb (arXiv 2403.12732), sections 3.2, 6.1 and 6.3 (ours). With ``K = U diag(d) U'``, ``yt = U'y``,
-``a = U'k(x)`` and ``w = 1 / (d + alpha)``
+Notes on Flynn & Reeb (arXiv 2403.12732), sections 3.2, 6.1 and 6.3 (ours). With ``K = U diag(d)
+U'``, ``yt = U'y``, ``a = U'k(x)`` and ``w = 1 / (d + alpha)``
 
     mu(x) = sum a yt w,    rho²(x) = k(x, x) - sum a² w.
 
-Repeated measurements of an arm enter as one, by their mean and their summed precision: exactly the same numbers.
+Repeated measurements of an arm enter once, by their mean and summed precision, which gives exactly
+the same numbers.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ _NEGLIGIBLE = 1e-13  # of the largest eigenvalue: directions that features do no
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Where bounds are wanted: arms, or sums of arms.
+    """Points to bound: arms, or sums of arms.
 
     coordinates: (a, r), ``U'k(x)`` of each, weighted.  prior_variance: (a,), ``k(x, x)``.
     """
@@ -31,13 +32,18 @@ class Points:
         return len(self.prior_variance)
 
     def summed(self, counts: FloatArray, prior_covariance: FloatArray) -> "Points":
-        """Return the sum of the points, each so many times (a,), as one point; prior_covariance: (a, a)."""
-        return Points((counts @ self.coordinates)[np.newaxis], np.array([counts @ prior_covariance @ counts]))
+        """Return the sum of the points, with multiplicities (a,), as one point.
+
+        Prior_covariance: (a, a).
+        """
+        return Points(
+            (counts @ self.coordinates)[np.newaxis], np.array([counts @ prior_covariance @ counts])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spectrum:
-    """What was measured: eigenvalues d (r,), projections yt (r,) and the weighted basis (t, r) of `points`."""
+    """The measurements: eigenvalues d (r,), projections yt (r,) and the weighted basis (t, r)."""
 
     eigenvalues: FloatArray
     projections: FloatArray
@@ -45,16 +51,30 @@ class Spectrum:
 
     @classmethod
     def of_gram(cls, gram: FloatArray, mean: FloatArray, weight: FloatArray) -> "Spectrum":
-        """Decompose the Gram matrix (t, t) of arms with means (t,) of so many measurements, or precisions (t,)."""
+        """Return the spectrum of a Gram matrix.
+
+        Parameters
+        ----------
+        gram
+            (t, t) kernel between the distinct arms.
+        mean
+            (t,) mean measurement of each.
+        weight
+            (t,) number of measurements, or precision, of each.
+        """
         root = np.sqrt(weight)
         values, vectors = np.linalg.eigh(root[:, np.newaxis] * gram * root)
-        return cls(np.maximum(values, 0.0), vectors.T @ (root * mean), root[:, np.newaxis] * vectors)
+        return cls(
+            np.maximum(values, 0.0), vectors.T @ (root * mean), root[:, np.newaxis] * vectors
+        )
 
     @classmethod
     def of_features(cls, second_moment: FloatArray, response: FloatArray) -> "Spectrum":
-        """Decompose in m fixed features psi: ``C = Psi'Psi`` (m, m) and ``b = Psi'y`` (m,), noise whitened.
+        """Return the spectrum in m fixed features psi, noise whitened.
 
-        The kernel is then ``psi(x)'psi(x')``, and it is relative to this kernel that a bound holds.
+        The kernel is ``psi(x)'psi(x')``; bounds hold relative to it. second_moment: ``C = Psi'Psi``
+        (m, m).
+        response: ``b = Psi'y`` (m,).
         """
         values, vectors = np.linalg.eigh(second_moment)
         present = values > _NEGLIGIBLE * max(float(values[-1]), 0.0) if len(values) else values > 0
@@ -63,28 +83,35 @@ class Spectrum:
         return cls(values[present], vectors[:, present].T @ response / root, basis)
 
     def points(self, cross: FloatArray, prior_variance: FloatArray) -> Points:
-        """Return points by their kernel with what was measured (t, a), or features (m, a), and ``k(x, x)`` (a,).
+        """Return points from kernel values (t, a) or features (m, a), and ``k(x, x)`` (a,).
 
-        Arms that were measured for the first time later come last, and do not count.
+        Arms that were first measured later come last and are ignored.
         """
         return Points(cross[: len(self.basis)].T @ self.basis, prior_variance)
 
     def ridge(self, points: Points, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``mu`` and ``rho²`` of each point for each alpha (g,), (a, g) both; rounding clipped at 0."""
+        """Return ``mu`` and ``rho²`` of each point for each alpha (g,), (a, g) both.
+
+        Rounding clipped at 0.
+        """
         w = 1.0 / (self.eigenvalues[:, np.newaxis] + alpha)
         mean = (points.coordinates * self.projections) @ w
         explained = np.square(points.coordinates) @ w
         return mean, np.maximum(points.prior_variance[:, np.newaxis] - explained, 0.0)
 
     def ridge_each(self, points: Points, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``mu`` and ``rho²`` of each point at an alpha of its own, (a,) each."""
+        """Return ``mu`` and ``rho²`` of each point for its alpha, (a,) each."""
         weighted = points.coordinates / (self.eigenvalues + alpha[:, np.newaxis])
         explained = np.einsum("ij,ij->i", weighted, points.coordinates)
         return weighted @ self.projections, np.maximum(points.prior_variance - explained, 0.0)
 
     def fitted(self, alpha: FloatArray) -> FloatArray:
         """Return ``y'y - alpha y'(K + alpha I)^-1 y`` for each alpha (g,)."""
-        part: FloatArray = self.projections**2 * self.eigenvalues @ (1.0 / (self.eigenvalues[:, np.newaxis] + alpha))
+        part: FloatArray = (
+            self.projections**2
+            * self.eigenvalues
+            @ (1.0 / (self.eigenvalues[:, np.newaxis] + alpha))
+        )
         return part
 
     def log_det(self, scale: float) -> float:

@@ -1,6 +1,6 @@
-"""BoundState: measurements as they come, and bounds of any points at any time.
+"""Options of the bounds by name, and BoundState: bounds from a stream of measurements.
 
-Repeated points enter as one, by count and mean; known deviations of the noise are whitened away. Both are exact.
+Repeated points enter once, by count and mean; known noise deviations are whitened. Both are exact.
 """
 
 import math
@@ -26,11 +26,25 @@ Scale = float | Literal["mixture"]
 Norm = float | Literal["auto"]
 AUTO_NORM = 3.0
 NORM_FACTOR = 1.5
-"""B ``auto`` is the largest of `AUTO_NORM` and so many times the least norm that fitted: a rule without guarantee."""
+"""B ``auto`` is the larger of `AUTO_NORM` and this factor times the least fitting norm: a rule of
+thumb without guarantee.
+"""
 
 
 def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
-    """Return assumptions with one scale of guesses, or the mixture of `model.mixture.DEFAULT_SCALES`."""
+    """Return assumptions with one scale, or the mixture of `model.mixture.DEFAULT_SCALES`.
+
+    Parameters
+    ----------
+    norm
+        B, positive.
+    sigma
+        Noise factor, positive.
+    delta
+        Failure probability, in (0, 1).
+    c
+        A scale, or ``mixture``.
+    """
     scales = DEFAULT_SCALES if c == "mixture" else (c,)
     return Assumptions(norm, sigma, delta, Mixture(np.array(scales, dtype=np.float64)))
 
@@ -51,25 +65,29 @@ def bounds(
     ----------
     confidence, points
         In the same eigenbasis.
+    kind
+        One of `KINDS`.
     count
-        Measurements so far: IGP alone asks.
+        Number of measurements so far, used by IGP.
     eta
-        Of IGP.
+        Of IGP, positive.
     alpha
-        Ridge strength of AMM and AY; ``sigma² / c`` unless given.
+        Ridge strength of AMM and AY; None for ``sigma² / c``.
     clip_prior
-        Whether no bound goes beyond ``B sqrt(k(x, x))``, which holds too; CMM's never do.
+        Intersect with ``± B sqrt(k(x, x))``, which is also valid; CMM never exceeds it.
 
     Raises
     ------
     EmptySetError
-        If no function is left, for CMM, DMM and AMM.
+        If the set is empty, for CMM, DMM and AMM.
     ValueError
         If alpha or eta is not positive, or the kind unknown.
     """
     for name, value in (("eta", eta), ("alpha", alpha)):
         if value is not None and not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value:g}; this ridge strength of a bound must be positive")
+            raise ValueError(
+                f"{name} is {value:g}; this ridge strength of a bound must be positive"
+            )
     if kind == "cmm":
         return confidence.exact(points)
     if kind == "dmm":
@@ -79,7 +97,9 @@ def bounds(
     elif kind == "ay":
         interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions, alpha)
     elif kind == "igp":
-        interval = improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
+        interval = improved_gp(
+            confidence.spectrum, points, confidence.assumptions, eta=eta, count=count
+        )
     else:
         raise ValueError(f"unknown confidence bound '{kind}'; there are {', '.join(KINDS)}")
     if not clip_prior:
@@ -92,9 +112,14 @@ def bounds(
 class BoundState:
     """Bounds of an unknown function of points in R^d from noisy measurements.
 
-    kernel: returns the kernel between points (a, d) and (b, d), (a, b).
-    B, sigma, delta, c: see `sets.Assumptions`.
-    prior_mean: returns the prior mean of points, (a,); 0 if left out.
+    Parameters
+    ----------
+    kernel
+        Returns the kernel between points (a, d) and (b, d), (a, b).
+    sigma, B, delta, c
+        See `sets.Assumptions`.
+    prior_mean
+        Returns the prior mean of points, (a,); None for 0.
     """
 
     def __init__(
@@ -117,27 +142,46 @@ class BoundState:
         self._square = 0.0
         self._confidence: ConfidenceSet | None = None
 
-    def observe(self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None) -> None:
-        """Learn measurements y (k,) of points (k, d); noise_std: (k,) if not all have the sigma assumed.
+    def observe(
+        self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None
+    ) -> None:
+        """Add measurements y (k,) of points (k, d).
+
+        Parameters
+        ----------
+        points
+            (k, d) points.
+        y
+            (k,) measured values.
+        noise_std
+            (k,) noise deviations, or None for sigma.
 
         Raises
         ------
         ValueError
             If a value is not finite, or a deviation not positive.
         """
-        points, y = np.atleast_2d(np.asarray(points, dtype=np.float64)) + 0.0, np.asarray(y, dtype=np.float64)
+        points, y = (
+            np.atleast_2d(np.asarray(points, dtype=np.float64)) + 0.0,
+            np.asarray(y, dtype=np.float64),
+        )
         if not np.all(np.isfinite(y)):
             raise ValueError("measurements must be finite")
         if noise_std is not None and not np.all((noise_std > 0) & (noise_std < np.inf)):
             raise ValueError("noise deviations must be positive")
         residual = y - self._prior_mean(points)
-        # a measurement with another deviation counts as so many of the one assumed
+        # a measurement with another deviation counts as the equivalent number at the assumed one
         weight = np.ones(len(y)) if noise_std is None else (self.assumptions.sigma / noise_std) ** 2
         for point, value, share in zip(points, residual.tolist(), weight.tolist(), strict=True):
             place = self._place.setdefault(point.tobytes(), len(self._place))
             if place == len(self._weight):
-                self._points = point[np.newaxis] if self._points is None else np.vstack([self._points, point])
-                self._weight, self._total = np.append(self._weight, 0.0), np.append(self._total, 0.0)
+                self._points = (
+                    point[np.newaxis] if self._points is None else np.vstack([self._points, point])
+                )
+                self._weight, self._total = (
+                    np.append(self._weight, 0.0),
+                    np.append(self._total, 0.0),
+                )
             self._weight[place] += share
             self._total[place] += share * value
             self._square += share * value**2
@@ -148,13 +192,17 @@ class BoundState:
     def confidence(self) -> ConfidenceSet:
         """The set of all functions that fit so far."""
         if self._confidence is None:
-            gram = np.empty((0, 0)) if self._points is None else self._kernel(self._points, self._points)
+            gram = (
+                np.empty((0, 0))
+                if self._points is None
+                else self._kernel(self._points, self._points)
+            )
             spectrum = Spectrum.of_gram(gram, self._total / self._weight, self._weight)
             self._confidence = ConfidenceSet(spectrum, self.assumptions)
         return self._confidence
 
     def points(self, points: FloatArray) -> Points:
-        """Return points (a, d) in the eigenbasis of what was measured."""
+        """Return points (a, d) in the eigenbasis of the measurements."""
         variance = np.array([self._kernel(each, each)[0, 0] for each in points[:, np.newaxis]])
         return self.confidence.spectrum.points(self._cross(points), variance)
 
@@ -162,41 +210,12 @@ class BoundState:
         """Return bounds of points (a, d); ``options`` are those of `bounds`."""
         interval = bounds(self.confidence, self.points(points), kind, count=self.count, **options)
         mean = self._prior_mean(points)
-        return Interval(interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high)
-
-    def path_interval(
-        self, points: FloatArray, kind: Kind = "cmm", **options: Any
-    ) -> tuple[float, float, float, float]:
-        """Bound the sum over points (k, d): the summed ends, low and high, and the joint ones, inside them."""
-        each = self.bounds(points, kind, **options)
-        total = self.points(points).summed(np.ones(len(points)), self._kernel(points, points))
-        joint = bounds(self.confidence, total, kind, count=self.count, **options)
-        mean = float(self._prior_mean(points).sum())
-        return float(each.low.sum()), float(each.high.sum()), mean + float(joint.low[0]), mean + float(joint.high[0])
-
-    def radius2(self) -> float:
-        """Return ``R²`` of (R)."""
-        return self._square - self.confidence.excess
-
-    def rtilde2(self, alpha: float) -> float:
-        """Return ``Rt²`` of an alpha."""
-        return float(self.confidence.rtilde2(np.array([alpha]))[0])
-
-    def b_min(self) -> float:
-        """Return the least norm for which the set is not empty."""
-        return self.confidence.b_min
-
-    @property
-    def feasible(self) -> bool:
-        """Whether the set is not empty."""
-        return self.confidence.feasible
-
-    def log_det(self, scale: float) -> float:
-        """Return ``ln det(I + scale K)``, every measurement with its row."""
-        return self.confidence.spectrum.log_det(scale)
+        return Interval(
+            interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high
+        )
 
     def info(self) -> dict[str, float]:
-        """Return AMM's multiplier of rho, the least norm that fits, and how many measurements of how many points."""
+        """Return AMM's multiplier, the least fitting norm, numbers of measurements and points."""
         assumed = self.assumptions
         return {
             "multiplier": self.confidence.multiplier(assumed.alpha),

@@ -1,1 +1,1 @@
-"""Nyström engines: Gaussian processes seen through a dictionary of measured arms, and rules that choose it."""
+"""Nyström engines: sparse Gaussian processes on a dictionary of measured arms, and rules for it."""

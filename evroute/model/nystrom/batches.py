@@ -1,10 +1,11 @@
-"""BBKB and its exact ancestors: mean and dictionary stand still while a batch of trips is planned.
+"""BBKB and its exact ancestors: mean and dictionary are frozen while a batch of trips is planned.
 
-Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process Optimization with
-Adaptive Batching and Resparsification*, ICML 2020, Algorithm 1; Desautels, Krause & Burdick, *Parallelizing
-exploration-exploitation tradeoffs in Gaussian process bandit optimization*, JMLR 2014 (``batch-ucb``); Kandasamy,
-Krishnamurthy, Schneider & Poczos, *Parallelised Bayesian optimisation via Thompson sampling*, 2018 (``batch-ts``).
-Within a batch only variances change, as if what was planned had been measured already (hallucination).
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process
+Optimization with Adaptive Batching and Resparsification*, ICML 2020, Algorithm 1; Desautels, Krause
+& Burdick, *Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit
+optimization*, JMLR 2014 (``batch-ucb``); Kandasamy, Krishnamurthy, Schneider & Poczos,
+*Parallelised Bayesian optimisation via Thompson sampling*, 2018 (``batch-ts``). Within a batch only
+variances change, as if all planned arms had been measured already (hallucination).
 """
 
 import logging
@@ -19,21 +20,25 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw
 from evroute.model.nystrom.stopping import StopRule, stop_bound
 
 Mode = Literal["strict", "soft"]
-"""``strict``: once the rule stops a batch nothing is planned before all of it was measured, as published; ``soft``:
-what has arrived is taken in, and pulls still to come are carried over into the next batch."""
+"""``strict``: after the rule has closed a batch, nothing is planned until the batch is measured, as
+published. ``soft``: measurements are used as they arrive; open pulls move to the next batch.
+"""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
 class _Trip:
-    """What was planned, and what was measured once it was; one nobody planned has no plan."""
+    """The planned arms of a trip and its measurements.
+
+    A trip without a plan has none of the former.
+    """
 
     planned: IntArray
     waiting: bool = True
@@ -42,12 +47,30 @@ class _Trip:
 
 
 class Batches:
-    """The rule of BBKB; without a `Redraw` every arm planned enters the dictionary, which is then exact.
+    """The rule of BBKB.
 
-    A batch planned without any dictionary closes at once: variances there shrink by nothing that is planned.
+    Without a `Redraw` every planned arm enters the dictionary, which is then exact.
 
-    stop_rule: with none variances do not know what is planned, and the number of trips alone closes a batch.
-    threshold: C, at least 1.  max_trips: a batch closes after as many in any case.
+    A batch planned with an empty dictionary closes at once: planning does not shrink its variances.
+
+    Parameters
+    ----------
+    redraw
+        Draws the dictionary, or None for the exact posterior.
+    stop_rule
+        Bound that closes a batch; None closes by the number of trips alone, and variances ignore
+        planned arms.
+    threshold
+        C, at least 1.
+    mode
+        Treatment of a closed batch, see `Mode`.
+    max_trips
+        Largest number of trips in a batch.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
     """
 
     def __init__(
@@ -61,7 +84,8 @@ class Batches:
     ) -> None:
         if not 1 <= threshold < np.inf:
             raise ValueError(
-                f"threshold is {threshold:g}; it must be at least 1: the factor by which variances may have shrunk "
+                f"threshold is {threshold:g}; it must be at least 1: the factor by which variances "
+                "may have shrunk "
                 "before a batch closes; 1 is one trip a batch"
             )
         if max_trips < 1:
@@ -82,34 +106,66 @@ class Batches:
         self.exceeded = 0
         self._log_sum = np.zeros(2)
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
-        """Add a plan to the batch; it closes with the plan with which the rule exceeds its threshold.
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+    ) -> bool:
+        """Add a planned trip to the batch; close the batch if its bound then exceeds the threshold.
+
+        Parameters
+        ----------
+        posterior
+            The posterior; pulls are hallucinated in it.
+        arms
+            The distinct arms of the trip.
+        everywhere
+            All reference arms.
+        rng
+            Draws the dictionary.
+
+        Returns
+        -------
+        bool
+            Whether the belief changed.
 
         Raises
         ------
         EvrouteError
-            In strict mode, if the batch is closed and part of it was not measured yet.
+            In strict mode, if the batch is closed and not wholly measured.
         """
         if self._closed:
             waiting = sum(trip.waiting for trip in self._trips)
             if self.waits:
                 raise EvrouteError(
-                    f"the batch is closed and {waiting} planned trips were not measured yet; give their feedback "
+                    f"the batch is closed and {waiting} planned trips were not measured yet; give "
+                    "their feedback "
                     "first, or take mode = 'soft'"
                 )
             if waiting < len(self._trips):
                 self._settle(posterior, rng)
             else:
                 self.exceeded += 1
-        slots = posterior.slots(arms.edge, arms.features)
+        slots = posterior.slots(arms.id, arms.features)
         self._trips.append(_Trip(slots))
         self._pull(posterior, slots, everywhere)
         return True
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
-        """Keep what was measured until the batch closes and, in strict mode, until all of it was measured.
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
+        """Store measurements until the batch closes; in strict mode, until it is measured.
 
-        What nobody planned closes the batch: it is learned at once.
+        A trip that was not planned closes the batch; its measurements are learned at once.
+
+        Parameters
+        ----------
+        posterior
+            The posterior to update.
+        slots
+            (k,) slots of the measured arms.
+        whitened
+            (k,) residuals over noise deviations.
+        rng
+            Draws the dictionary.
         """
         mine = self._answered(posterior, slots)
         for trip in mine:
@@ -125,11 +181,25 @@ class Batches:
 
     @property
     def waits(self) -> bool:
-        """Whether the batch is closed, in strict mode, and part of it not measured."""
+        """Whether, in strict mode, the batch is closed and not wholly measured."""
         return self._closed and self._mode == "strict" and any(trip.waiting for trip in self._trips)
 
-    def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
-        """Return the radius of BBKB."""
+    def radius(
+        self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
+    ) -> float:
+        """Return the radius of BBKB.
+
+        Parameters
+        ----------
+        posterior
+            The posterior of the batch.
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the whitened residuals.
+        delta
+            Failure probability.
+        """
         return radius.bbkb(
             form,
             log_sum=float(self._log_sum[0]),
@@ -141,7 +211,7 @@ class Batches:
         )
 
     def diagnostics(self) -> dict[str, float]:
-        """Return sizes of batches and how many there were."""
+        """Return the number of batches and their sizes."""
         drawn = self._redraw.diagnostics() if self._redraw else {}
         return drawn | {
             "batches": float(self.batches),
@@ -153,10 +223,17 @@ class Batches:
         }
 
     def state(self) -> State:
-        """Return what waits, and all sums."""
+        """Return pending trips and running sums."""
         trips, none = self._trips, np.empty(0, dtype=np.int64)
         lengths = [(len(trip.planned), len(trip.measured), trip.waiting) for trip in trips]
-        counts = (self._planned, self._picks, self.batches, self.last_trips, self.last_picks, self.exceeded)
+        counts = (
+            self._planned,
+            self._picks,
+            self.batches,
+            self.last_trips,
+            self.last_picks,
+            self.exceeded,
+        )
         return {
             "trips": np.array(lengths, dtype=np.int64).reshape(-1, 3),
             "planned": np.concatenate([none, *(trip.planned for trip in trips)]),
@@ -168,7 +245,7 @@ class Batches:
         }
 
     def restore(self, state: State) -> None:
-        """Take them over."""
+        """Restore a state."""
         planned, measured, _ = np.cumsum(state["trips"], axis=0)[:-1].T
         parts = zip(
             np.split(state["planned"], planned),
@@ -181,12 +258,19 @@ class Batches:
         if self._redraw:
             self._redraw.restore(state["draws"])
         closed, *counts = state["counts"].tolist()
-        self._planned, self._picks, self.batches, self.last_trips, self.last_picks, self.exceeded = counts
+        (
+            self._planned,
+            self._picks,
+            self.batches,
+            self.last_trips,
+            self.last_picks,
+            self.exceeded,
+        ) = counts
         self._closed = bool(closed)
         self.criterion, *log_sum = state["sums"].tolist()
         self._log_sum = np.array(log_sum)
 
-    def _pull(self, posterior: SparsePosterior, slots: IntArray, everywhere: Everywhere) -> None:
+    def _pull(self, posterior: SparsePosterior, slots: IntArray, everywhere: AllEdgesCache) -> None:
         if self._redraw is None:
             for slot in slots.tolist():
                 posterior.grow(slot)
@@ -199,17 +283,20 @@ class Batches:
         self._closed = self._closed or full or not len(posterior.basis)
 
     def _answered(self, posterior: SparsePosterior, slots: IntArray) -> list[_Trip]:
-        """Return the plans that a measurement answers: the first over just its edges, else all over no others."""
-        edges = set(posterior.arms.edge[slots].tolist())
+        """Return the planned trips that a measurement answers.
+
+        These are the first trip over exactly its arms, else all trips over a subset of them.
+        """
+        edges = set(posterior.arms.id[slots].tolist())
         waiting = [trip for trip in self._trips if trip.waiting]
-        over = [set(posterior.arms.edge[trip.planned].tolist()) for trip in waiting]
+        over = [set(posterior.arms.id[trip.planned].tolist()) for trip in waiting]
         for trip, planned in zip(waiting, over, strict=True):
             if planned == edges:
                 return [trip]
         return [trip for trip, planned in zip(waiting, over, strict=True) if planned <= edges]
 
     def _settle(self, posterior: SparsePosterior, rng: Generator) -> None:
-        """Take in what was measured, draw the dictionary with the variances at the start of the batch, begin anew."""
+        """Learn the stored measurements, redraw the dictionary, start a new batch."""
         arrived = [trip for trip in self._trips if not trip.waiting]
         self._trips = [trip for trip in self._trips if trip.waiting]
         slots = np.concatenate([trip.measured for trip in arrived])
@@ -229,5 +316,8 @@ class Batches:
             self._redraw(posterior, measured, variance, rng)
         self.batches += 1
         self.last_trips, self.last_picks = self._planned, self._picks
-        self._planned, self._picks = len(self._trips), sum(len(trip.planned) for trip in self._trips)
+        self._planned, self._picks = (
+            len(self._trips),
+            sum(len(trip.planned) for trip in self._trips),
+        )
         self._closed, self.criterion = False, 1.0

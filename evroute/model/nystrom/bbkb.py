@@ -1,4 +1,4 @@
-"""BBKB, Batch GP-UCB and batch Thompson sampling as models: `batches.Batches` with their dictionaries and rules."""
+"""BBKB, batch GP-UCB and batch Thompson sampling as models: `batches.Batches` with their rules."""
 
 from numpy.random import Generator
 
@@ -26,10 +26,32 @@ def bbkb(
     max_batch_trips: int = 50,
     max_dictionary: int | None = None,
 ) -> NystromGP:
-    """BBKB: mean and dictionary are renewed when the variances have shrunk by a threshold.
+    """BBKB: mean and dictionary are renewed once the variances have shrunk by a threshold.
 
-    ridge: lambda over the noise variance.  q_bar: oversampling.  stop_rule, threshold: when a batch closes.  mode:
-    what happens then to trips under way.  max_dictionary: most points.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All reference arms.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each reference arm, Wh.
+    rng
+        Draws the dictionary.
+    ridge
+        lambda over the noise variance, positive.
+    q_bar
+        Oversampling, positive.
+    sampling
+        Law of the inclusion probabilities.
+    stop_rule, threshold
+        Bound that closes a batch, and its largest value, at least 1.
+    mode
+        Treatment of trips under way when a batch closes.
+    max_batch_trips
+        Largest number of trips in a batch.
+    max_dictionary
+        Largest number of dictionary points, or None.
     """
     rule = Batches(
         Redraw(q_bar=q_bar, sampling=sampling, max_dictionary=max_dictionary),
@@ -53,8 +75,18 @@ def batch_ucb(
     mode: Mode = "strict",
     max_batch_trips: int = 50,
 ) -> NystromGP:
-    """Batch GP-UCB: an exact posterior, renewed when the product of running variances exceeds a threshold."""
-    rule = Batches(None, stop_rule=stop_rule, threshold=threshold, mode=mode, max_trips=max_batch_trips)
+    """Batch GP-UCB: an exact posterior, renewed once the product of running variances is large.
+
+    Parameters
+    ----------
+    kernel, arms, noise_std_wh, rng, ridge
+        As for `bbkb`.
+    stop_rule, threshold, mode, max_batch_trips
+        As for `bbkb`.
+    """
+    rule = Batches(
+        None, stop_rule=stop_rule, threshold=threshold, mode=mode, max_trips=max_batch_trips
+    )
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="batch GP-UCB")
 
 
@@ -68,6 +100,16 @@ def delayed(
     batch_trips: int = 30,
     mode: Mode = "strict",
 ) -> NystromGP:
-    """Renew an exact posterior after batches of one size, planned with no word of each other: for batch TS."""
+    """Exact posterior renewed after batches of fixed size, whose trips ignore each other: batch TS.
+
+    Parameters
+    ----------
+    kernel, arms, noise_std_wh, rng, ridge
+        As for `bbkb`.
+    batch_trips
+        Trips in a batch, at least 1.
+    mode
+        Treatment of trips under way when a batch closes.
+    """
     rule = Batches(None, stop_rule=None, threshold=1.0, mode=mode, max_trips=batch_trips)
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="delayed")

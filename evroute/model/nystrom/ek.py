@@ -1,8 +1,9 @@
-"""EK-UCB and K-UCB: a dictionary that grows one arm at a time, as measurements come in driving order.
+"""EK-UCB and K-UCB: a dictionary that grows one arm at a time, in driving order.
 
-Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual Bandits*, AISTATS
-2022; sections 2 and 4. Computed in features of a growing Cholesky factor, not with the inverses of the paper, which
-lose their digits on smooth kernels. K-UCB is the exact method: every arm enters.
+Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits*, AISTATS 2022; sections 2 and 4. It is computed in features of a growing Cholesky factor,
+not with the paper's inverses, which lose their digits on smooth kernels. K-UCB is the exact method:
+every arm enters.
 """
 
 import logging
@@ -14,7 +15,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.gp import NystromGP
 from evroute.model.nystrom.kors import Kors
 from evroute.model.nystrom.posterior import SparsePosterior
@@ -25,16 +26,29 @@ log = logging.getLogger(__name__)
 
 
 class Growing:
-    """Let measurements enter one at a time, with the chance that KORS gives them; without it all enter.
+    """Add measured arms to the dictionary one at a time, with the probability of KORS.
 
-    gamma: budget, how many times its score a point's chance is.  The first measurement always enters, unless gamma
-    is 0: then nothing ever does.  max_dictionary: when there are as many, no further one enters.
+    All without it.
+
+    Parameters
+    ----------
+    kors
+        Scores of new points, or None.
+    gamma
+        Budget, factor of a score in its probability. The first measurement always enters, unless
+        gamma
+        is 0: the dictionary then stays empty.
+    max_dictionary
+        Largest number of dictionary points, or None.
     """
 
-    def __init__(self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None) -> None:
+    def __init__(
+        self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None
+    ) -> None:
         if not 0 <= gamma < np.inf:
             raise ValueError(
-                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's chance to enter the "
+                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's "
+                "chance to enter the "
                 "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
             )
         check_cap(max_dictionary)
@@ -43,23 +57,65 @@ class Growing:
         self._most = max_dictionary
         self._refused = 0
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
-        """Hear nothing: every measurement is learned at once."""
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+    ) -> bool:
+        """Return False: plans are ignored, every measurement is learned at once.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        arms
+            The distinct arms of the trip.
+        everywhere
+            All reference arms.
+        rng
+            Source of randomness.
+        """
         return False
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
-        """Let each enter or not, in driving order, then take all in; one uniform number is drawn for each."""
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
+        """Draw for each arm whether it enters, in driving order, then learn all measurements.
+
+        Parameters
+        ----------
+        posterior
+            The posterior to update.
+        slots
+            (k,) slots of the measured arms.
+        whitened
+            (k,) residuals over noise deviations.
+        rng
+            One uniform number is drawn for each measurement.
+        """
         for slot, uniform in zip(slots.tolist(), rng.random(len(slots)), strict=True):
             self._offer(posterior, slot, uniform)
         posterior.absorb(slots, whitened)
 
     @property
     def waits(self) -> bool:
-        """Never."""
+        """Always False."""
         return False
 
-    def radius(self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float) -> float:
-        """Return the radius of EK-UCB."""
+    def radius(
+        self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
+    ) -> float:
+        """Return the radius of EK-UCB.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the whitened residuals.
+        delta
+            Failure probability.
+        """
         return radius.ek(
             form,
             log_det=posterior.log_det(),
@@ -70,16 +126,20 @@ class Growing:
         )
 
     def diagnostics(self) -> dict[str, float]:
-        """Return how many points the cap kept out."""
+        """Return the number of points that the cap refused."""
         return {"capped": float(self._refused)}
 
     def state(self) -> State:
-        """Return that number, and what KORS remembers."""
-        kors = {} if self._kors is None else {"p": self._kors.p.copy(), "factor": self._kors.factor.copy()}
+        """Return that number and the state of KORS."""
+        kors = (
+            {}
+            if self._kors is None
+            else {"p": self._kors.p.copy(), "factor": self._kors.factor.copy()}
+        )
         return kors | {"refused": np.array(self._refused)}
 
     def restore(self, state: State) -> None:
-        """Take them over."""
+        """Restore a state."""
         self._refused = int(state["refused"])
         if self._kors is not None:
             self._kors.p, self._kors.factor = state["p"].copy(), state["factor"].copy()
@@ -96,7 +156,10 @@ class Growing:
             return
         if self._most is not None and len(posterior.basis) >= self._most:
             if not self._refused:
-                log.warning("the dictionary has reached its cap of %d points; no further one enters", self._most)
+                log.warning(
+                    "the dictionary has reached its cap of %d points; no further one enters",
+                    self._most,
+                )
             self._refused += 1
             return
         if posterior.grow(slot) and self._kors is not None:
@@ -117,15 +180,37 @@ def ek_ucb(
 ) -> NystromGP:
     """EK-UCB: a dictionary that grows by KORS.
 
-    ridge: lambda over the noise variance.  mu: accuracy of the projection over the noise variance; the ridge where
-    left out.  gamma: budget.  eps: accuracy of the scores.  max_dictionary: most points.
+    Parameters
+    ----------
+    kernel, arms, noise_std_wh, rng
+        As for `bbkb.bbkb`.
+    ridge
+        lambda over the noise variance, positive.
+    mu
+        Accuracy of the projection over the noise variance; None for the ridge.
+    gamma
+        Budget, at least 0.
+    eps
+        Accuracy of the scores, in (0, 1).
+    max_dictionary
+        Largest number of dictionary points, or None.
     """
-    rule = Growing(Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary)
+    rule = Growing(
+        Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary
+    )
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="EK-UCB")
 
 
 def k_ucb(
     kernel: Covariance, arms: Arms, noise_std_wh: FloatArray, rng: Generator, *, ridge: float = 1.0
 ) -> NystromGP:
-    """K-UCB (CGP-UCB up to its radius): every measured arm is in the dictionary, so the posterior is exact."""
+    """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact.
+
+    Parameters
+    ----------
+    kernel, arms, noise_std_wh, rng
+        As for `bbkb.bbkb`.
+    ridge
+        lambda over the noise variance, positive.
+    """
     return NystromGP(kernel, arms, noise_std_wh, rng, rule=Growing(None), ridge=ridge, name="K-UCB")

@@ -1,6 +1,6 @@
-"""NystromGP: a model of edge energy that looks at what was measured through a dictionary, which a rule keeps.
+"""NystromGP: a model of arm energies with a dictionary that a rule maintains.
 
-Only here are whitened, scaled numbers turned into watt-hours: the deviation of an arm is
+Whitened, scaled numbers become watt-hours here alone: the deviation of an arm is
 ``noise_std * sqrt(ridge) * sigma`` with sigma the papers' scaled deviation.
 """
 
@@ -13,43 +13,99 @@ from numpy.random import Generator
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form
 from evroute.model.nystrom.whitened import Covariance
 
 
 class Rule(Protocol):
-    """When the dictionary changes, and which measured arms it then holds."""
+    """When the dictionary changes, and which measured arms it holds."""
 
-    def planned(self, posterior: SparsePosterior, arms: Arms, everywhere: Everywhere, rng: Generator) -> bool:
-        """Hear which arms are about to be measured; tell whether that changed what is believed."""
+    def planned(
+        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+    ) -> bool:
+        """Register arms about to be measured; return whether the belief changed.
 
-    def learn(self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator) -> None:
-        """Take in what was measured."""
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        arms
+            The distinct arms of the trip.
+        everywhere
+            All reference arms.
+        rng
+            Source of randomness.
+        """
+
+    def learn(
+        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+    ) -> None:
+        """Learn measurements.
+
+        Parameters
+        ----------
+        posterior
+            The posterior to update.
+        slots
+            (k,) slots of the measured arms.
+        whitened
+            (k,) residuals over noise deviations.
+        rng
+            Source of randomness.
+        """
 
     @property
     def waits(self) -> bool:
-        """Whether nothing may be planned before all that is planned was measured."""
+        """Whether planning must wait until all planned arms are measured."""
 
-    def radius(self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float) -> float:
-        """Return the multiplier of the scaled deviation that one of ``radius.FORMS`` gives."""
+    def radius(
+        self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float
+    ) -> float:
+        """Return the multiplier of the scaled deviation for a form of ``radius.FORMS``.
+
+        Parameters
+        ----------
+        posterior
+            The posterior.
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the whitened residuals.
+        delta
+            Failure probability.
+        """
 
     def diagnostics(self) -> dict[str, float]:
-        """Return what the log of a round shows of the rule."""
+        """Return the rule's numbers for the log of a round."""
 
     def state(self) -> State:
-        """Return what the rule remembers."""
+        """Return the rule's state."""
 
     def restore(self, state: State) -> None:
-        """Take that over; raise KeyError or ValueError if it is something else."""
+        """Restore a state; raise KeyError or ValueError for a state of another rule."""
 
 
 class NystromGP:
-    """Sparse Gaussian process on n edges and their contexts.
+    """Sparse Gaussian process on n arms and their contexts.
 
-    arms: every edge 0..n-1 in its reference context.  noise_std_wh: (n,) of one measurement of each edge, Wh.
-    rng: draws the dictionary.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    arms
+        All arms 0..n-1 in their reference contexts.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each arm, Wh.
+    rng
+        Draws the dictionary.
+    rule
+        Maintains the dictionary.
+    ridge
+        lambda over the noise variance, positive.
+    name
+        Name of the engine, stored in states.
     """
 
     def __init__(
@@ -64,16 +120,18 @@ class NystromGP:
         name: str,
     ) -> None:
         n = len(arms)
-        if not np.array_equal(arms.edge, np.arange(n)):
+        if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError("the reference arms must be all edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(
-                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a multiple of the noise "
+                f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a "
+                "multiple of the noise "
                 "variance, is 0 and nothing regularises the dictionary"
             )
         if not 0 < ridge < np.inf:
             raise ValueError(
-                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger means fewer points"
+                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger "
+                "means fewer points"
             )
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
@@ -81,118 +139,154 @@ class NystromGP:
         self._name = name
         self.rule = rule
         self.sparse = SparsePosterior(kernel, self._noise_std, arms.features.shape[1], ridge)
-        self._everywhere = Everywhere(self.sparse, arms)
+        self._everywhere = AllEdgesCache(self.sparse, arms)
         self._known: tuple[FloatArray, FloatArray] | None = None
 
     def posterior(self, arms: Arms) -> Belief:
-        """Return mean and standard deviation of each arm: of the projected process, not a Bayesian posterior."""
+        """Return mean and standard deviation of each arm under the projected process."""
         mean, variance = np.empty(len(arms)), np.empty(len(arms))
-        elsewhere = np.any(arms.features != self._reference.features[arms.edge], axis=1)
+        elsewhere = np.any(arms.features != self._reference.features[arms.id], axis=1)
         here = np.flatnonzero(~elsewhere)
         if len(here):
             if self._known is None:
                 self._known = self._believe(self._everywhere.embed(), self._everywhere.prior)
-            mean[here], variance[here] = (numbers[arms.edge[here]] for numbers in self._known)
+            mean[here], variance[here] = (numbers[arms.id[here]] for numbers in self._known)
         away = np.flatnonzero(elsewhere)
         if len(away):
-            edge, features = arms.edge[away], arms.features[away]
+            edge, features = arms.id[away], arms.features[away]
             prior = self.sparse.kernel.diagonal(edge, features)
             mean[away], variance[away] = self._believe(self.sparse.embed(edge, features), prior)
-        noise = self._noise_std[arms.edge]
-        return Belief(arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance))
+        noise = self._noise_std[arms.id]
+        return Belief(
+            arms.prior_mean_wh + noise * mean, noise * np.sqrt(self.sparse.ridge * variance)
+        )
 
     def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the standard deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.edge]
+        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
+        noise_std: FloatArray = self._noise_std[arms.id]
         return noise_std
 
     def anticipate(self, arms: Arms) -> None:
-        """Hear which arms are about to be measured."""
+        """Register the arms that are about to be measured."""
         if self.rule.planned(self.sparse, arms, self._everywhere, self._rng):
             self._known = None
 
     @property
     def waits(self) -> bool:
-        """Whether nothing may be planned before all that is planned was measured."""
+        """Whether planning must wait until all planned arms are measured."""
         return self.rule.waits
 
     def update(self, feedback: Feedback) -> None:
-        """Learn what one trip, or a fleet at once, measured; repeats of an arm count each time."""
-        if not len(feedback.edge):
+        """Update with the measurements of one trip or several; repeated arms count each time."""
+        if not len(feedback.id):
             return
-        slots = self.sparse.slots(feedback.edge, feedback.features)
-        whitened = (feedback.energy_wh - feedback.prior_mean_wh) / self._noise_std[feedback.edge]
+        slots = self.sparse.slots(feedback.id, feedback.features)
+        whitened = (feedback.energy_wh - feedback.prior_mean_wh) / self._noise_std[feedback.id]
         self.rule.learn(self.sparse, slots, whitened, self._rng)
         self._known = None
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
-        noise = self._noise_std[arms.edge]
-        prior = self.sparse.kernel(arms.edge, arms.features, arms.edge, arms.features)
-        z = self.sparse.embed(arms.edge, arms.features)
-        covariance = self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+        noise = self._noise_std[arms.id]
+        prior = self.sparse.kernel(arms.id, arms.features, arms.id, arms.features)
+        z = self.sparse.embed(arms.id, arms.features)
+        covariance = (
+            self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+        )
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms together, (a,) Wh."""
+        """Draw the expected energies of all arms jointly, (a,) Wh."""
         draw: FloatArray = self.sample_many(arms, rng, 1)[0]
         return draw
 
     def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
-        """Draw them ``size`` times, (size, a) Wh: weights of the features together, the rest of each arm on its own.
+        """Draw the expected energies ``size`` times, (size, a) Wh.
 
-        Marginals are those of `posterior`; what the dictionary does not explain is drawn without its correlations, as
-        in Thompson sampling with sketched features (SOFUL-TS), so that a city takes no covariance of all edges.
+        Weights of the features are drawn jointly, the unexplained part of each arm independently,
+        as in Thompson sampling with sketched features (SOFUL-TS). Marginals are those of
+        `posterior`, and a city needs no covariance of all arms.
+
+        Parameters
+        ----------
+        arms
+            The a arms.
+        rng
+            Source of randomness.
+        size
+            Number of draws.
         """
-        sparse, noise = self.sparse, self._noise_std[arms.edge]
-        z = sparse.embed(arms.edge, arms.features)
-        rest = np.sqrt(sparse.unexplained(z, sparse.kernel.diagonal(arms.edge, arms.features)))
+        sparse, noise = self.sparse, self._noise_std[arms.id]
+        z = sparse.embed(arms.id, arms.features)
+        rest = np.sqrt(sparse.unexplained(z, sparse.kernel.diagonal(arms.id, arms.features)))
         weights = np.sqrt(sparse.ridge) * sparse.weight_draws(rng.standard_normal((size, len(z))))
         draws: FloatArray = weights @ z + rest * rng.standard_normal((size, len(arms)))
         return arms.prior_mean_wh + noise * (sparse.mean(z) + draws)
 
     def inducing_arms(self) -> tuple[IntArray, FloatArray]:
-        """Return edges (m,) and contexts (m, d) of the dictionary."""
+        """Return arms (m,) and contexts (m, d) of the dictionary."""
         arms, dictionary = self.sparse.arms, self.sparse.dictionary
-        return arms.edge[dictionary].copy(), arms.features[dictionary].copy()
+        return arms.id[dictionary].copy(), arms.features[dictionary].copy()
 
     def radius(self, form: Form, norm_bound: float, delta: float) -> float:
-        """Return the multiplier of the standard deviation in the confidence bound that a theorem of the engine gives.
+        """Return the multiplier of the standard deviation in the engine's confidence bound.
 
-        form: of ``radius.FORMS``.  norm_bound: F, of the residuals in the kernel's Hilbert space.  delta: probability
-        that the bound breaks.
+        Parameters
+        ----------
+        form
+            One of ``radius.FORMS``.
+        norm_bound
+            F, of the residuals in the kernel's Hilbert space.
+        delta
+            Failure probability.
         """
-        return self.rule.radius(self.sparse, form, norm_bound, delta) / float(np.sqrt(self.sparse.ridge))
+        return self.rule.radius(self.sparse, form, norm_bound, delta) / float(
+            np.sqrt(self.sparse.ridge)
+        )
 
     def diagnostics(self) -> dict[str, float]:
-        """Return sizes of the dictionary and of what it stands for, for the log of a round.
+        """Return the size of the dictionary and its effective dimension, for the log of a round.
 
-        A dictionary that its cap has cut does not tell the effective dimension: NaN.
+        The effective dimension is NaN after the cap has cut the dictionary.
         """
         sparse, of_rule = self.sparse, self.rule.diagnostics()
         own = {
             "dictionary_size": float(len(sparse.dictionary)),
             "distinct_arms": float(len(sparse.observed)),
             "measurements": float(sparse.count.sum()),
-            "effective_dimension": np.nan if of_rule.get("capped") else sparse.effective_dimension(),
+            "effective_dimension": np.nan
+            if of_rule.get("capped")
+            else sparse.effective_dimension(),
         }
         return own | of_rule
 
     def state(self) -> State:
-        """Return all that was learned, and the stream of the dictionary's draws."""
+        """Return the belief and the random stream of the dictionary."""
         of_rule = {f"rule_{name}": part for name, part in self.rule.state().items()}
-        return self.sparse.state() | of_rule | {"rng": np.array(json.dumps(self._rng.bit_generator.state))}
+        return (
+            self.sparse.state()
+            | of_rule
+            | {"rng": np.array(json.dumps(self._rng.bit_generator.state))}
+        )
 
     def restore(self, state: State) -> None:
-        """Take over a state.
+        """Restore a state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model on as many edges and features.
+            If the state is not of such a model on as many arms and features.
         """
-        of_rule = {name.removeprefix("rule_"): part for name, part in state.items() if name.startswith("rule_")}
-        own = {name: part for name, part in state.items() if not name.startswith("rule_") and name != "rng"}
+        of_rule = {
+            name.removeprefix("rule_"): part
+            for name, part in state.items()
+            if name.startswith("rule_")
+        }
+        own = {
+            name: part
+            for name, part in state.items()
+            if not name.startswith("rule_") and name != "rng"
+        }
         shapes = {name: part.shape for name, part in own.items()}
         if (
             shapes != self.sparse.shapes(own)
@@ -201,7 +295,9 @@ class NystromGP:
             != {name: part.ndim for name, part in self.rule.state().items()}
             or np.any(own["edge"] >= len(self._reference))
         ):
-            raise ValueError(f"this is not the state of a {self._name} model of {len(self._reference)} edges")
+            raise ValueError(
+                f"this is not the state of a {self._name} model of {len(self._reference)} edges"
+            )
         self.sparse.restore(own)
         self.rule.restore(of_rule)
         self._rng.bit_generator.state = json.loads(str(state["rng"]))

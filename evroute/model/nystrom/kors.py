@@ -1,9 +1,10 @@
-"""KORS: which measured arms enter a dictionary that only grows, one pass, none revisited.
+"""KORS: which measured arms enter a dictionary that only grows, in one pass.
 
-Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual Bandits*, AISTATS
-2022, section 4 and eq. 41, after Calandriello, Lazaric & Valko, *Second-order kernel online convex optimization with
-adaptive sketching*, 2017. The score is the paper's; its published program computes the quadratic form that eq. 41
-subtracts, and so prefers what the dictionary explains already. Weights are ``1 / sqrt(p)``.
+Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits*, AISTATS 2022, section 4 and eq. 41, after Calandriello, Lazaric & Valko, *Second-order
+kernel online convex optimization with adaptive sketching*, 2017. The score is the paper's. Its
+published program computes only the quadratic form that eq. 41 subtracts, and so prefers points that
+the dictionary explains already. Weights are ``1 / sqrt(p)``.
 """
 
 import numpy as np
@@ -15,14 +16,26 @@ from evroute.arrays import FloatArray
 class Kors:
     """Scores of new points against a weighted dictionary.
 
-    mu: accuracy of the projection, lambda in the paper.  eps: accuracy of the scores.  p: (m,) with which each point
-    of the dictionary entered.  factor: (m, m) of ``S K_ZZ S + mu I``, S the weights.
+    Parameters
+    ----------
+    mu
+        Accuracy of the projection, lambda in the paper.
+    eps
+        Accuracy of the scores.
+
+    Attributes
+    ----------
+    p
+        (m,) inclusion probability of each dictionary point.
+    factor
+        (m, m) Cholesky factor of ``S K_ZZ S + mu I``, S the weights.
     """
 
     def __init__(self, mu: float, eps: float) -> None:
         if not 0 < mu < np.inf:
             raise ValueError(
-                f"mu is {mu:g}; the accuracy of the projection must be positive: larger means fewer points"
+                f"mu is {mu:g}; the accuracy of the projection must be positive: larger means "
+                "fewer points"
             )
         if not 0 < eps < 1:
             raise ValueError(f"eps is {eps:g}; the accuracy of the scores must be between 0 and 1")
@@ -32,13 +45,26 @@ class Kors:
         self.factor = np.empty((0, 0))
 
     def score(self, prior: float, with_points: FloatArray) -> float:
-        """Return tau~ of a point, in [0, 1 + eps), from its covariance with itself and with the dictionary (m,)."""
+        """Return tau~ of a point, in [0, 1 + eps).
+
+        prior: its prior variance.  with_points: (m,) its covariance with the dictionary.
+        """
         explained = self._spread(with_points)
         rest = max(0.0, prior - float(explained @ explained))
         return (1.0 + self._eps) * rest / (rest + self._mu)
 
     def add(self, prior: float, with_points: FloatArray, p: float) -> None:
-        """Enter a point with a probability."""
+        """Add a point to the dictionary.
+
+        Parameters
+        ----------
+        prior
+            Its prior variance.
+        with_points
+            (m,) its covariance with the dictionary.
+        p
+            Its inclusion probability.
+        """
         m = len(self.p)
         row = self._spread(with_points) / np.sqrt(p)
         factor = np.zeros((m + 1, m + 1))
@@ -49,5 +75,7 @@ class Kors:
     def _spread(self, with_points: FloatArray) -> FloatArray:
         if not len(self.p):
             return np.empty(0)
-        spread: FloatArray = solve_triangular(self.factor, with_points / np.sqrt(self.p), lower=True)
+        spread: FloatArray = solve_triangular(
+            self.factor, with_points / np.sqrt(self.p), lower=True
+        )
         return spread

@@ -1,12 +1,14 @@
-"""SparsePosterior: what a Gaussian process with a dictionary believes (DTC, the projected process), no policy in it.
+"""SparsePosterior: a Gaussian process with a dictionary (DTC, the projected process).
 
-Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with Adaptive Sketching*
-(COLT 2019; BKB), eqs. 2-4; Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
-Bandits* (AISTATS 2022; EK-UCB), Prop. 4.2, in features: ``z(x) = L^-1 k_S(x)`` with ``L L' = K_SS``.
+Sources: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Gaussian Process Optimization with
+Adaptive Sketching* (COLT 2019; BKB), eqs. 2-4; Zenati, Bietti, Diemert, Mairal, Martin & Gaillard,
+*Efficient Kernel UCB for Contextual Bandits* (AISTATS 2022; EK-UCB), Prop. 4.2, in features: ``z(x)
+= L^-1 k_S(x)`` with ``L L' = K_SS``.
 
-Everything is whitened: kernel and residual of an arm are divided by the deviation of its noise, so that the noise is
-1 on every edge and ``ridge`` is lambda over the noise variance. Variances are the papers' *scaled* ones, the
-posterior variance over lambda: ridge leverage scores. `model.nystrom.gp` converts at the boundary, nobody else.
+Everything is whitened: kernel and residual of an arm are divided by the deviation of its noise.
+The noise is then 1 on every arm and ``ridge`` is lambda over the noise variance. Variances are the
+papers' *scaled* ones, the posterior variance over lambda: ridge leverage scores.
+`model.nystrom.gp` alone converts them to Wh.
 """
 
 import logging
@@ -21,7 +23,7 @@ from evroute.model.base import CovarianceError, State, lower_factor
 from evroute.model.nystrom.whitened import Covariance, Whitened
 
 NOT_PSD = 1e-8
-"""Share of the largest prior variance by which an unexplained variance may fall below 0 in rounding."""
+"""Largest negative unexplained variance due to rounding, as a share of the prior variance."""
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +31,28 @@ log = logging.getLogger(__name__)
 class SparsePosterior:
     """Mean and scaled variance of whitened residuals, from counts and sums of each distinct arm.
 
-    Arms that were named have a *slot*. ``basis`` (r,) are the slots of the dictionary that are linearly independent,
-    ``dictionary`` (m,) all of it. ``count``, ``total`` (U,) are the measurements of each slot and their whitened sum;
-    ``prior``, ``rest`` (U,) its prior variance and what the dictionary leaves of it;
-    ``pending`` (U,) are pulls not answered yet, which count in variances alone (hallucination).
-    ``factor`` (r, r) is L; ``epoch`` counts the dictionaries that did not just grow out of the last.
+    Every arm met so far has a *slot*. ``basis`` (r,) are the linearly independent slots of the
+    dictionary, ``dictionary`` (m,) all of them. ``count`` and ``total`` (U,) are the number and the
+    whitened sum of the measurements of each slot; ``prior`` and ``rest`` (U,) its prior variance
+    and the part that the dictionary does not explain; ``pending`` (U,) the unanswered pulls, which
+    count in variances alone (hallucination). ``factor`` (r, r) is L. ``epoch`` counts the
+    dictionaries that did not just grow out of the last.
 
-    noise_std_wh: (n,) of one measurement of each edge, Wh.  n_features: of a context.  ridge: lambda over the noise
-    variance.
+    Parameters
+    ----------
+    kernel
+        Prior covariance of arms.
+    noise_std_wh
+        (n,) noise deviation of one measurement of each arm, Wh.
+    n_features
+        Features of a context.
+    ridge
+        lambda over the noise variance.
     """
 
-    def __init__(self, kernel: Covariance, noise_std_wh: FloatArray, n_features: int, ridge: float) -> None:
+    def __init__(
+        self, kernel: Covariance, noise_std_wh: FloatArray, n_features: int, ridge: float
+    ) -> None:
         self.kernel = Whitened(kernel, noise_std_wh)
         self.ridge = ridge
         self.arms = ArmSlots(n_features)
@@ -53,30 +66,31 @@ class SparsePosterior:
         self.set_dictionary(np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
-        """Return how many distinct arms have a slot, U."""
+        """Return the number U of distinct arms with a slot."""
         return len(self.arms)
 
     @property
     def observed(self) -> IntArray:
-        """The slots that were measured."""
+        """Slots with measurements."""
         return np.flatnonzero(self.count)
 
     @property
     def embedding(self) -> FloatArray:
-        """(r, U) the features z of every slot."""
+        """(r, U) features z of every slot."""
         return self._embedding[: len(self.basis), : len(self)]
 
     def slots(self, edge: IntArray, features: FloatArray) -> IntArray:
-        """Return the slot of each arm, (k,); arms never met before get one."""
+        """Return the slot of each arm, (k,); new arms get new slots."""
         new = self.arms.unmet(edge, features)
         if len(new):
             self._append(edge[new], features[new])
         return self.arms.of(edge, features)
 
     def set_dictionary(self, slots: IntArray) -> None:
-        """Take those slots, and no others, for the dictionary; embed all arms anew.
+        """Replace the dictionary by these slots and embed all arms again.
 
-        A pivoted Cholesky factorisation leaves out, in the basis alone, what the others span: an eigenvalue cut.
+        A pivoted Cholesky factorisation leaves slots that the others span out of the basis: an
+        eigenvalue cut.
         """
         self.dictionary = np.unique(slots)
         m = len(self.dictionary)
@@ -84,17 +98,19 @@ class SparsePosterior:
         self.basis, self.factor = np.empty(0, dtype=np.int64), np.empty((0, 0))
         if m:
             prior = self.prior_between(self.dictionary, self.dictionary)
-            factor, pivots, rank, _ = dpstrf(prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1)
+            factor, pivots, rank, _ = dpstrf(
+                prior, tol=m * np.finfo(float).eps * prior.diagonal().max(), lower=1
+            )
             self.basis = self.dictionary[pivots[:rank] - 1]
             self.factor = np.tril(factor[:rank, :rank])
         self._embedding = np.empty((len(self.basis), len(self)))
         for some in _parts(len(self)):
-            z = self._embedding[:, some] = self.embed(self.arms.edge[some], self.arms.features[some])
+            z = self._embedding[:, some] = self.embed(self.arms.id[some], self.arms.features[some])
             self.rest[some] = self.unexplained(z, self.prior[some])
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Form V and b from counts and sums."""
+        """Compute V and b from counts and sums."""
         r = len(self.basis)
         self._gram, self._information = np.zeros((r, r)), self.embedding @ self.total
         for some in _parts(len(self)):
@@ -103,9 +119,10 @@ class SparsePosterior:
         self.refactor()
 
     def grow(self, slot: int) -> bool:
-        """Add a slot to the dictionary, others kept; tell whether it entered (EK-UCB, section 5.2).
+        """Add a slot to the dictionary; return whether it entered (EK-UCB, section 5.2).
 
-        One that they explain, to ``1e-8`` of its prior variance, changes no span and is left out.
+        A slot that the others explain to ``1e-8`` of its prior variance changes no span and is left
+        out.
         """
         r, u = len(self.basis), len(self)
         z = self.embedding[:, slot].copy()
@@ -131,7 +148,7 @@ class SparsePosterior:
         return True
 
     def absorb(self, slots: IntArray, whitened: FloatArray) -> None:
-        """Take in measurements (k,), residuals over noise deviations; repeats count each time."""
+        """Add measurements (k,), residuals over noise deviations; repeats count each time."""
         np.add.at(self.count, slots, 1.0)
         np.add.at(self.total, slots, whitened)
         z = self.embedding[:, slots]
@@ -140,17 +157,17 @@ class SparsePosterior:
         self._stale = True
 
     def hallucinate(self, slots: IntArray) -> None:
-        """Count pulls whose measurements are still to come, in variances alone."""
+        """Add pulls without measurements, which change variances alone."""
         np.add.at(self.pending, slots, 1.0)
         self._stale = True
 
     def answer(self, slots: IntArray) -> None:
-        """Take back pulls that were hallucinated."""
+        """Remove hallucinated pulls."""
         np.add.at(self.pending, slots, -1.0)
         self._stale = True
 
     def refactor(self) -> None:
-        """Factorise V, with and without what is pending."""
+        """Factorise V, with and without pending pulls."""
         r = len(self.basis)
         gram = self._gram + self.ridge * np.eye(r)
         self._answered_root = _inverse_root(gram)
@@ -168,8 +185,21 @@ class SparsePosterior:
         return self._solve_factor(cross)
 
     def prior_with(self, slots: IntArray, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the whitened prior covariance of slots with arms, (k, a)."""
-        return self.kernel(self.arms.edge[slots], self.arms.features[slots], edge, features)
+        """Return the whitened prior covariance of slots with arms.
+
+        Parameters
+        ----------
+        slots
+            (k,) slots.
+        edge, features
+            (a,) rows and (a, d) contexts of the arms.
+
+        Returns
+        -------
+        FloatArray
+            (k, a) covariance.
+        """
+        return self.kernel(self.arms.id[slots], self.arms.features[slots], edge, features)
 
     def mean(self, z: FloatArray) -> FloatArray:
         """Return the whitened posterior mean of arms with features (r, a), (a,)."""
@@ -178,15 +208,29 @@ class SparsePosterior:
         return mean
 
     def variance(self, z: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
-        """Return the scaled variance ``(k - z'z) / lambda + z' V^-1 z``, (a,).
+        """Return the scaled variance ``(k - z'z) / lambda + z' V^-1 z``.
 
-        Pulls pending count unless told not to. The first term, which plain subsets of regressors drop, keeps arms
-        far from the dictionary uncertain.
+        The first term, which plain subsets of regressors drop, keeps arms far from the dictionary
+        uncertain.
+
+        Parameters
+        ----------
+        z
+            (r, a) features.
+        prior
+            (a,) whitened prior variances.
+        pending
+            Whether pending pulls count.
+
+        Returns
+        -------
+        FloatArray
+            (a,) scaled variances.
         """
         return self.unexplained(z, prior) / self.ridge + self.explained_variance(z, pending=pending)
 
     def explained_variance(self, z: FloatArray, *, pending: bool = True) -> FloatArray:
-        """Return ``z' V^-1 z``, (a,): all that a subset of regressors knows of."""
+        """Return ``z' V^-1 z``, (a,): the variance of a plain subset of regressors."""
         spread = self._root(pending) @ z
         variance: FloatArray = np.einsum("ij,ij->j", spread, spread)
         return variance
@@ -197,22 +241,60 @@ class SparsePosterior:
         if len(rest) and rest.min() < -NOT_PSD * prior.max():
             self.clipped += 1
             if self.clipped == 1:
-                log.warning("a variance came out as %.3g; the kernel may not be positive definite", rest.min())
+                log.warning(
+                    "a variance came out as %.3g; the kernel may not be positive definite",
+                    rest.min(),
+                )
         return np.maximum(rest, 0.0)
 
-    def covariance(self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
-        """Return the scaled posterior covariance of arms with features (r, a) and (r, b) and prior (a, b), (a, b)."""
+    def covariance(
+        self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True
+    ) -> FloatArray:
+        """Return the scaled posterior covariance of two lists of arms.
+
+        Parameters
+        ----------
+        z_a, z_b
+            (r, a) and (r, b) features.
+        prior
+            (a, b) whitened prior covariance.
+        pending
+            Whether pending pulls count.
+
+        Returns
+        -------
+        FloatArray
+            (a, b) scaled covariance.
+        """
         unexplained: FloatArray = (prior - z_a.T @ z_b) / self.ridge
         return unexplained + self.explained_covariance(z_a, z_b, pending=pending)
 
-    def explained_covariance(self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True) -> FloatArray:
-        """Return ``z_a' V^-1 z_b``, (a, b)."""
+    def explained_covariance(
+        self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True
+    ) -> FloatArray:
+        """Return ``z_a' V^-1 z_b``.
+
+        Parameters
+        ----------
+        z_a, z_b
+            (r, a) and (r, b) features.
+        pending
+            Whether pending pulls count.
+
+        Returns
+        -------
+        FloatArray
+            (a, b).
+        """
         root = self._root(pending)
         covariance: FloatArray = (root @ z_a).T @ (root @ z_b)
         return covariance
 
     def weight_draws(self, normal: FloatArray) -> FloatArray:
-        """Turn standard normal numbers (size, r) into draws of N(0, V^-1), pulls pending counted, (size, r)."""
+        """Return draws of N(0, V^-1), (size, r), from standard normal numbers.
+
+        Pending pulls count.
+        """
         draws: FloatArray = normal @ self._root(pending=True)
         return draws
 
@@ -220,44 +302,33 @@ class SparsePosterior:
         """Return the scaled variance of slots, (k,)."""
         variance: FloatArray = self.rest[slots] / self.ridge
         for some in _parts(len(slots)):
-            variance[some] += self.explained_variance(self.embedding[:, slots[some]], pending=pending)
+            variance[some] += self.explained_variance(
+                self.embedding[:, slots[some]], pending=pending
+            )
         return variance
-
-    def slot_covariance(self, a: IntArray, b: IntArray, *, pending: bool = True) -> FloatArray:
-        """Return the scaled posterior covariance of slots, (a, b)."""
-        z = self.embedding
-        return self.covariance(z[:, a], z[:, b], self.prior_between(a, b), pending=pending)
 
     def prior_between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the whitened prior covariance of slots, (a, b)."""
-        return self.prior_with(a, self.arms.edge[b], self.arms.features[b])
+        return self.prior_with(a, self.arms.id[b], self.arms.features[b])
 
     def effective_dimension(self) -> float:
-        """Return the sum of n(a) times the variance of a, an estimate of ``Tr(K (K + lambda I)^-1)``."""
+        """Return the sum of n(a) times the variance of a: about ``Tr(K (K + lambda I)^-1)``."""
         root = self._root(pending=False)
         return float(self.trace() / self.ridge + len(root) - self.ridge * np.sum(root**2))
 
     def log_det(self, *, pending: bool = False) -> float:
-        """Return ``log det(I + Psi'Psi / lambda)``, at most the log det of the whole kernel matrix."""
+        """Return ``log det(I + Psi'Psi / lambda)``, at most that of the whole kernel matrix."""
         root = self._root(pending)
         return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
 
     def trace(self) -> float:
-        """Return the sum of n(a) times the prior variance of a that the dictionary does not explain."""
+        """Return the sum of n(a) times the unexplained prior variance of a."""
         return float(self.count @ self.rest)
 
-    def projection_error(self) -> float:
-        """Return ``mu_t``, the largest eigenvalue of the kernel matrix of all measurements less its projection."""
-        observed = self.observed
-        z = self.embedding[:, observed]
-        error = self.prior_between(observed, observed) - z.T @ z
-        root = np.sqrt(self.count[observed])
-        return float(max(0.0, np.linalg.eigvalsh(root[:, np.newaxis] * error * root).max(initial=0.0)))
-
     def state(self) -> State:
-        """Return slots, counts, dictionary and what was computed of them."""
+        """Return slots, counts, dictionary and cached factors."""
         return {
-            "edge": self.arms.edge.copy(),
+            "edge": self.arms.id.copy(),
             "features": self.arms.features.copy(),
             "count": self.count.copy(),
             "total": self.total.copy(),
@@ -272,8 +343,10 @@ class SparsePosterior:
         }
 
     def shapes(self, state: State) -> dict[str, tuple[int, ...]]:
-        """Return the shapes that the parts of a state must have, its own numbers of slots and points given."""
-        u, m, r = (len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis"))
+        """Return the shape that each array of a state must have."""
+        u, m, r = (
+            len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis")
+        )
         return {
             "edge": (u,),
             "features": (u, self.arms.features.shape[1]),
@@ -290,10 +363,10 @@ class SparsePosterior:
         }
 
     def restore(self, state: State) -> None:
-        """Take over a state whose shapes are right."""
+        """Restore a state with these shapes."""
         self.arms = ArmSlots(self.arms.features.shape[1])
         self.arms.append(state["edge"], state["features"])
-        self.prior = self.kernel.diagonal(self.arms.edge, self.arms.features)
+        self.prior = self.kernel.diagonal(self.arms.id, self.arms.features)
         self.epoch += 1
         self.count, self.total, self.pending, self.rest = (
             state[name].copy() for name in ("count", "total", "pending", "rest")
@@ -304,7 +377,7 @@ class SparsePosterior:
         self.refactor()
 
     def _root(self, pending: bool) -> FloatArray:
-        """Return the inverse of the Cholesky factor of V, pulls pending counted or not, (r, r)."""
+        """Return the inverse of the Cholesky factor of V, (r, r), with or without pending pulls."""
         self._fresh()
         return self._pulled_root if pending else self._answered_root
 
@@ -316,7 +389,9 @@ class SparsePosterior:
         before, new = len(self), len(edge)
         prior = self.kernel.diagonal(edge, features)
         if not np.all((prior > 0) & (prior < np.inf)):
-            raise CovarianceError("the kernel's prior variances are not positive numbers; check its deviations")
+            raise CovarianceError(
+                "the kernel's prior variances are not positive numbers; check its deviations"
+            )
         z = self.embed(edge, features)
         self.rest = np.concatenate([self.rest, self.unexplained(z, prior)])
         self._reserve(len(self.basis), before + new)
@@ -328,11 +403,14 @@ class SparsePosterior:
         )
 
     def _reserve(self, rows: int, columns: int) -> None:
-        """Make room for features, twice as much as is needed when there is none left."""
+        """Reserve room for features, doubling it when full."""
         have = self._embedding.shape
         if rows <= have[0] and columns <= have[1]:
             return
-        room = [new if new <= old else max(2 * old, new, 16) for new, old in zip((rows, columns), have, strict=True)]
+        room = [
+            new if new <= old else max(2 * old, new, 16)
+            for new, old in zip((rows, columns), have, strict=True)
+        ]
         larger = np.empty([max(new, old) for new, old in zip(room, have, strict=True)])
         larger[: have[0], : have[1]] = self._embedding
         self._embedding = larger
@@ -345,16 +423,19 @@ class SparsePosterior:
 
 
 def _parts(n: int) -> list[slice]:
-    """Return the parts of n slots that are embedded at once, so that what is passed on stays small."""
+    """Return slices of n slots that are embedded together, to bound the memory of intermediates."""
     return [slice(start, start + 2048) for start in range(0, n, 2048)]
 
 
 def _inverse_root(matrix: FloatArray) -> FloatArray:
-    """Return the inverse of the Cholesky factor of V, whose eigenvalues are at least lambda: it loses no digits.
+    """Return the inverse of the Cholesky factor of V.
 
-    Products with it take a fraction of the time of triangular solves.
+    The eigenvalues of V are at least lambda, so no digits are lost, and products with the inverse
+    take a fraction of the time of triangular solves.
     """
     if not len(matrix):
         return matrix
-    inverse: FloatArray = dtrtri(lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1)[0]
+    inverse: FloatArray = dtrtri(
+        lower_factor(matrix, "the dictionary's regularised Gram matrix"), lower=1
+    )[0]
     return inverse

@@ -1,8 +1,8 @@
-"""Radii of confidence bounds: how many scaled deviations the engines' theorems put around a mean.
+"""Radii of confidence bounds: scaled deviations around the mean by the engines' theorems.
 
-All numbers are whitened, so the noise deviation of the papers (xi, R) is 1. F is the norm bound of the residuals.
-``theory`` is what a paper states, ``safe`` the same where the paper needs more than it says, ``lean`` what its
-authors' program computes.
+All numbers are whitened, so the noise deviation of the papers (xi, R) is 1. F is the norm bound of
+the residuals. ``theory`` is the paper's statement, ``safe`` the same with the constants that its
+proof needs, ``lean`` the formula of the authors' program.
 """
 
 import math
@@ -17,12 +17,33 @@ INFLATED_NORM = 1.0 + math.sqrt(2.0)
 
 
 def bkb(
-    form: Form, *, n: float, kappa2: float, ridge: float, sum_variance: float, norm_bound: float, delta: float
+    form: Form,
+    *,
+    n: float,
+    kappa2: float,
+    ridge: float,
+    sum_variance: float,
+    norm_bound: float,
+    delta: float,
 ) -> float:
-    """Return the radius of BKB (Calandriello et al. 2019, Theorem 2) after n measurements.
+    """Return the radius of BKB (Calandriello et al. 2019, Theorem 2).
 
-    sum_variance: of the scaled variances of all measurements.  kappa2: largest prior variance.  The logarithm of
-    ``theory`` is taken as 0 where it is negative.
+    Parameters
+    ----------
+    form
+        ``theory``, ``safe`` or ``lean``. The logarithm of ``theory`` is held at >= 0.
+    n
+        Number of measurements.
+    kappa2
+        Largest prior variance.
+    ridge
+        lambda over the noise variance.
+    sum_variance
+        Sum of the scaled variances of all measurements.
+    norm_bound
+        F.
+    delta
+        Failure probability.
     """
     confidence, norm = math.log(1.0 / delta), math.sqrt(ridge) * norm_bound
     if form == "lean":
@@ -35,13 +56,33 @@ def bkb(
 
 
 def bbkb(
-    form: Form, *, log_sum: float, log_sum_3: float, threshold: float, ridge: float, norm_bound: float, delta: float
+    form: Form,
+    *,
+    log_sum: float,
+    log_sum_3: float,
+    threshold: float,
+    ridge: float,
+    norm_bound: float,
+    delta: float,
 ) -> float:
-    """Return the radius of BBKB (Calandriello et al. 2020, Theorem 2) within a batch.
+    """Return the radius of BBKB within a batch (Calandriello et al. 2020, Theorem 2).
 
-    log_sum: of ``log(1 + s)`` over all measurements, s the scaled variance at the start of the batch in which each
-    was chosen; log_sum_3: of ``log(1 + 3 s)``.  ``safe`` is ``theory`` with the root of the threshold, which is what
-    a bound on the ratio of variances asks for.
+    Parameters
+    ----------
+    form
+        ``theory``, ``safe`` or ``lean``. ``safe`` is ``theory`` with the root of the threshold, as
+        the bound on the ratio of variances requires.
+    log_sum, log_sum_3
+        Sums of ``log(1 + s)`` and ``log(1 + 3 s)`` over all measurements, s the scaled variance at
+        the start of the batch in which the arm was chosen.
+    threshold
+        C.
+    ridge
+        lambda over the noise variance.
+    norm_bound
+        F.
+    delta
+        Failure probability.
     """
     confidence, norm = math.log(1.0 / delta), math.sqrt(ridge) * norm_bound
     if form == "lean":
@@ -50,13 +91,32 @@ def bbkb(
     return stale * (2.0 * math.sqrt(log_sum_3 + confidence) + INFLATED_NORM * norm)
 
 
-def ek(form: Form, *, log_det: float, trace: float, ridge: float, norm_bound: float, delta: float) -> float:
+def ek(
+    form: Form, *, log_det: float, trace: float, ridge: float, norm_bound: float, delta: float
+) -> float:
     """Return the radius of EK-UCB (Zenati et al. 2022, Lemma 4.1; Lemma 3.1 of K-UCB for ``lean``).
 
-    log_det: of the projected kernel matrix.  trace: what the projection leaves, an upper bound of the projection
-    error ``mu_t`` and, over lambda, of what the projected log det lacks. ``safe`` is ``theory``, which needs no more.
+    Parameters
+    ----------
+    form
+        ``theory``, ``safe`` (equal to ``theory``) or ``lean``.
+    log_det
+        Of the projected kernel matrix.
+    trace
+        Trace of the unexplained kernel matrix: an upper bound of the projection error ``mu_t`` and,
+        over lambda, of the missing part of the projected log det.
+    ridge
+        lambda over the noise variance.
+    norm_bound
+        F.
+    delta
+        Failure probability.
     """
     confidence, norm = math.log(1.0 / delta), math.sqrt(ridge) * norm_bound
     if form == "lean":
         return norm + math.sqrt(2.0 * confidence + log_det)
-    return norm + math.sqrt(trace) * norm_bound + math.sqrt(4.0 * confidence + 2.0 * (log_det + trace / ridge))
+    return (
+        norm
+        + math.sqrt(trace) * norm_bound
+        + math.sqrt(4.0 * confidence + 2.0 * (log_det + trace / ridge))
+    )

@@ -1,4 +1,4 @@
-"""Drawing a dictionary afresh: every measured arm enters with a probability that its variance gives (BKB)."""
+"""Drawing a dictionary: each measured arm enters with a probability given by its variance (BKB)."""
 
 import logging
 from typing import Literal
@@ -12,11 +12,32 @@ from evroute.model.nystrom.posterior import SparsePosterior
 log = logging.getLogger(__name__)
 
 Sampling = Literal["union", "per_obs"]
-"""``per_obs`` is the law of the published loop over measurements; ``union`` its upper bound, the authors' program."""
+"""``per_obs`` is the law of the published loop over measurements; ``union`` its upper bound, the
+authors' program.
+"""
 
 
-def probabilities(variance: FloatArray, count: FloatArray, q_bar: float, sampling: Sampling) -> FloatArray:
-    """Return the probability that each distinct arm enters, from scaled variances and counts of measurements."""
+def probabilities(
+    variance: FloatArray, count: FloatArray, q_bar: float, sampling: Sampling
+) -> FloatArray:
+    """Return the inclusion probability of each distinct arm.
+
+    Parameters
+    ----------
+    variance
+        (k,) scaled variances.
+    count
+        (k,) numbers of measurements.
+    q_bar
+        Oversampling.
+    sampling
+        Law of the probabilities.
+
+    Returns
+    -------
+    FloatArray
+        (k,) in [0, 1].
+    """
     if sampling == "union":
         return np.minimum(1.0, q_bar * count * variance)
     once = np.minimum(1.0, q_bar * variance)
@@ -24,9 +45,24 @@ def probabilities(variance: FloatArray, count: FloatArray, q_bar: float, samplin
 
 
 def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
-    """Return the positions drawn, increasing: never none, and at most ``most``, of greatest probability.
+    """Return the drawn positions in increasing order: at least one, at most ``most``.
 
-    One uniform number is drawn for each arm, in order, so that equal streams give equal dictionaries.
+    One uniform number is drawn for each arm, in order, so that equal streams give equal
+    dictionaries.
+
+    Parameters
+    ----------
+    p
+        (k,) inclusion probabilities.
+    rng
+        Source of randomness.
+    most
+        Cap; the positions of greatest probability are kept.
+
+    Returns
+    -------
+    IntArray
+        Positions.
     """
     drawn = np.flatnonzero(rng.random(len(p)) < p)
     if not len(drawn) and len(p):
@@ -37,23 +73,45 @@ def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
 
 
 def check_cap(max_dictionary: int | None) -> None:
-    """Raise ValueError unless a dictionary may have a point."""
+    """Raise ValueError if a dictionary may have no point."""
     if max_dictionary is not None and max_dictionary < 1:
-        raise ValueError(f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point")
+        raise ValueError(
+            f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point"
+        )
 
 
 class Redraw:
-    """Draws the dictionary of a posterior, by BKB's law.
+    """Draws the dictionary of a posterior by BKB's law.
 
-    keep_first: the first arm measured always stays (Zenati et al., baseline CBKB).
+    Parameters
+    ----------
+    q_bar
+        Oversampling, positive.
+    sampling
+        Law of the probabilities.
+    max_dictionary
+        Largest number of points, or None.
+    keep_first
+        Keep the first measured arm (Zenati et al., baseline CBKB).
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
     """
 
     def __init__(
-        self, *, q_bar: float, sampling: Sampling, max_dictionary: int | None, keep_first: bool = False
+        self,
+        *,
+        q_bar: float,
+        sampling: Sampling,
+        max_dictionary: int | None,
+        keep_first: bool = False,
     ) -> None:
         if not 0 < q_bar < np.inf:
             raise ValueError(
-                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's chance to enter the "
+                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's "
+                "chance to enter the "
                 "dictionary is (1 small and rough, 5 accurate)"
             )
         check_cap(max_dictionary)
@@ -64,27 +122,44 @@ class Redraw:
         self.capped = 0
         self.redraws = 0
 
-    def __call__(self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator) -> None:
-        """Draw among slots, from variances before their newest measurements."""
+    def __call__(
+        self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator
+    ) -> None:
+        """Redraw the dictionary.
+
+        Parameters
+        ----------
+        posterior
+            The posterior to change.
+        slots
+            (k,) candidates.
+        variance
+            (k,) their scaled variances before the newest measurements.
+        rng
+            Source of randomness.
+        """
         p = probabilities(variance, posterior.count[slots], self._q_bar, self._sampling)
         if self._keep_first:
             p[0] = 1.0
         drawn = draw(p, rng, self._most)
         if self._most is not None and p.sum() > self._most and len(drawn) == self._most:
             if not self.capped:
-                log.warning("the dictionary has reached its cap of %d points; its guarantees end here", self._most)
+                log.warning(
+                    "the dictionary has reached its cap of %d points; its guarantees end here",
+                    self._most,
+                )
             self.capped += 1
         self.redraws += 1
         posterior.set_dictionary(slots[drawn])
 
     def diagnostics(self) -> dict[str, float]:
-        """Return how often a dictionary was drawn, and how often its cap cut it."""
+        """Return the number of draws, and of draws that the cap cut."""
         return {"redraws": float(self.redraws), "capped": float(self.capped)}
 
     def state(self) -> IntArray:
-        """Return the same, (2,)."""
+        """Return both numbers, (2,)."""
         return np.array([self.redraws, self.capped])
 
     def restore(self, state: IntArray) -> None:
-        """Take it over."""
+        """Restore both numbers."""
         self.redraws, self.capped = state.tolist()

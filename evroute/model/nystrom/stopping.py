@@ -1,10 +1,10 @@
-"""When a batch of plans closes: how far variances may have shrunk since its mean and dictionary were frozen.
+"""When a batch closes: bounds on the shrinkage of variances since mean and dictionary were frozen.
 
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process Optimization with
-Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3; ``product`` is Desautels, Krause & Burdick 2014.
-Each rule is a bound of ``max_x s_start(x) / s_now(x)``, s the scaled variance, from the pulls that a posterior holds
-as pending; a batch goes on while the bound is at most a threshold. "All x" are the edges in their reference contexts
-and the arms of the batch itself.
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, *Near-linear Time Gaussian Process
+Optimization with Adaptive Batching and Resparsification*, ICML 2020, Lemmas 1 and 3; ``product`` is
+Desautels, Krause & Burdick 2014. Each rule bounds ``max_x s_start(x) / s_now(x)``, s the scaled
+variance, given the pending pulls of a posterior. A batch continues while the bound is at most a
+threshold. "All x" are the reference arms and the arms of the batch.
 """
 
 from collections.abc import Callable
@@ -13,29 +13,31 @@ from typing import Literal
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.model.nystrom.everywhere import Everywhere
+from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 
 StopRule = Literal["local", "global", "global-local", "exact-ratio", "product"]
 
 
-def global_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+def global_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return ``1 + sum of the variances at the start`` (Lemma 1)."""
     pulled = np.flatnonzero(posterior.pending)
     return 1.0 + float(posterior.pending[pulled] @ posterior.slot_variance(pulled, pending=False))
 
 
-def local_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+def local_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
     """Return ``max_x 1 + sum_j k~(x, x_j)² / s(x)`` (Lemma 3).
 
-    Of the two sums, with the covariance k~ and with what the dictionary explains of it, the larger counts at each x:
-    the first alone bounds the ratio only where the covariance left unexplained is not negative.
+    Two sums are computed at each x, with the covariance k~ and with its explained part; the larger
+    counts. The first alone bounds the ratio only where the unexplained covariance is not negative.
     """
-    return 1.0 + max(float(np.max(part, initial=0.0)) for part in local_parts(posterior, everywhere))
+    return 1.0 + max(
+        float(np.max(part, initial=0.0)) for part in local_parts(posterior, everywhere)
+    )
 
 
-def local_parts(posterior: SparsePosterior, everywhere: Everywhere) -> list[FloatArray]:
-    """Return the local bound less 1 at the arms of the batch and at all edges."""
+def local_parts(posterior: SparsePosterior, everywhere: AllEdgesCache) -> list[FloatArray]:
+    """Return the local bound minus 1 at the arms of the batch and at all reference arms."""
     pulled = np.flatnonzero(posterior.pending)
     pulls, z = posterior.pending[pulled], posterior.embedding[:, pulled]
     parts = []
@@ -50,8 +52,8 @@ def local_parts(posterior: SparsePosterior, everywhere: Everywhere) -> list[Floa
     return parts
 
 
-def exact_ratio(posterior: SparsePosterior, everywhere: Everywhere) -> float:
-    """Return the ratio itself."""
+def exact_ratio(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
+    """Return the ratio ``max_x s_start(x) / s_now(x)``."""
     pulled = np.flatnonzero(posterior.pending)
     worst = 1.0
     for z, prior in (
@@ -63,16 +65,21 @@ def exact_ratio(posterior: SparsePosterior, everywhere: Everywhere) -> float:
     return worst
 
 
-def product_bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
-    """Return ``product of (1 + running variances)``, which is ``det V with the batch / det V`` (Desautels et al.)."""
+def product_bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
+    """Return the product of (1 + running variances): ``det V with the batch / det V``."""
     return float(np.exp(posterior.log_det(pending=True) - posterior.log_det()))
 
 
-def stop_bound(rule: StopRule, threshold: float) -> Callable[[SparsePosterior, Everywhere], float]:
-    """Return the bound of a rule; ``global-local`` is ``global`` until that exceeds the threshold, then ``local``."""
+def stop_bound(
+    rule: StopRule, threshold: float
+) -> Callable[[SparsePosterior, AllEdgesCache], float]:
+    """Return the bound of a rule.
+
+    ``global-local`` is ``global`` up to the threshold, then ``local``.
+    """
     if rule == "global-local":
 
-        def bound(posterior: SparsePosterior, everywhere: Everywhere) -> float:
+        def bound(posterior: SparsePosterior, everywhere: AllEdgesCache) -> float:
             value = global_bound(posterior, everywhere)
             return value if value <= threshold else local_bound(posterior, everywhere)
 

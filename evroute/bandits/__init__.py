@@ -1,0 +1,1 @@
+"""Kernel bandits without roads."""

@@ -1,0 +1,296 @@
+"""Kernel bandits without roads, one arm a round: the papers' own experiments."""
+
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any, Literal
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+from numpy.random import SeedSequence, default_rng
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from evroute import __version__
+from evroute.arms import Arms, Feedback
+from evroute.arrays import FloatArray
+from evroute.bandits.problems import PROBLEMS, Problem
+from evroute.bandits.starvation import StarvationExperiment
+from evroute.bandits.sup_kernel_ucb import SupKernelUCB
+from evroute.errors import EvrouteError
+from evroute.files import read_toml
+from evroute.folder import Folder
+from evroute.methods.method import Method
+from evroute.methods.parts import INDICES, MODELS, call, named
+from evroute.model.base import Anticipates, HasDiagnostics
+from evroute.model.context_kernels import context_kernel
+from evroute.model.nystrom.whitened import Covariance
+from evroute.model.vector_kernel import VectorKernel
+from evroute.tables import read_columns, write_columns
+
+
+def _kernel_name(name: object) -> object:
+    """Check the name of a kernel; ``squared-exponential`` is ``rbf`` in older files."""
+    name = "rbf" if name == "squared-exponential" else name
+    if isinstance(name, str):
+        context_kernel(name)
+    return name
+
+
+log = logging.getLogger(__name__)
+
+
+class BanditExperiment(BaseModel):
+    """The content of a TOML file: a problem, its kernel and noise, and the competing methods.
+
+    methods: as in experiments on roads, for models that need no network; also ``sup-k-ucb``.
+    noise_std: deviation of a measured cost.  variance, lengthscale: of the kernel, known to the
+    models.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    problem: Literal["bump", "chessboard", "step-diagonal", "gp-surface"]
+    methods: Annotated[tuple[str | dict[str, Any], ...], Field(min_length=1)]
+    horizon: int = Field(default=1000, ge=1)
+    repetitions: int = Field(default=3, ge=1)
+    kernel: Annotated[str, BeforeValidator(_kernel_name)] = "rbf"
+    variance: float = Field(default=1.0, gt=0)
+    lengthscale: float = Field(default=0.1, gt=0)
+    noise_std: float = Field(default=0.1, gt=0)
+
+
+@dataclass(frozen=True, slots=True)
+class BanditSetting:
+    """Values that models and indices may request by name."""
+
+    kernel: Covariance
+    arms: Arms
+    noise_std_wh: FloatArray
+    potential_wh: FloatArray
+    horizon: int
+
+
+def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
+    """Read an experiment from a TOML file.
+
+    Raises
+    ------
+    EvrouteError
+        If it does not exist or is not TOML, or a method cannot work on it.
+    """
+    table = read_toml(path, "bandit file")
+    try:
+        if table.get("problem") == "variance-starvation":
+            return StarvationExperiment.model_validate(table)
+        experiment = BanditExperiment.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise EvrouteError(f"{path}: {field}: {problem['msg']}") from None
+    for method in experiment.methods:
+        make_player(method, experiment, 0)
+    return experiment
+
+
+def play(
+    experiment: BanditExperiment, on_run: Callable[[int], None], out: Path | None = None
+) -> pa.Table:
+    """Play all repetitions of every method.
+
+    Parameters
+    ----------
+    experiment
+        From `load_bandit`.
+    on_run
+        Called with the number of finished runs.
+    out
+        Folder that stores each run as it ends and whose runs are not played again, or None.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row per round: method, seed, t, regret, cumulative_regret, seconds (CPU time to choose
+        and learn), and the model's diagnostics, null for models without them.
+
+    Raises
+    ------
+    EvrouteError
+        If the folder belongs to another experiment or is being written by another process.
+    """
+    runs = [
+        (method, seed, f"{place}-s{seed}.parquet")
+        for place, method in enumerate(experiment.methods)
+        for seed in range(experiment.repetitions)
+    ]
+    tables = []
+    manifest = {
+        "configuration": experiment.model_dump(mode="json"),
+        "versions": {"evroute": __version__},
+    }
+    with nullcontext() if out is None else Folder(out).writing(manifest):
+        for done, (method, seed, name) in enumerate(runs, start=1):
+            tables.append(
+                _table(method, experiment, seed, None if out is None else out / "parts" / name)
+            )
+            on_run(done)
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _table(
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int, path: Path | None
+) -> pa.Table:
+    """Return the rounds of a run, read from its file or played now.
+
+    They are stored if there is a path.
+    """
+    if path is not None and path.exists():
+        try:
+            return read_columns(path)
+        except (OSError, pa.ArrowException):
+            log.warning("%s is damaged; playing that run again", path)
+    rows = _run(method, experiment, seed)
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    if path is not None:
+        write_columns(path, columns)
+    return pa.table(columns)
+
+
+class _Learner:
+    """A model and an index over the arms of a round."""
+
+    def __init__(self, model: Any, index: Any, rng: np.random.Generator) -> None:
+        self.model = model
+        self._index = index
+        self._rng = rng
+        self._t = 0
+
+    def pull(self, arms: Arms) -> int:
+        self._t += 1
+        pulled = int(np.argmin(self._index(self._t, arms, self.model, self._rng)))
+        if isinstance(self.model, Anticipates):
+            self.model.anticipate(arms.take(np.array([pulled])))
+        return pulled
+
+    def learn(self, arms: Arms, pulled: int, cost: float) -> None:
+        row = [pulled]
+        self.model.update(
+            Feedback(
+                arms.id[row],
+                arms.features[row],
+                arms.prior_mean_wh[row],
+                np.array([cost], dtype=float),
+            )
+        )
+
+
+def make_player(
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int
+) -> tuple[str, Any, Any, Any]:
+    """Return label, learner, problem and the world's random stream.
+
+    The stream depends on problem and seed alone.
+
+    Parameters
+    ----------
+    method
+        A name or a table, as in experiments.
+    experiment
+        Problem, kernel and noise.
+    seed
+        Repetition.
+
+    Raises
+    ------
+    EvrouteError
+        If the method needs a road network, or an option is unknown or out of its range.
+    """
+    kernel = VectorKernel(experiment.kernel, experiment.variance, experiment.lengthscale)
+    names = (crc32(experiment.problem.encode()),)
+    truth, world, policy, model_seed = (
+        default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4)
+    )
+    problem: Problem = PROBLEMS[experiment.problem](kernel, truth)
+    arms = problem.arms(default_rng(seed))
+    n = len(arms)
+    noise = np.full(n, experiment.noise_std)
+    setting = BanditSetting(kernel, arms, noise, np.full(n, -1.0), experiment.horizon)
+    given = {"method": method} if isinstance(method, str) else dict(method)
+    try:
+        if given.get("method") == "sup-k-ucb":
+            options = {name: value for name, value in given.items() if name != "method"}
+            if unknown := sorted(options.keys() - {"eta", "ridge"}):
+                raise EvrouteError(f"sup-k-ucb takes no {unknown[0]}; its options are eta, ridge")
+            player = call(SupKernelUCB, options | {"rng": model_seed}, setting)
+            return (
+                " ".join(["sup-k-ucb", *(f"{k}={v:g}" for k, v in options.items())]),
+                player,
+                problem,
+                world,
+            )
+        parts = Method.model_validate(given)
+        target = named(MODELS, "model", parts.model)
+        if able := _needs_roads(target):
+            raise EvrouteError(
+                f"model '{parts.model}' needs a road network; on a kernel bandit use one of {able}"
+            )
+        model = call(target, parts.options | {"rng": model_seed}, setting)
+        index = call(named(INDICES, "index", parts.index), parts.options, setting)
+    except ValidationError as error:
+        raise EvrouteError(f"method {method}: {error.errors()[0]['msg']}") from None
+    except ValueError as error:
+        raise EvrouteError(f"method {method}: {error}") from None
+    except TypeError as error:
+        raise EvrouteError(
+            f"method {method} asks for something that only roads have: {error}"
+        ) from None
+    return parts.label, _Learner(model, index, policy), problem, world
+
+
+def _needs_roads(target: Any) -> str:
+    """Return the names of models that need no road network, if this one does."""
+
+    def works(candidate: Any) -> bool:
+        kernel = signature(candidate, eval_str=True).parameters.get("kernel")
+        return kernel is not None and kernel.annotation is Covariance
+
+    if works(target):
+        return ""
+    return ", ".join(
+        ["sup-k-ucb", *(name for name in MODELS if works(named(MODELS, "model", name)))]
+    )
+
+
+def _run(
+    method: str | dict[str, Any], experiment: BanditExperiment, seed: int
+) -> list[dict[str, Any]]:
+    label, learner, problem, world = make_player(method, experiment, seed)
+    rows, total = [], 0.0
+    for t in range(1, experiment.horizon + 1):
+        arms = problem.arms(world)
+        cost = problem.cost(arms)
+        started = process_time()
+        pulled = learner.pull(arms)
+        chose = process_time() - started
+        measured = cost[pulled] + experiment.noise_std * world.standard_normal()
+        started = process_time()
+        learner.learn(arms, pulled, measured)
+        seconds = chose + process_time() - started
+        regret = float(cost[pulled] - cost.min())
+        total += regret
+        row = {
+            "method": label,
+            "seed": seed,
+            "t": t,
+            "regret": regret,
+            "cumulative_regret": total,
+            "seconds": seconds,
+        }
+        model = getattr(learner, "model", None)
+        rows.append(row | (model.diagnostics() if isinstance(model, HasDiagnostics) else {}))
+    return rows

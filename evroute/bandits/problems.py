@@ -1,0 +1,133 @@
+"""Problems for kernel bandits: in each round one of several arms with contexts is pulled.
+
+Sources: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UCB for Contextual
+Bandits*, AISTATS 2022, section 6 (``bump``, ``chessboard``, ``step-diagonal``). ``gp-surface`` is
+ours; it replaces the data sets of Calandriello et al. 2020, which are not available. A cost is the
+negative of a reward.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.model.base import lower_factor
+from evroute.model.nystrom.whitened import Covariance
+
+N_ACTIONS = 10
+SURFACE_ARMS = 200
+
+
+class Problem(Protocol):
+    """Arms and their expected costs, round by round."""
+
+    def arms(self, rng: Generator) -> Arms:
+        """Return the arms of the next round, numbered from 0, always the same number."""
+
+    def cost(self, arms: Arms) -> FloatArray:
+        """Return the expected cost of each, (a,)."""
+
+
+class _Actions:
+    """New contexts in each round, with ten fixed actions drawn once from 0, 0.01, ..., 0.99."""
+
+    def __init__(self, n_contexts: int, rng: Generator) -> None:
+        self.n_contexts = n_contexts
+        self.actions = rng.choice(100, N_ACTIONS, replace=False) / 100.0
+
+    def arms(self, rng: Generator) -> Arms:
+        """Return the actions in the context of the next round."""
+        context = np.broadcast_to(rng.random(self.n_contexts), (N_ACTIONS, self.n_contexts))
+        features = np.column_stack([context, self.actions])
+        return Arms(np.arange(N_ACTIONS), features, np.zeros(N_ACTIONS))
+
+
+class Bump:
+    """Reward ``max(0, 1 - |a - a*| - w* . (x - x*))`` over contexts x in five dimensions."""
+
+    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+        self._actions = _Actions(5, rng)
+        self._best = rng.choice(self._actions.actions)
+        self._centre, self._slope = rng.random(5), rng.uniform(-1.0, 1.0, 5)
+
+    def arms(self, rng: Generator) -> Arms:
+        """Return ten actions in a context."""
+        return self._actions.arms(rng)
+
+    def cost(self, arms: Arms) -> FloatArray:
+        """Return the expected cost of each."""
+        x, a = arms.features[:, :5], arms.features[:, 5]
+        cost: FloatArray = -np.maximum(
+            0.0, 1.0 - np.abs(a - self._best) - (x - self._centre) @ self._slope
+        )
+        return cost
+
+
+class Chessboard:
+    """Sixteen cells of context and action: three have reward 1, three 1/2, the others 0."""
+
+    _CELLS = np.array([[0, 0.5, 0, 0], [1, 0, 1, 0], [0, 0.5, 0, 0.5], [0, 0, 1, 0]])
+
+    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+        self._actions = _Actions(1, rng)
+
+    def arms(self, rng: Generator) -> Arms:
+        """Return ten actions in a context."""
+        return self._actions.arms(rng)
+
+    def cost(self, arms: Arms) -> FloatArray:
+        """Return the expected cost of each."""
+        row, column = np.minimum((4 * arms.features).astype(int), 3).T
+        cost: FloatArray = -self._CELLS[row, column]
+        return cost
+
+
+class StepDiagonal:
+    """A band of 1 and a band of 1/2 along the diagonal of context and action."""
+
+    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+        self._actions = _Actions(1, rng)
+
+    def arms(self, rng: Generator) -> Arms:
+        """Return ten actions in a context."""
+        return self._actions.arms(rng)
+
+    def cost(self, arms: Arms) -> FloatArray:
+        """Return the expected cost of each."""
+        difference = arms.features[:, 0] - arms.features[:, 1]
+        high, low = np.abs(difference - 0.15) < 0.1, np.abs(difference + 0.15) < 0.1
+        cost: FloatArray = -np.where(high, 1.0, np.where(low, 0.5, 0.0))
+        return cost
+
+
+class GpSurface:
+    """Two hundred fixed arms in the unit square; the costs are a draw of the kernel."""
+
+    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+        number = np.arange(SURFACE_ARMS)
+        self._arms = Arms(number, rng.random((SURFACE_ARMS, 2)), np.zeros(SURFACE_ARMS))
+        x = self._arms.features
+        covariance = kernel(number, x, number, x) + 1e-8 * np.eye(SURFACE_ARMS)
+        self._cost = lower_factor(covariance, "the kernel of the arms") @ rng.standard_normal(
+            SURFACE_ARMS
+        )
+
+    def arms(self, rng: Generator) -> Arms:
+        """Return all arms."""
+        return self._arms
+
+    def cost(self, arms: Arms) -> FloatArray:
+        """Return the expected cost of each."""
+        cost: FloatArray = self._cost[arms.id]
+        return cost
+
+
+PROBLEMS: dict[str, Callable[[Covariance, Generator], Problem]] = {
+    "bump": Bump,
+    "chessboard": Chessboard,
+    "step-diagonal": StepDiagonal,
+    "gp-surface": GpSurface,
+}

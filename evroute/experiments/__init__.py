@@ -1,0 +1,1 @@
+"""Experiments: the loop of Algorithm 1, regret, run folders."""

@@ -1,0 +1,195 @@
+"""Agents of a run: one per vehicle of its trips, with separate beliefs or a common one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from numpy.random import SeedSequence, default_rng
+
+from evroute.errors import EvrouteError
+from evroute.experiments.regret import FleetRegretScorer, RegretScorer
+from evroute.experiments.runs import Run
+from evroute.methods.method import Method, make_index, make_model, make_space, setting_of
+from evroute.methods.parts import MODELS, made_by, named, needs_of
+from evroute.methods.setting import Setting, load_setting
+from evroute.model.base import Anticipates, EnergyModel, HasDiagnostics, HasJoint
+from evroute.model.fleet_view import FleetJointView, FleetView
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.corridor import Corridor
+from evroute.planning.weights import WEIGHT_RULES
+from evroute.policy.agent import Agent, lacking
+from evroute.policy.fleet import Fleet
+from evroute.policy.guard import DEFAULT_SHARE, Guarded
+from evroute.worlds.environment import child
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """The agent of one vehicle and its parts.
+
+    Parameters
+    ----------
+    agent, model
+        The agent, and the model that it learns.
+    space
+        The arms of the model.
+    setting
+        Network, vehicle and prior of the model, over the same arms.
+    """
+
+    agent: Agent | Guarded
+    model: EnergyModel
+    space: SearchSpace
+    setting: Setting
+
+
+def make_learners(
+    run: Run, vehicles: Sequence[str], policy_seeds: SeedSequence, model_seeds: SeedSequence
+) -> dict[str, Learner]:
+    """Return a learner for each vehicle, by the vehicle names of the trips; the run's own is first.
+
+    The random streams of the run's own vehicle are those of a run with one vehicle; the other
+    vehicles have streams by their names.
+
+    Parameters
+    ----------
+    run
+        Run with method, networks and options.
+    vehicles
+        Names of the vehicles; the run's own is "".
+    policy_seeds, model_seeds
+        Seeds of the agents' draws and of the models' draws.
+    """
+    learners: dict[str, Learner] = {}
+    for vehicle in vehicles:
+        streams = (policy_seeds, model_seeds)
+        if vehicle:
+            streams = (child(policy_seeds, _key(vehicle)), child(model_seeds, _key(vehicle)))
+        learners[vehicle] = _learner(
+            run, vehicle, *streams, first=learners.get("") if run.share_belief else None
+        )
+    return learners
+
+
+def joined(learners: dict[str, Learner]) -> Agent | Guarded | Fleet:
+    """Return the agent of all vehicles: the single agent or a `Fleet`."""
+    if len(learners) == 1:
+        return learners[""].agent
+    return Fleet({vehicle: learner.agent for vehicle, learner in learners.items()})
+
+
+def make_scorer(run: Run, vehicles: Sequence[str]) -> RegretScorer | FleetRegretScorer:
+    """Return the regret scorer of the run's routes."""
+    judges = {}
+    for vehicle in vehicles:
+        setting = _setting(run, vehicle)
+        judges[vehicle] = RegretScorer(
+            network=setting.network,
+            search=setting.search,
+            weight_rule=WEIGHT_RULES[run.search],
+            noise_std_wh=setting.noise_std_wh,
+            potential_wh=setting.potential_wh,
+        )
+    return judges[""] if len(judges) == 1 else FleetRegretScorer(judges)
+
+
+def check_shared(method: Method) -> None:
+    """Check that a method can learn for several vehicles with one belief.
+
+    Raises
+    ------
+    EvrouteError
+        If its model keeps records by trip, or its index needs a quantity that does not scale
+        between vehicles.
+    """
+    model, needs = made_by(named(MODELS, "model", method.model)), needs_of(method.index)
+    if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
+        what = f"model '{method.model}' keeps records of trips in watt-hours of one vehicle"
+    elif missing := lacking(FleetJointView, needs):
+        what = (
+            f"index '{method.index}' needs {', '.join(missing)}, which do not scale from one "
+            "vehicle to another"
+        )
+    else:
+        return
+    raise EvrouteError(f"share_belief: {what}; omit it: each vehicle then learns separately")
+
+
+def check_vehicles(trip: str, vehicles: Sequence[str], run_vehicle: str) -> None:
+    """Check that the names of the vehicles' beliefs are distinct.
+
+    Parameters
+    ----------
+    trip
+        Trips that name the vehicles, for messages.
+    vehicles
+        Names or files of the vehicles.
+    run_vehicle
+        Name or file of the run's own vehicle.
+
+    Raises
+    ------
+    EvrouteError
+        If two vehicle files have the same name.
+    """
+    names = [Path(vehicle).stem for vehicle in (*vehicles, run_vehicle)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise EvrouteError(
+            f"trips {trip} name two vehicles called '{twice[0]}'; rename one of the files"
+        )
+
+
+def _learner(
+    run: Run,
+    vehicle: str,
+    policy_seeds: SeedSequence,
+    model_seeds: SeedSequence,
+    *,
+    first: Learner | None,
+) -> Learner:
+    method, setting = run.method, _setting(run, vehicle)
+    believed = _setting(run, vehicle, run.lengthscale * (method.lengthscale_factor or 1.0))
+    over_arms = setting_of(method, believed)
+    if first is None:
+        own = {"rng": default_rng(model_seeds)} | (
+            {} if believed is setting else {"prior_factor": None}
+        )
+        model, space = make_model(method, believed, own), make_space(method, setting)
+    else:
+        model, space = _shared(first, over_arms), first.space
+    agent = Agent(
+        model=model,
+        index=make_index(method, setting),
+        weight_rule=WEIGHT_RULES[run.search],
+        space=Corridor(space.edges, method.corridor) if method.corridor else space,
+        rng=default_rng(policy_seeds),
+    )
+    if not method.guard:
+        return Learner(agent, model, space, over_arms)
+    share = DEFAULT_SHARE if method.guard is True else method.guard
+    return Learner(Guarded(agent, setting.edges, share=share), model, space, over_arms)
+
+
+def _shared(first: Learner, setting: Setting) -> FleetView:
+    """Return the model of the first vehicle as another sees it."""
+    seen = FleetJointView if isinstance(first.model, HasJoint) else FleetView
+    own, reference = setting.prior, first.setting.prior
+    return seen(
+        first.model,
+        prior_wh=own.mean_wh,
+        potential_wh=own.potential_wh,
+        reference_prior_wh=reference.mean_wh,
+        reference_potential_wh=reference.potential_wh,
+    )
+
+
+def _setting(run: Run, vehicle: str, lengthscale: float | None = None) -> Setting:
+    known = run.world.tells_temperature
+    return load_setting(
+        run.network, vehicle or run.vehicle, run.prior, lengthscale or run.lengthscale, known
+    )
+
+
+def _key(vehicle: str) -> int:
+    return crc32(vehicle.encode())

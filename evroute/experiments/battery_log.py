@@ -1,0 +1,113 @@
+"""BatteryLog: charge of a battery on each trip of a run, from a given start and with a reserve.
+
+The learner plans without it. The log shows how well the charge could be predicted before a trip.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+
+from evroute.arms import Feedback, Round, Route
+from evroute.planning.battery import Battery, follow
+from evroute.planning.forecast import RouteForecast, forecast_charge
+from evroute.worlds.environment import child
+
+N_TRIPS = 1000
+"""Simulated trips for each prediction; the standard error is at most 1.6 %."""
+COLUMNS = (
+    "soc_lowest_percent",
+    "soc_arrival_percent",
+    "soc_arrival_expected_percent",
+    "below_reserve_midway",
+    "below_reserve_on_arrival",
+    "p_reserve",
+    "p_reserve_widened",
+)
+"""Columns of `BatteryLog.row`."""
+
+
+class Forecasts(Protocol):
+    """An agent that forecasts the energy of a route if its model has a joint posterior."""
+
+    def forecast(self, request: Round, route: Route) -> RouteForecast | None:
+        """Return the forecast; None without a joint posterior."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatteryLog:
+    """Charge of the batteries of a run's vehicles; every trip starts with the same charge.
+
+    Parameters
+    ----------
+    batteries
+        Battery of each vehicle, by the vehicle names of the trips.
+    seeds
+        Seeds of the simulated trips of predictions.
+    """
+
+    batteries: Mapping[str, Battery]
+    seeds: SeedSequence
+
+    def row(
+        self,
+        agent: Forecasts,
+        request: Round,
+        route: Route,
+        feedback: Feedback,
+        *,
+        expected_wh: float,
+        widened: float,
+    ) -> dict[str, float]:
+        """Return the battery columns of a driven trip, with predictions made before the trip.
+
+        Parameters
+        ----------
+        agent
+            Agent that chose the route.
+        request, route, feedback
+            Request, route and measurements of the trip.
+        expected_wh
+            Predicted energy of the trip, Wh.
+        widened
+            Factor of the predicted deviations for ``p_reserve_widened``, as ``evroute route``
+            applies it.
+
+        Returns
+        -------
+        dict[str, float]
+            soc_lowest_percent and soc_arrival_percent are measured: lowest after any edge, and
+            after the last. soc_arrival_expected_percent is predicted by ``expected_wh``.
+            below_reserve_midway and below_reserve_on_arrival are 1 if the charge was below the
+            reserve after an edge before the last, and after the last. p_reserve and
+            p_reserve_widened are predicted probabilities that the charge never falls below the
+            reserve; NaN without a joint posterior.
+        """
+        battery = self.batteries[request.vehicle]
+        charge_wh = follow(battery, feedback.energy_wh).charge_wh[1:]
+        forecast = agent.forecast(request, route)
+        predicted = {"p_reserve": np.nan, "p_reserve_widened": np.nan}
+        if forecast is not None:
+            for name, energy in (
+                ("p_reserve", forecast),
+                ("p_reserve_widened", forecast.inflated(widened)),
+            ):
+                predicted[name] = forecast_charge(
+                    energy,
+                    capacity_wh=battery.capacity_wh,
+                    start_wh=battery.start_wh,
+                    reserve_wh=battery.reserve_wh,
+                    rng=default_rng(child(self.seeds, request.t)),
+                    n_trips=N_TRIPS,
+                ).never_below_reserve
+        expected = min(battery.capacity_wh, battery.start_wh - expected_wh)
+        return {
+            "soc_lowest_percent": battery.percent(min(battery.start_wh, float(charge_wh.min()))),
+            "soc_arrival_percent": battery.percent(float(charge_wh[-1])),
+            "soc_arrival_expected_percent": battery.percent(expected),
+            "below_reserve_midway": float(np.any(charge_wh[:-1] < battery.reserve_wh)),
+            "below_reserve_on_arrival": float(charge_wh[-1] < battery.reserve_wh),
+            **predicted,
+        }

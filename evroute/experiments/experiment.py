@@ -1,0 +1,408 @@
+"""Experiments: a grid of networks, trips, methods, searches and seeds, from TOML or options.
+
+A file looks like this::
+
+    horizon = 500
+    seeds = 5
+    search = ["rectified"]
+    methods = [
+        { model = "exact", index = "ts", variance_scale = 1 },
+        { model = "independent", index = "ucb" },
+    ]
+
+    [trips]
+    monaco = ["A", "B"]
+"""
+
+import logging
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from inspect import signature
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from numpy.random import SeedSequence
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    model_validator,
+)
+
+from evroute import __version__
+from evroute.energy.prior import DEFAULT_SPREAD, check_spread
+from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
+from evroute.errors import EvrouteError
+from evroute.experiments.agents import check_shared, check_vehicles
+from evroute.experiments.cluster import execute_on
+from evroute.experiments.execution import execute
+from evroute.experiments.regret import DEFINITION
+from evroute.experiments.runs import Run, RunFolder
+from evroute.files import read_toml
+from evroute.methods.method import Method, check_ranges
+from evroute.methods.parts import INDICES, MODELS, ONLY_EDGES, named, options_of, pair
+from evroute.methods.setting import load_setting
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.planning.weights import check_search
+from evroute.worlds.demand.demand import is_file, load_demand, load_file, provenance, vehicles_of
+from evroute.worlds.demand.in_flight import Flight
+from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
+from evroute.worlds.world import World, load_world
+
+log = logging.getLogger(__name__)
+
+
+class Experiment(BaseModel):
+    """Every method on every trip in every world, with every search, prior, lengthscale and seed.
+
+    Parameters
+    ----------
+    trips
+        Names, pairs of places, files or ``random 2-5 km`` (`demand`), by network (a name or a
+        stored ``.npz``).
+    methods
+        Methods to compare.
+    search
+        Weight rules of the search.
+    horizon
+        Trips of every run; by default the length of the longest trip file, 500 without files.
+    seeds
+        Number of seeds of each combination.
+    vehicle
+        Vehicle of trips that name none.
+    in_flight
+        Trips planned before the first of them is learned; ``"clock"``: each is learned when it
+        ends.
+    audit
+        Drive a random route too in every tenth round, hidden from the learner
+        (`RandomRouteProbe`).
+    share_belief
+        Vehicles of the trips share one belief (`model.fleet_view`). By default each learns
+        separately: errors of one vehicle then spread to no other, but each vehicle learns the
+        roads anew.
+    soc, reserve
+        Charge at the start of every trip, and charge to keep, percent of the usable battery.
+        Measured and predicted charge are logged (`BatteryLog`); plans do not depend on it.
+    world
+        One or several worlds, by name, file or table (`load_world`). A top-level ``closed_share``
+        applies to each of them.
+    prior, lengthscale
+        Of sampled worlds, and of the models in any world.
+
+    Raises
+    ------
+    UnknownNameError, EvrouteError
+        If a method, search or world is unknown, or a model does not support its index.
+    pydantic.ValidationError
+        If a field is missing, unknown, of the wrong type or out of its range.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    trips: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(min_length=1)
+    methods: tuple[Method, ...] = Field(min_length=1)
+    search: tuple[Annotated[str, AfterValidator(check_search)], ...] = Field(
+        ("potential-rectified",), min_length=1
+    )
+    horizon: int = Field(500, gt=0)
+    seeds: int = Field(5, gt=0)
+    vehicle: str = DEFAULT_VEHICLE
+    in_flight: Flight = 1
+    audit: Literal[True] | None = None
+    share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = (
+        None
+    )
+    soc: float | None = Field(None, ge=0, le=100)
+    reserve: float | None = Field(None, ge=0, le=100)
+    world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
+        (DEFAULT_WORLD,), min_length=1, validate_default=True
+    )
+    prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field(
+        (DEFAULT_SPREAD,), min_length=1
+    )
+    lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        (DEFAULT_LENGTHSCALE,), min_length=1
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        table = dict(data)
+        worlds = table.pop("world", DEFAULT_WORLD)
+        worlds = worlds if isinstance(worlds, list | tuple) else [worlds]
+        if "closed_share" in table:
+            share = table.pop("closed_share")
+            worlds = [
+                load_world(load_world(each).model_dump() | {"closed_share": share})
+                for each in worlds
+            ]
+        if "horizon" not in table and (longest := _longest(table)):
+            table["horizon"] = longest
+        return table | {"world": worlds}
+
+    @model_validator(mode="after")
+    def _check(self) -> "Experiment":
+        names = [run.name for run in self.runs()]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"run {twice[0]} occurs twice in the grid")
+        if any(world.tells_temperature for world in self.world) and any(
+            method.arms for method in self.methods
+        ):
+            raise ValueError(
+                "arms on turns have no temperature feature; omit temperature_std_k or arms"
+            )
+        if self.soc is None and self.reserve is not None:
+            raise ValueError("reserve needs soc, the charge at the start")
+        if self.soc is not None and self.soc < (self.reserve or 0.0):
+            raise ValueError(f"soc is {self.soc:g} %, below the reserve of {self.reserve:g} %")
+        return self
+
+    def runs(self) -> Iterator[Run]:
+        """Yield every run of the grid; paired runs differ in the method only."""
+        trips = [(network, trip) for network, names in self.trips.items() for trip in names]
+        grid = product(
+            trips,
+            self.world,
+            self.prior,
+            self.lengthscale,
+            self.search,
+            self.methods,
+            range(self.seeds),
+        )
+        for (network, trip), world, prior, lengthscale, search, method, seed in grid:
+            yield Run(
+                network=network,
+                trip=trip,
+                method=method,
+                search=search,
+                seed=seed,
+                horizon=self.horizon,
+                vehicle=self.vehicle,
+                world=world,
+                prior=prior,
+                lengthscale=lengthscale,
+                in_flight=self.in_flight,
+                audit=bool(self.audit),
+                share_belief=bool(self.share_belief),
+                soc=self.soc,
+                reserve=self.reserve or 0.0,
+            )
+
+
+def _longest(table: Mapping[str, Any]) -> int:
+    """Return the length of the longest trip file, 0 if there is none."""
+    lists = table.get("trips")
+    listed = [
+        len(load_file(Path(trip), load_setting(network, table.get("vehicle", DEFAULT_VEHICLE))))
+        for network, trips in (lists.items() if isinstance(lists, Mapping) else ())
+        for trip in (trips if isinstance(trips, list | tuple) else ())
+        if isinstance(trip, str) and is_file(trip)
+    ]
+    return max(listed, default=0)
+
+
+def load_experiment(path: Path, **changes: Any) -> Experiment:
+    """Read an experiment from a TOML file; keyword arguments replace its fields.
+
+    Raises
+    ------
+    EvrouteError
+        If the file is missing or not TOML, or a field is missing, unknown or out of its range.
+    """
+    table = read_toml(path, "experiment file")
+    return _validated(table | changes, f"experiment file {path}")
+
+
+def grid(
+    *,
+    networks: Sequence[str],
+    trips: Sequence[str],
+    methods: Sequence[str] = (),
+    models: Sequence[str] = (),
+    indices: Sequence[str] = (),
+    options: Mapping[str, Any],
+    **fields: Any,
+) -> Experiment:
+    """Combine named methods, and every model with every index, on every trip of every network.
+
+    Parameters
+    ----------
+    networks, trips
+        Names; see `Experiment`.
+    methods
+        Names of methods.
+    models, indices
+        Names of models and indices, combined with each other.
+    options
+        Option values by name; each goes to the methods that have the option.
+    fields
+        Further fields of `Experiment`.
+
+    Raises
+    ------
+    EvrouteError
+        If no method has an option, or the experiment is not valid.
+    """
+    pairs = [pair(name) for name in methods]
+    pairs += [{"model": model, "index": index} for model, index in product(models, indices)]
+    taken = [_options_of_pair(each["model"], each["index"]) for each in pairs]
+    if idle := sorted(options.keys() - set().union(*taken)):
+        names = [f"{each['model']} with {each['index']}" for each in pairs]
+        raise EvrouteError(f"no method takes {', '.join(idle)}: not {' and not '.join(names)}")
+    chosen = [
+        each | {name: options[name] for name in options if name in able}
+        for each, able in zip(pairs, taken, strict=True)
+    ]
+    return _validated(
+        {"trips": dict.fromkeys(networks, trips), "methods": chosen} | fields, "simulation"
+    )
+
+
+def _options_of_pair(model: str, index: str) -> set[str]:
+    fields = {"guard", "corridor"}
+    if model not in ONLY_EDGES:
+        fields |= {"arms", "learn_speeds", "controls"}
+    if "kernel" in signature(named(MODELS, "model", model)).parameters:
+        fields |= {"lengthscale_factor", "fit_hyperparameters"}
+    return fields | options_of(MODELS, model).keys() | options_of(INDICES, index).keys()
+
+
+def _validated(table: Mapping[str, Any], what: str) -> Experiment:
+    try:
+        return Experiment.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise EvrouteError(
+            f"{what}: {field + ': ' if field else ''}{problem['msg'].removeprefix('Value error, ')}"
+        ) from None
+
+
+def simulate(
+    experiment: Experiment | str | Path,
+    out: str | Path,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    resume: bool = True,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> RunFolder:
+    """Execute an experiment, or its unfinished part, and return its folder.
+
+    Results do not depend on ``jobs`` or ``scheduler``. A run that fails leaves its error in the
+    folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script must
+    call this under ``if __name__ == "__main__":``, because its processes start afresh.
+
+    Parameters
+    ----------
+    experiment
+        An experiment, or a TOML file.
+    out
+        The folder: new, empty, or begun by the same experiment.
+    jobs
+        Processes, at least 1.
+    scheduler
+        Address of a Dask cluster that plays the runs instead, ``tcp://host:port``.
+    resume
+        Keep the finished runs of the folder; otherwise play all runs again, with the same result.
+    on_progress
+        Called with the rounds done and the rounds in total, finished runs included.
+
+    Raises
+    ------
+    ValueError
+        If ``jobs`` is not positive.
+    EvrouteError
+        If a network, trip or vehicle is unknown, the folder belongs to another experiment or is
+        being written by another process, a worker process died, or the cluster does not answer or
+        was lost.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs is {jobs}; it must be at least 1")
+    if not isinstance(experiment, Experiment):
+        experiment = load_experiment(Path(experiment))
+    folder = RunFolder(Path(out))
+    runs = list(experiment.runs())
+    with folder.writing(_manifest(experiment)):
+        left = [run for run in runs if not (resume and folder.is_finished(run))]
+        begun = set(folder.finished_runs()) if resume else set()
+        if damaged := [run.name for run in left if run.name in begun]:
+            log.warning(
+                "%s has %d runs with damaged files, first %s; simulating them again",
+                folder.path,
+                len(damaged),
+                damaged[0],
+            )
+        total = experiment.horizon * len(runs)
+        kept = experiment.horizon * (len(runs) - len(left))
+        on_progress(kept, total)
+
+        def on_rounds(done: int) -> None:
+            on_progress(kept + done, total)
+
+        if scheduler is None:
+            execute(left, folder, jobs=jobs, on_progress=on_rounds)
+        else:
+            execute_on(scheduler, left, folder, on_progress=on_rounds)
+        folder.merge(runs)
+    return folder
+
+
+def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -> None:
+    """Check that worlds and methods support trips of several vehicles."""
+    if not vehicles:
+        return
+    check_vehicles(trip, vehicles, experiment.vehicle)
+    for world in experiment.world:
+        if not world.several_vehicles:
+            raise EvrouteError(
+                f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' "
+                "has one only; choose a world of kind physics or sumo, or omit the column"
+            )
+    if experiment.share_belief:
+        for method in experiment.methods:
+            check_shared(method)
+
+
+def _manifest(experiment: Experiment) -> dict[str, Any]:
+    """Return everything that results depend on; check that networks, trips and vehicles exist."""
+    settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
+    files: dict[str, Any] = {}
+    worlds: dict[str, Any] = {}
+    for name, setting in settings.items():
+        for trip in experiment.trips[name]:
+            if source := provenance(trip, setting):
+                files.setdefault(name, {})[trip] = source
+                _check_fleet(
+                    experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0)))
+                )
+        for world in experiment.world:
+            if source := world.provenance(setting):
+                worlds.setdefault(name, {})[world.label] = source
+        for method in experiment.methods:
+            check_ranges(method, setting)
+    packages = ["numpy", "scipy"]
+    if any(method.model == "svgp" for method in experiment.methods):
+        packages += ["torch", "gpytorch"]
+    return {
+        "configuration": experiment.model_dump(mode="json", exclude_none=True),
+        "networks": {name: setting.network.digest for name, setting in settings.items()},
+        "vehicle": next(iter(settings.values())).vehicle_numbers,
+        **({"trip_files": files} if files else {}),
+        **({"worlds": worlds} if worlds else {}),
+        "regret": DEFINITION,
+        "versions": {
+            "evroute": __version__,
+            "python": platform.python_version(),
+            **{package: version(package) for package in packages},
+            "platform": f"{platform.system()} {platform.machine()}",
+        },
+    }

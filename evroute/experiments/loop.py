@@ -1,0 +1,170 @@
+"""Algorithm 1: observe, choose, drive and learn for a number of rounds.
+
+Source: Sandberg, Åkerblom & Haghir Chehreghani, *Bayesian Analysis of Combinatorial Gaussian
+Process Bandits*.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
+from typing import Any
+
+from evroute.arms import Feedback
+from evroute.arrays import FloatArray
+from evroute.experiments.battery_log import BatteryLog
+from evroute.experiments.log import Log, Logbook
+from evroute.experiments.random_route_probe import RandomRouteProbe
+from evroute.experiments.regret import FleetRegretScorer, RegretScorer
+from evroute.model.base import HasPendingBatch
+from evroute.policy.agent import Agent
+from evroute.policy.conformal import LEVELS, AdaptiveConformal
+from evroute.policy.fleet import Fleet
+from evroute.policy.guard import Guarded
+from evroute.worlds.demand.in_flight import Flight, InFlight
+from evroute.worlds.environment import Environment
+
+
+def run(
+    agent: Agent | Guarded | Fleet,
+    environment: Environment,
+    judge: RegretScorer | FleetRegretScorer,
+    *,
+    horizon: int,
+    on_round: Callable[[int], None],
+    in_flight: Flight = 1,
+    conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal] | None = None,
+    audit: RandomRouteProbe | None = None,
+    charge: BatteryLog | None = None,
+) -> Log:
+    """Drive ``horizon`` trips with an agent and return the log.
+
+    Parameters
+    ----------
+    agent
+        Chooses routes and learns from trips.
+    environment
+        World in which trips are driven.
+    judge
+        Scores the regret of routes.
+    horizon
+        Number of trips.
+    on_round
+        Called with t after each round.
+    in_flight
+        Delay of feedback (`demand.in_flight`). The update of a round is logged with all feedback
+        between it and the next round. A model that waits for its batch
+        (``model.base.HasPendingBatch``) receives all pending trips.
+    conformal
+        Interval calibration, or one per vehicle, updated with every ended trip; new if None.
+    audit
+        Random routes to drive as well; None for none.
+    charge
+        Log of the battery; None for none.
+
+    Raises
+    ------
+    NoRouteError
+        If the destination of a round cannot be reached.
+    """
+    logbook = Logbook()
+    stopwatch = _Stopwatch()
+    agents = list(agent.agents.values()) if isinstance(agent, Fleet) else [agent]
+    for model in {id(each.model): each.model for each in agents}.values():
+        stopwatch.attach(model, "posterior", "posterior_s")
+    for space in {id(each.space): each.space for each in agents}.values():
+        stopwatch.attach(space, "route", "search_s")
+    flight = InFlight(in_flight)
+    intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
+
+    def update(trips: Iterable[Feedback]) -> None:
+        for ended in trips:
+            agent.tell(ended)
+            intervals.update(ended)
+
+    for t in range(1, horizon + 1):
+        request = environment.observe(t)
+        update(flight.before(request))
+        if isinstance(agent.model, HasPendingBatch) and agent.model.waits:
+            update(flight.rest())
+        stopwatch.lap()
+        started = perf_counter()
+        route = agent.ask(request)
+        asked = perf_counter()
+        laps = stopwatch.lap()
+        predicted_wh, predicted_sd_wh = agent.predict(request, route)
+        widened = intervals.of(request.vehicle).inflation
+        audited = audit.row(agent, environment, request, charge, widened) if audit else {}
+        feedback = environment.drive(request, route)
+        halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
+        charged = {}
+        if charge:
+            charged = charge.row(
+                agent, request, route, feedback, expected_wh=predicted_wh, widened=widened
+            )
+        drove = perf_counter()
+        update(flight.after(feedback))
+        laps["update_s"] = perf_counter() - drove
+        laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
+        logbook.timed(laps)
+        logbook.diagnosed(agent.model, agent)
+        logbook.drove(
+            request, route, feedback, judge.score(environment, request, route), agent.index
+        )
+        predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
+        logbook.add(predicted | charged | audited)
+        on_round(t)
+    update(flight.rest())
+    return logbook.close()
+
+
+class _Intervals:
+    """Conformal intervals of pending trips, updated in the order in which trips end."""
+
+    def __init__(self, conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal]) -> None:
+        self._conformal = conformal
+        self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
+
+    def of(self, vehicle: str) -> AdaptiveConformal:
+        """Return the calibration of a vehicle."""
+        return self._conformal[vehicle] if isinstance(self._conformal, Mapping) else self._conformal
+
+    def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
+        """Return half the width of each interval of a planned trip, Wh, by column."""
+        multipliers = self.of(feedback.vehicle).multipliers
+        self._expected.append((feedback, mean_wh, sd_wh, multipliers))
+        return {
+            f"half{100 * level:.0f}_wh": float(m * sd_wh)
+            for level, m in zip(LEVELS, multipliers, strict=True)
+        }
+
+    def update(self, feedback: Feedback) -> None:
+        place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
+        _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
+        self.of(feedback.vehicle).update(
+            mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers
+        )
+
+
+class _Stopwatch:
+    """Seconds spent in selected methods of objects, so that agents and models need no clocks."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def attach(self, owner: object, method: str, label: str) -> None:
+        """Count the time of every call of a method of one object under a label."""
+        untimed = getattr(owner, method)
+        self._seconds[label] = 0.0
+
+        def timed(*args: Any) -> Any:
+            started = perf_counter()
+            try:
+                return untimed(*args)
+            finally:
+                self._seconds[label] += perf_counter() - started
+
+        setattr(owner, method, timed)
+
+    def lap(self) -> dict[str, float]:
+        """Return the seconds by label since the last lap, and reset them."""
+        seconds, self._seconds = self._seconds, dict.fromkeys(self._seconds, 0.0)
+        return seconds

@@ -1,0 +1,90 @@
+"""Playing one run: a method drives trips in a world, and the results go to the run folder."""
+
+from collections.abc import Callable
+from zlib import crc32
+
+import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
+from numpy.random import SeedSequence
+from threadpoolctl import threadpool_limits
+
+from evroute.experiments.agents import joined, make_learners, make_scorer
+from evroute.experiments.battery_log import BatteryLog
+from evroute.experiments.loop import run as run_loop
+from evroute.experiments.random_route_probe import RandomRouteProbe
+from evroute.experiments.runs import Run, RunFolder
+from evroute.learning import belief
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.parts import MODELS, named
+from evroute.methods.setting import load_setting
+from evroute.model.refitting import Refitting
+from evroute.planning.battery import Battery
+from evroute.policy.conformal import AdaptiveConformal
+from evroute.worlds.demand.demand import load_demand, vehicles_of
+
+
+def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
+    """Play one run and write its files.
+
+    The random streams depend on network, trip and seed only: methods are compared in the same
+    worlds, and no method's draws depend on another's.
+
+    Parameters
+    ----------
+    run
+        Run to play.
+    folder
+        Run folder that receives its files.
+    on_round
+        Called with the number of each finished round.
+    """
+    method = run.method
+    named(
+        MODELS, "model", method.model
+    )  # torch brings threads of its own, which can be limited once it is loaded
+    with threadpool_limits(1):
+        known = run.world.tells_temperature
+        setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale, known)
+        names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
+        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
+            SeedSequence(run.seed, spawn_key=names).spawn(6)
+        )
+        trips = load_demand(run.trip, setting, trip_seeds)
+        world = run.world.build(setting, trips, world_seeds)
+        vehicles = ("", *vehicles_of(trips))
+        learners = make_learners(run, vehicles, policy_seeds, model_seeds)
+        audit = RandomRouteProbe(
+            search=setting.search, potential_wh=setting.potential_wh, seeds=audit_seeds
+        )
+        charge = None
+        if run.soc is not None:
+            cars = {vehicle: learner.setting.vehicle for vehicle, learner in learners.items()}
+            batteries = {
+                name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
+                for name, car in cars.items()
+            }
+            charge = BatteryLog(batteries, charge_seeds)
+        conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
+        log = run_loop(
+            joined(learners),
+            world,
+            make_scorer(run, vehicles),
+            horizon=run.horizon,
+            on_round=on_round,
+            in_flight=run.in_flight,
+            conformal=conformal,
+            audit=audit if run.audit else None,
+            charge=charge,
+        )
+        for vehicle, learner in learners.items():
+            if (
+                vehicle and run.share_belief
+            ):  # what all share is kept once, as of the run's own vehicle
+                continue
+            learned = LearnedBelief(
+                learner.model, learner.space, method, learner.setting, conformal[vehicle]
+            )
+            belief.save(folder.belief_path(run.name, vehicle), learned)
+        first = learners[""].model
+        if isinstance(first, Refitting):
+            folder.write_fits(run.name, first.fits)
+        folder.write(run, log)

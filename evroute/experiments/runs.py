@@ -1,0 +1,190 @@
+"""The folder of an experiment; runs are added one by one, so that it can be continued at any time.
+
+``manifest.json``
+    configuration, versions, networks, vehicle, the definition of regret
+``parts/RUN.parquet``
+    one row per round; written last, so a run with a readable part is finished
+``routes/RUN.parquet``
+    one row per edge driven: run, t, edge (network row), observed_wh, travel_s
+``failures/RUN.txt``
+    the error of a failed run
+``fits/RUN.json``
+    fitted hyper-parameters, their starts and likelihoods, of methods that fit them
+``beliefs/RUN.npz``
+    the model's learned state at the end (``belief``); RUN@VEHICLE.npz for other vehicles
+``timings/RUN.parquet``
+    seconds per round, which differ between machines
+``diagnostics/RUN.parquet``
+    run, t and the model's diagnostics after each round, if it has some
+``estimate.json``
+    seconds and bytes estimated by ``--dry-run``, and the actual ones
+``rounds.parquet``, ``timings.parquet``
+    the unions, written when every run is finished
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from glob import escape
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evroute.energy.prior import DEFAULT_SPREAD
+from evroute.errors import EvrouteError
+from evroute.experiments.log import Log
+from evroute.files import replacing
+from evroute.folder import Folder
+from evroute.learning.belief import is_whole
+from evroute.methods.method import Method
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.hyperparameters import Fit
+from evroute.tables import is_readable, read_columns, write_columns
+from evroute.text import slug
+from evroute.worlds.demand.in_flight import Flight
+from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
+from evroute.worlds.world import World
+
+MERGED_AT_ONCE = 500
+"""Runs in memory while their tables are united."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One method on one trip in one world; see `Experiment` for the fields."""
+
+    network: str
+    trip: str
+    method: Method
+    search: str
+    seed: int
+    horizon: int
+    vehicle: str
+    world: World
+    prior: str = DEFAULT_SPREAD
+    lengthscale: float = DEFAULT_LENGTHSCALE
+    in_flight: Flight = 1
+    audit: bool = False
+    share_belief: bool = False
+    soc: float | None = None
+    reserve: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The run's readable id: ``monaco-A-exact-ts-potential-rectified-s0``."""
+        network = Path(self.network).stem if self.network.endswith(".npz") else self.network
+        parts = [network, slug(self.trip)]
+        parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
+        parts += [self.method.name, self.search]
+        parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
+        parts += [f"l{self.lengthscale:g}"] * (self.lengthscale != DEFAULT_LENGTHSCALE)
+        parts += [f"f{self.in_flight}"] * (self.in_flight != 1)
+        parts += ["shared"] * self.share_belief
+        return "-".join([*parts, f"s{self.seed}"])
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder(Folder):
+    """Reads and writes the folder of an experiment."""
+
+    def write_failure(self, run_name: str, error: str) -> None:
+        """Record the error of a failed run."""
+        with replacing(self.path / "failures" / f"{run_name}.txt") as temporary:
+            temporary.write_text(error.rstrip() + "\n", encoding="utf-8")
+
+    def failures(self) -> dict[str, str]:
+        """Return the errors of runs that failed and did not finish since, by name."""
+        finished = set(self.finished_runs())
+        files = sorted((self.path / "failures").glob("[!.]*.txt"))
+        return {
+            path.stem: path.read_text(encoding="utf-8").rstrip()
+            for path in files
+            if path.stem not in finished
+        }
+
+    def write_fits(self, run_name: str, fits: Mapping[int, Fit]) -> None:
+        """Write the hyper-parameter fits of a run, by the number of trips before each."""
+        rows = {trips: fit.to_json() for trips, fit in fits.items()}
+        with replacing(self.path / "fits" / f"{run_name}.json") as temporary:
+            temporary.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+    def is_finished(self, run: Run) -> bool:
+        """Return whether every file of a run exists and has its digest."""
+        others = self.belief_path(run.name).parent.glob(f"{escape(run.name)}@*.npz")
+        try:
+            n_rounds = read_columns(self._table("parts", run.name)).num_rows
+        except (OSError, pa.ArrowException):
+            return False
+        return (
+            int(n_rounds) == run.horizon
+            and all(is_readable(self._table(kind, run.name)) for kind in ("routes", "timings"))
+            and all(map(is_whole, (self.belief_path(run.name), *others)))
+        )
+
+    def write(self, run: Run, log: Log) -> None:
+        """Write the tables of a run, the part last; its belief must be there already."""
+        n = run.horizon
+        labels: dict[str, Any] = {
+            "run": [run.name] * n,
+            "method": [run.method.label] * n,
+            "model": [run.method.model] * n,
+            "index": [run.method.index] * n,
+            "search": [run.search] * n,
+            "network": [run.network] * n,
+            "trip": [run.trip] * n,
+            "world": [run.world.label] * n,
+            "prior": [run.prior] * n,
+            "lengthscale": [run.lengthscale] * n,
+            "seed": [run.seed] * n,
+        }
+        write_columns(
+            self._table("routes", run.name), {"run": [run.name] * len(log.routes["t"])} | log.routes
+        )
+        write_columns(self._table("timings", run.name), {"run": [run.name] * n} | log.timings)
+        if log.diagnostics:
+            table = self._table("diagnostics", run.name)
+            write_columns(table, {"run": [run.name] * n, "t": log.rounds["t"]} | log.diagnostics)
+        vehicles = {
+            "vehicle": [vehicle or run.vehicle for vehicle in log.rounds["vehicle"].tolist()]
+        }
+        write_columns(self._table("parts", run.name), labels | log.rounds | vehicles)
+
+    def merge(self, runs: Iterable[Run]) -> None:
+        """Write the unions over all finished runs, in the order of the experiment."""
+        finished = set(self.finished_runs())
+        names = [name for run in runs if (name := run.name) in finished]
+        for kind, target in (("parts", "rounds"), ("timings", "timings")):
+            tables = (read_columns(self._table(kind, name)) for name in names)
+            if (first := next(tables, None)) is None:
+                return
+            every = chain([first], tables)
+            with (
+                replacing(self.path / f"{target}.parquet") as temporary,
+                pq.ParquetWriter(temporary, first.schema) as writer,
+            ):
+                while group := list(islice(every, MERGED_AT_ONCE)):
+                    writer.write_table(pa.concat_tables(group).combine_chunks())
+
+    def rounds(self) -> pa.Table:
+        """Read ``rounds.parquet``.
+
+        Raises
+        ------
+        EvrouteError
+            If the experiment is not finished, or the file is damaged.
+        """
+        target = self.path / "rounds.parquet"
+        if not target.is_file():
+            raise EvrouteError(
+                f"{self.path} has no rounds.parquet: the simulation is not finished; run it again"
+            )
+        try:
+            return pq.read_table(target)
+        except (OSError, pa.ArrowException):
+            raise EvrouteError(f"{target} is damaged; simulate again to mend it") from None
+
+    def _table(self, kind: str, run_name: str) -> Path:
+        return self.path / kind / f"{run_name}.parquet"

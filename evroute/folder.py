@@ -1,0 +1,202 @@
+"""Folders of results: a manifest, a lock, the beliefs within; what `experiments` and `learning` share."""
+
+import json
+import logging
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+from evroute.errors import EvrouteError
+from evroute.files import TEMPORARY, replacing, sweep
+
+SHOWN_DIFFERENCES = 3
+SHOWN_CHARACTERS = 40
+"""Of each value that differs."""
+BRIEF_S = 1.0
+"""Longest wait for a lock without a notice, s; `Folder.writer` holds a lock for an instant."""
+_TELLING = (".name", ".kind", ".model", ".index")
+"""Endings of keys that are shown before others as deep."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder with a manifest and beliefs."""
+
+    path: Path
+
+    def open(self, manifest: dict[str, Any]) -> None:
+        """Make the folder, or continue one that has the same manifest.
+
+        Raises
+        ------
+        EvrouteError
+            If the folder holds something else; the message shows the difference.
+        """
+        target = self.path / "manifest.json"
+        if not target.exists():
+            if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
+                raise EvrouteError(
+                    f"{self.path} exists and is no folder of runs; choose another --out"
+                )
+            self.write_manifest(manifest)
+            return
+        there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
+        different = [key for key in there.keys() | here.keys() if there.get(key) != here.get(key)]
+        different.sort(key=lambda key: (key.count("."), not key.endswith(_TELLING), key))
+        if different:
+            shown = "; ".join(
+                f"{key.removeprefix('configuration.')}: {_short(there.get(key))} there, {_short(here.get(key))} now"
+                for key in different[:SHOWN_DIFFERENCES]
+            )
+            more = (
+                f"; and {len(different) - SHOWN_DIFFERENCES} more"
+                if len(different) > SHOWN_DIFFERENCES
+                else ""
+            )
+            raise EvrouteError(
+                f"{self.path} holds runs of another configuration ({shown}{more}); name another folder with --out"
+            )
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest, in the place of any other."""
+        with replacing(self.path / "manifest.json") as temporary:
+            temporary.write_text(
+                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+
+    def _is_foreign(self) -> bool:
+        """Tell whether the folder holds more than a killed first writer leaves."""
+        own = {".lock", ".writer"}
+        return any(not (each.name in own or each.match(TEMPORARY)) for each in self.path.iterdir())
+
+    def manifest(self) -> dict[str, Any]:
+        """Read the manifest.
+
+        Raises
+        ------
+        EvrouteError
+            If it is missing or unreadable.
+        """
+        target = self.path / "manifest.json"
+        try:
+            manifest: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise EvrouteError(
+                f"{self.path} is no folder of runs: it has no manifest.json"
+            ) from None
+        except ValueError:
+            raise EvrouteError(f"{target} is unreadable; choose another --out") from None
+        return manifest
+
+    def belief_path(self, run_name: str, vehicle: str = "") -> Path:
+        """Return where a run's belief lies, or that of another vehicle than the run's."""
+        name = f"{run_name}@{Path(vehicle).stem}" if vehicle else run_name
+        return self.path / "beliefs" / f"{name}.npz"
+
+    @contextmanager
+    def writing(self, manifest: dict[str, Any], wait_s: float = BRIEF_S) -> Iterator[None]:
+        """Open the folder as `open` does and lock it as `locked` does.
+
+        Raises
+        ------
+        EvrouteError
+            If it holds something else, or another process still writes it after ``wait_s`` seconds.
+        """
+        self.open(manifest)
+        with self.locked(wait_s):
+            self.open(manifest)  # another process may have made it first
+            yield
+
+    @contextmanager
+    def locked(self, wait_s: float = BRIEF_S) -> Iterator[None]:
+        """Keep other processes from writing the folder, and delete what killed writers left.
+
+        The lock falls with the process that holds it.
+
+        Raises
+        ------
+        EvrouteError
+            If another process still holds the lock after ``wait_s`` seconds.
+        """
+        lock, mine = FileLock(self.path / ".lock"), self.path / ".writer"
+        held = _acquired(lock, min(wait_s, BRIEF_S))
+        if not held and wait_s > BRIEF_S:
+            log.warning("another process is writing %s; waiting %g s for it", self.path, wait_s)
+            held = _acquired(lock, wait_s)
+        if not held:
+            raise EvrouteError(
+                f"another process is writing {self.path}; wait for it, or choose another --out"
+            )
+        try:
+            sweep(self.path.rglob(TEMPORARY))
+            mine.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
+            yield
+        finally:
+            mine.unlink(missing_ok=True)
+            lock.release()
+
+    def writer(self) -> tuple[int, str] | None:
+        """Return the process that holds the lock, its id and its machine; None if it is free.
+
+        The id is 0 where the process does not give it.
+        """
+        lock = self.path / ".lock"
+        for _ in range(100):
+            if not lock.exists():
+                return None
+            try:
+                with FileLock(lock, timeout=0):
+                    return None
+            except Timeout:
+                with suppress(OSError, ValueError):  # it has not written its id yet
+                    process, node = (self.path / ".writer").read_text(encoding="utf-8").split(" ")
+                    if int(process) > 0:
+                        return int(process), node
+                time.sleep(0.01)
+        return 0, "unknown"
+
+    def finished_runs(self) -> list[str]:
+        """List the names of the runs that are finished, sorted."""
+        return sorted(path.stem for path in (self.path / "parts").glob("[!.]*.parquet"))
+
+    def beliefs(self) -> list[str]:
+        """List the names of what can be planned on: finished runs, or what ``evroute learn`` has learned."""
+        finished = self.finished_runs()
+        of_others = {path.stem for path in (self.path / "beliefs").glob("[!.]*@*.npz")}
+        finished += sorted(name for name in of_others if name.rpartition("@")[0] in finished)
+        learned = sorted(path.stem for path in (self.path / "beliefs").glob("[!.]*-learned.npz"))
+        return finished or learned
+
+
+def _acquired(lock: BaseFileLock, wait_s: float) -> bool:
+    try:
+        lock.acquire(timeout=wait_s)
+    except Timeout:
+        return False
+    return True
+
+
+def _short(value: str | None) -> str:
+    if value is None:
+        return "nothing"
+    return value if len(value) <= SHOWN_CHARACTERS else f"{value[: SHOWN_CHARACTERS - 3]}..."
+
+
+def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every leaf of nested JSON with its dotted key."""
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        value = {str(place): each for place, each in enumerate(value)}
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _flat(inner, f"{key}.{name}" if key else name)
+    else:
+        yield key, json.dumps(value, ensure_ascii=False)

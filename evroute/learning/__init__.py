@@ -1,0 +1,1 @@
+"""Learning from measured trips: tables, beliefs on disk."""

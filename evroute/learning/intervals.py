@@ -1,0 +1,105 @@
+"""Intervals of trip energies: a weighted conformal quantile that begins as a Student t.
+
+Scores are ``|measured - expected|/sd`` of past trips, with weights that halve every 60 trips. They
+are joined by quantiles of ``|c t_nu|`` of fixed total weight: before any trip the interval is that
+of the Student t, later the scores decide (Barber et al., *Conformal prediction beyond
+exchangeability*, 2023, for weighted quantiles).
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from evroute.arrays import FloatArray
+
+HALF_LIFE_TRIPS = 60.0
+STUDENT_WEIGHT = 30.0
+STUDENT_QUANTILES = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorSpread:
+    """Distribution of ``|error|/sd`` of the next trip.
+
+    nu, scale: of the Student t.  scores: (n,) of past trips, the newest last.
+    """
+
+    nu: float
+    scale: float
+    scores: FloatArray
+
+    def quantile(self, level: float) -> float:
+        """Return how many predicted deviations a central interval of a level in (0, 1) reaches.
+
+        At most the greatest score or quantile.
+        """
+        points = np.concatenate([self.scores, self.scale * _student_quantiles(self.nu)])
+        student = np.full(STUDENT_QUANTILES, STUDENT_WEIGHT / STUDENT_QUANTILES)
+        weights = np.concatenate([self._weights(), student])
+        order = np.argsort(points, kind="stable")
+        cumulative = np.cumsum(weights[order])
+        # the next trip is one more score: the level is raised by (1 + 1 / sum of weights)
+        reached = np.searchsorted(cumulative, level * (cumulative[-1] + 1.0))
+        return float(points[order[min(reached, len(order) - 1)]])
+
+    def below(self, z: float) -> float:
+        """Return the probability that the error is at most z predicted deviations."""
+        weights = self._weights()
+        student = 2.0 * float(stdtr(self.nu, abs(z) / self.scale)) - 1.0
+        within = weights[self.scores <= abs(z)].sum() + STUDENT_WEIGHT * student
+        return float(0.5 + 0.5 * np.sign(z) * within / (weights.sum() + STUDENT_WEIGHT))
+
+    def _weights(self) -> FloatArray:
+        age = np.arange(len(self.scores), 0, -1)
+        weights: FloatArray = 0.5 ** (age / HALF_LIFE_TRIPS)
+        return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TripPrediction:
+    """Energy of one trip before it is driven.
+
+    mean_wh, sd_wh: predictive mean and standard deviation, noise included, Wh.
+    spread: of the error in multiples of ``sd_wh``.  trips: how many trips it rests on.
+    moved_wh: how far the cone of physical coefficients moved the mean, Wh.
+    """
+
+    mean_wh: float
+    sd_wh: float
+    spread: ErrorSpread
+    trips: int
+    moved_wh: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the central interval of a level in (0, 1), Wh."""
+        half_wh = self.spread.quantile(level) * self.sd_wh
+        return self.mean_wh - half_wh, self.mean_wh + half_wh
+
+    def below(self, energy_wh: float) -> float:
+        """Return the probability that the trip takes at most this energy."""
+        return self.spread.below((energy_wh - self.mean_wh) / self.sd_wh)
+
+    def numbers(self) -> dict[str, float]:
+        """Return the prediction by name: moments, tail, 50 and 90 % intervals, trips."""
+        (low50, high50), (low90, high90) = self.interval(0.5), self.interval(0.9)
+        return {
+            "mean_wh": self.mean_wh,
+            "sd_wh": self.sd_wh,
+            "nu": self.spread.nu,
+            "scale": self.spread.scale,
+            "low50_wh": low50,
+            "high50_wh": high50,
+            "low90_wh": low90,
+            "high90_wh": high90,
+            "trips": self.trips,
+        }
+
+
+@cache
+def _student_quantiles(nu: float) -> FloatArray:
+    share = (np.arange(STUDENT_QUANTILES) + 0.5) / STUDENT_QUANTILES
+    quantiles: FloatArray = stdtrit(nu, 0.5 + share / 2)
+    quantiles.setflags(write=False)
+    return quantiles

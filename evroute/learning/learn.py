@@ -1,0 +1,253 @@
+"""Learning from measured trips: a belief, and the energy expected of each trip before it was learned.
+
+The folder is one that ``evroute route --belief`` plans with; its only run is called
+``NETWORK-learned``::
+
+    manifest.json       what was asked for
+    measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
+    trips.parquet       one row per trip, in the order learned: `Learned.trips`
+    routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
+    beliefs/RUN.npz     the belief, and how many of these trips it has learned; written last
+
+Everything but the manifest follows from the measured trips, which are written first. A call learns
+the recorded trips that the belief lacks, whatever interrupted the calls before it.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import ndtri
+
+from evroute.arms import Route
+from evroute.energy.prior import DEFAULT_SPREAD
+from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
+from evroute.errors import DamagedFileError, EvrouteError
+from evroute.folder import Folder
+from evroute.learning import belief
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.measured_table import read_measured
+from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
+from evroute.learning.saving import Saving, savings
+from evroute.methods.method import checked_method
+from evroute.methods.setting import Setting, load_setting
+from evroute.planning.forecast import INTERVAL_LEVEL, predict
+from evroute.tables import is_readable, read_columns, write_columns
+
+DEFAULT_MODEL = "physics+gp"
+WAIT_S = 60.0
+"""Longest wait for another call that writes the same folder, s."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What came of learning a table.
+
+    trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
+    where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
+    before the trip was learned, the deviation with noise), eq8_wh.  new: how many of them, the last
+    ones, this table brought.
+    known: trips of the table that the folder had learned already.  skipped: trips set aside and
+    why.  notes: what else was left out.
+    aside: folder to which ``reset`` moved the trips measured before; None if there was none.
+    saving: what planning on the belief is expected to save on all trips, against what was driven
+    and eq. 8's routes.
+    """
+
+    folder: Path
+    trips: pa.Table
+    new: int
+    known: int
+    skipped: dict[str, str]
+    notes: Sequence[str]
+    aside: Path | None
+    saving: dict[str, Saving]
+
+    @property
+    def verdict(self) -> str:
+        """How far off what was expected of the new trips was, belief against eq. 8, and how often intervals held."""
+        named = ("energy_wh", "predicted_wh", "predicted_sd_wh", "eq8_wh")
+        last = self.trips.slice(self.trips.num_rows - self.new)
+        energy_wh, predicted_wh, std_wh, eq8_wh = (
+            np.array(last[name].to_numpy()) for name in named
+        )
+        off_wh = np.abs(predicted_wh - energy_wh)
+        total_wh = np.abs(energy_wh).sum()
+        told = f"off on average by {off_wh.sum() / total_wh:.1%} of the energy, eq. 8 by "
+        told += f"{np.abs(eq8_wh - energy_wh).sum() / total_wh:.1%}"
+        if np.isfinite(std_wh).all():
+            held = off_wh <= ndtri(0.5 + INTERVAL_LEVEL / 2) * std_wh
+            told += f"; {INTERVAL_LEVEL:.0%} intervals held {int(held.sum())} of {len(held)} trips"
+        return told
+
+
+def learn(
+    table: str | Path,
+    out: str | Path,
+    *,
+    network: str = "denver",
+    vehicle: str = DEFAULT_VEHICLE,
+    model: str = DEFAULT_MODEL,
+    options: dict[str, Any] | None = None,
+    prior: str = DEFAULT_SPREAD,
+    reset: bool = False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Learned:
+    """Learn the trips of a table, on top of what the folder ``out`` has learned already.
+
+    Parameters
+    ----------
+    table
+        CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
+    out
+        The folder: new, empty, or made with the same network, vehicle and model.
+    network, vehicle, prior
+        Names or files.
+    model, options
+        One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
+        them.
+    reset
+        Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
+    on_progress
+        Hears the trips learned and the trips to learn.
+
+    Raises
+    ------
+    EvrouteError
+        If the table cannot be read or no trip of it can be used, the folder belongs to something
+        else, or another process writes it for longer than `WAIT_S`; the folder then still is what
+        it was.
+    """
+    setting = load_setting(network, vehicle, prior)
+    method = checked_method({"model": model, "index": "greedy"} | (options or {}))
+    fresh = LearnedBelief.before_trips(method, setting)
+    measured = read_measured(
+        Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
+    )
+    folder, run = Folder(Path(out)), f"{setting.network.name}-learned"
+    manifest = {
+        "kind": "learned",
+        "method": method.model_dump(exclude_none=True),
+        "prior": prior,
+        "networks": {setting.network.name: setting.network.digest},
+        "vehicle": setting.vehicle_numbers,
+    }
+    reset = reset and (folder.path / "manifest.json").exists()
+    if not reset:
+        folder.open(manifest)
+    elif folder.manifest().get("kind") != "learned":
+        raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
+    with folder.locked(WAIT_S):
+        aside = set_aside(folder.path) if reset else None
+        if reset:
+            folder.write_manifest(manifest)
+        folder.open(manifest)  # another process may have made it first
+        adopt_tables(folder.path, run, setting.network)
+        recorded = read_parts(folder.path, setting.network)
+        if new := [trip for trip in measured.trips if trip.trip not in recorded]:
+            append_part(folder.path, new, setting.network)
+            recorded |= {trip.trip: trip for trip in new}
+        expected = _expected(folder.path / "trips.parquet")
+        kept = folder.belief_path(run)
+        learner = _continued(kept, fresh, setting, list(recorded), list(expected))
+        before = learner.trips or 0
+        rows: list[dict[str, Any]] = []
+        for t, trip in enumerate(recorded.values(), start=1):
+            row = {"t": t} | (expected.get(trip.trip) or _foretold(learner, trip))
+            rows.append(row)
+            if t > before:
+                learner.conformal.update(
+                    row["predicted_wh"],
+                    row["predicted_sd_wh"],
+                    row["energy_wh"],
+                    learner.conformal.multipliers,
+                )
+                learner.update(trip.feedback(setting))
+                on_progress(t - before, len(recorded) - before)
+        names = dict.fromkeys(name for row in rows for name in row)
+        trips = {name: [row.get(name) for row in rows] for name in names}
+        driven = folder.path / "routes" / f"{run}.parquet"
+        if before < len(recorded) or not is_readable(driven):
+            write_columns(folder.path / "trips.parquet", trips)
+            write_columns(driven, _routes(run, recorded.values()))
+            belief.save(kept, replace(learner, trips=len(recorded)))
+    late = set(list(recorded)[before:])
+    known = [trip for trip in measured.trips if trip.trip not in late]
+    notes = list(measured.notes)
+    if healed := len(late) - (len(measured.trips) - len(known)):
+        notes.append(f"{healed} trips that were recorded before are learned too")
+    return Learned(
+        folder=folder.path,
+        trips=pa.table(trips),
+        new=len(late),
+        known=len(known),
+        skipped=measured.skipped,
+        notes=notes,
+        aside=aside,
+        saving=savings(learner, [Route(tuple(trip.edge.tolist())) for trip in recorded.values()]),
+    )
+
+
+def _expected(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the rows of ``trips.parquet`` by trip, without their numbers ``t``."""
+    if not path.exists():
+        return {}
+    try:
+        return {row["trip"]: row for row in read_columns(path).drop_columns("t").to_pylist()}
+    except (OSError, pa.ArrowException, LookupError):
+        log.warning("%s is damaged; computing it again from the measured trips", path)
+        return {}
+
+
+def _continued(
+    path: Path, fresh: LearnedBelief, setting: Setting, recorded: list[str], expected: list[str]
+) -> LearnedBelief:
+    """Return the saved belief, or ``fresh`` if it is damaged or has learned other trips."""
+    if not path.exists():
+        return fresh
+    try:
+        learner = belief.continued(path, setting)
+    except DamagedFileError:
+        log.warning("%s is damaged; learning its trips again", path)
+        return fresh
+    trips = learner.trips or 0
+    if trips > len(recorded) or expected[:trips] != recorded[:trips]:
+        log.warning("%s has learned other trips than those recorded; learning these again", path)
+        return fresh
+    return learner
+
+
+def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
+    """Return the columns of the table with a row per edge driven."""
+    table: dict[str, list[Any]] = {"t": [], "edge": [], "observed_wh": [], "travel_s": []}
+    for t, trip in enumerate(trips, start=1):
+        table["t"] += [t] * len(trip.edge)
+        table["edge"] += trip.edge.tolist()
+        table["observed_wh"] += trip.energy_wh.tolist()
+        table["travel_s"] += trip.travel_s.tolist()
+    return {"run": [run] * len(table["t"])} | table
+
+
+def _foretold(belief: LearnedBelief, trip: MeasuredTrip) -> dict[str, Any]:
+    """Return the row of a trip: its measured energy, and the prediction before it is learned."""
+    edge = trip.edge
+    arms, passed = belief.passed(Route(tuple(edge.tolist())))
+    predicted_wh, predicted_sd_wh = predict(belief.model, arms, passed)
+    return {
+        "trip": trip.trip,
+        "departed_s": trip.departed_s,
+        "edges": len(edge),
+        "length_m": float(belief.network.length_m[edge].sum()),
+        "travel_s": float(trip.travel_s.sum()),
+        "energy_wh": float(trip.energy_wh.sum()),
+        "predicted_wh": predicted_wh,
+        "predicted_sd_wh": predicted_sd_wh,
+        "eq8_wh": float(belief.space.edges.reference.prior_mean_wh[edge].sum()),
+    }

@@ -1,0 +1,163 @@
+"""The measured trips of a folder of ``evroute learn``: one file for each call, written once, never changed.
+
+``measured/0001.parquet`` and so on have a row per edge driven with the fields of `MeasuredTrip`, and
+the digest of their columns among their metadata. Each is a trip table that ``evroute learn`` reads.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, get_origin
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evroute.checked import digest_of
+from evroute.errors import DamagedFileError
+from evroute.files import replacing
+from evroute.learning.measured import MeasuredTrip
+from evroute.network.road_network import RoadNetwork
+from evroute.tables import read_columns
+
+_BY_EDGE = {field.name for field in fields(MeasuredTrip) if get_origin(field.type) is np.ndarray}
+_DIGEST = b"sha256"
+_DERIVED = ("beliefs", "routes", "trips.parquet")
+
+
+def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
+    """Return the measured trips of a folder by name, in the order in which they were recorded.
+
+    Raises
+    ------
+    DamagedFileError
+        If a file is cut off or was changed; the message names it and what to do.
+    """
+    trips: dict[str, MeasuredTrip] = {}
+    for path in _paths(folder):
+        try:
+            table = read_columns(path)
+            columns = {name: table[name].to_pylist() for name in table.column_names}
+            if digest_of(columns) != table.schema.metadata[_DIGEST].decode():
+                raise ValueError("its digest differs")
+            columns["edge"] = [network.row_of[edge] for edge in columns["edge"]]
+            for trip in _trips(columns):
+                trips.setdefault(trip.trip, trip)
+        except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
+            raise DamagedFileError(
+                f"{path} is damaged ({str(error).splitlines()[0]}); move it away and learn the table of its "
+                f"trips again: evroute learn TABLE --out {folder}"
+            ) from None
+    return trips
+
+
+def append_part(folder: Path, trips: Sequence[MeasuredTrip], network: RoadNetwork) -> None:
+    """Record trips in a new file; it is on the disk when this returns.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``.
+    trips
+        At least one measured trip; no other file of the folder has a trip of the same name.
+    network
+        The network whose rows the trips name.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written or the disk is full.
+    """
+    columns: dict[str, list[Any]] = {field.name: [] for field in fields(MeasuredTrip)}
+    for trip in trips:
+        for name, column in columns.items():
+            value = getattr(trip, name)
+            column += value.tolist() if name in _BY_EDGE else [value] * len(trip.edge)
+    columns["edge"] = [network.edge_id[edge] for edge in columns["edge"]]
+    table = pa.table(columns).replace_schema_metadata({_DIGEST: digest_of(columns)})
+    last = max((int(path.stem) for path in _paths(folder)), default=0)
+    with replacing(folder / "measured" / f"{last + 1:04d}.parquet") as temporary:
+        pq.write_table(table, temporary, write_page_checksum=True)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Move what a folder has learned and measured into ``reset-DATE`` within it; return that folder.
+
+    The measured trips go last: whatever an interruption leaves can be learned again. Nothing is
+    moved, and None returned, where there is nothing.
+    """
+    names = [name for name in (*_DERIVED, "measured") if (folder / name).exists()]
+    if not names:
+        return None
+    aside = folder / f"reset-{datetime.now():%Y%m%d-%H%M%S-%f}"
+    aside.mkdir()
+    with replacing(aside / "manifest.json") as temporary:
+        temporary.write_bytes((folder / "manifest.json").read_bytes())
+    for name in names:
+        (folder / name).rename(aside / name)
+    return aside
+
+
+def adopt_tables(folder: Path, run: str, network: RoadNetwork) -> None:
+    """Record the trips of a folder that an earlier version wrote, from its tables of trips and routes.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``; one that has recorded trips is left as it is.
+    run
+        Name of the run, ``NETWORK-learned``.
+    network
+        The network whose rows the tables name.
+
+    Raises
+    ------
+    DamagedFileError
+        If a table is damaged.
+    """
+    rows, driven = folder / "trips.parquet", folder / "routes" / f"{run}.parquet"
+    if _paths(folder) or not (rows.exists() and driven.exists()):
+        return
+    try:
+        named = pq.read_table(rows, columns=["t", "trip", "departed_s"]).to_pylist()
+        edges = pq.read_table(driven, columns=["t", "edge", "observed_wh", "travel_s"]).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise DamagedFileError(
+            f"{folder} is damaged ({str(error).splitlines()[0]}); learn its tables again into another --out"
+        ) from None
+    passed = {t: list(each) for t, each in groupby(edges, key=lambda row: row["t"])}
+    trips = [
+        MeasuredTrip(
+            trip["trip"],
+            np.array([row["edge"] for row in passed[trip["t"]]]),
+            np.array([row["observed_wh"] for row in passed[trip["t"]]]),
+            np.array([row["travel_s"] for row in passed[trip["t"]]]),
+            trip["departed_s"],
+        )
+        for trip in named
+        if trip["t"] in passed
+    ]
+    append_part(folder, trips, network)
+
+
+def _paths(folder: Path) -> list[Path]:
+    return sorted(
+        (folder / "measured").glob("[0-9]*.parquet"), key=lambda path: (len(path.stem), path.stem)
+    )
+
+
+def _trips(columns: dict[str, list[Any]]) -> Iterable[MeasuredTrip]:
+    start = 0
+    for _, its in groupby(columns["trip"]):
+        end = start + len(list(its))
+        values: dict[str, Any] = {
+            name: np.array(column[start:end]) if name in _BY_EDGE else column[start]
+            for name, column in columns.items()
+        }
+        yield MeasuredTrip(**values)
+        start = end

@@ -1,0 +1,112 @@
+"""Bayesian linear regression of trip energies with known noise, exact in any order of trips.
+
+``y_i = x_i' b + e_i`` with ``b ~ N(m, diag(s²))`` and ``e_i ~ N(0, v_i)``. The state is the
+information form of ``u = (b - m)/s``: precision ``P = I + sum z z'/v`` and information ``h = sum z
+(y - x'm)/v`` with ``z = s x``; the posterior mean of u is ``P^-1 h``. Each trip adds to both,
+O(p²).
+
+A Gaussian process joins as more coefficients: the features of a basis, whitened, as further columns
+of the rows with prior mean 0 and standard deviation 1. P then holds its cross-covariance with b.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dtrtri
+
+from evroute.arrays import FloatArray, freeze
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoefficientPrior:
+    """Independent normal priors of p coefficients, and the cone in which they are physical.
+
+    mean, std: (p,).  cone: (c, p), physical coefficients b have ``cone @ b >= 0``; c may be 0.
+    """
+
+    mean: FloatArray
+    std: FloatArray
+    cone: FloatArray
+
+    def __post_init__(self) -> None:
+        p = len(self.mean)
+        freeze(
+            self,
+            mean=(self.mean, np.float64, (p,)),
+            std=(self.std, np.float64, (p,)),
+            cone=(self.cone, np.float64, (len(self.cone), p)),
+        )
+
+
+def inverse_factor(precision: FloatArray) -> FloatArray:
+    """Return the inverse of the lower Cholesky factor of a precision, (p, p).
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the precision is not positive definite.
+    """
+    inverse: FloatArray = dtrtri(np.linalg.cholesky(precision), lower=1)[0]
+    return inverse
+
+
+class TripRegression:
+    """Posterior of the coefficients after any number of trips.
+
+    precision, information: (p, p) and (p,), P and h.  mean: (p,) posterior mean of b.
+    root: (p, p) with ``root @ root.T`` the posterior covariance of b.
+    """
+
+    def __init__(self, prior_mean: FloatArray, prior_std: FloatArray) -> None:
+        self.prior_mean, self.prior_std = prior_mean, prior_std
+        p = len(prior_mean)
+        self.set(np.eye(p), np.zeros(p))
+
+    def set(self, precision: FloatArray, information: FloatArray) -> None:
+        """Take over P and h, of a stored state or of trips learned elsewhere."""
+        self.precision, self.information = precision, information
+        inverse = inverse_factor(precision)
+        self.root: FloatArray = self.prior_std[:, np.newaxis] * inverse.T
+        self.mean: FloatArray = self.prior_mean + self.root @ (inverse @ information)
+
+    def update(self, row: FloatArray, energy_wh: float, noise_wh2: float) -> None:
+        """Learn one trip, O(p²) but for the factor.
+
+        Parameters
+        ----------
+        row
+            (p,) terms of the trip.
+        energy_wh
+            Measured energy, Wh.
+        noise_wh2
+            Variance of the trip's noise, Wh².
+        """
+        z = row * self.prior_std
+        surprise = (energy_wh - row @ self.prior_mean) / noise_wh2
+        self.set(self.precision + np.outer(z, z / noise_wh2), self.information + z * surprise)
+
+    def rebuild(self, rows: FloatArray, energy_wh: FloatArray, noise_wh2: FloatArray) -> None:
+        """Replace all that was learned by trips given at once, O(n p²).
+
+        Parameters
+        ----------
+        rows
+            (n, p) terms of the trips.
+        energy_wh, noise_wh2
+            (n,) measured energies, Wh, and variances of their noise, Wh².
+        """
+        z = rows * self.prior_std
+        weighted = (z / noise_wh2[:, np.newaxis]).T
+        precision = np.eye(rows.shape[1]) + weighted @ z
+        self.set(precision, weighted @ (energy_wh - rows @ self.prior_mean))
+
+    def variance(self, row: FloatArray) -> float:
+        """Return the posterior variance of ``x' b``, noise left out, Wh²."""
+        spread = row @ self.root
+        return float(spread @ spread)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(p, p) posterior covariance of the coefficients."""
+        covariance: FloatArray = self.root @ self.root.T
+        return covariance

@@ -1,0 +1,1 @@
+"""Methods: models and indices by name, their options, and the setting they are built for."""

@@ -1,0 +1,349 @@
+"""Methods: a model of edge energy and an index over it, with their options, and how they are built for a setting."""
+
+from collections.abc import Mapping
+from inspect import signature
+from typing import Annotated, Any, Literal
+
+from numpy.random import default_rng
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from evroute.arrays import FloatArray
+from evroute.errors import EvrouteError
+from evroute.methods.parts import (
+    INDICES,
+    MODELS,
+    ONLY_EDGES,
+    call,
+    made_by,
+    named,
+    needs_of,
+    options_of,
+    pair,
+)
+from evroute.methods.setting import Setting
+from evroute.model.base import EnergyModel
+from evroute.model.kernels import EdgeContextKernel
+from evroute.model.refitting import Refitting
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.turn_space import TurnSpace
+from evroute.policy.agent import lacking
+from evroute.policy.base import Index
+
+LABELS = {
+    "independent": "BI",
+    "exact": "GP",
+    "regional": "GP regional",
+    "fixed-features": "Fixed features",
+    "svgp": "SVGP",
+    "bkb": "BKB",
+    "cbkb": "CBKB",
+    "cbbkb": "CBBKB",
+    "bbkb": "BBKB",
+    "batch-ucb": "Batch GP",
+    "delayed": "Batch GP without hallucination",
+    "ek-ucb": "EK-GP",
+    "k-ucb": "K-GP",
+    "ucb": "UCB",
+    "bayes-ucb": "BayesUCB",
+    "bayes-ucb-quantile": "BayesUCB 1/t",
+    "ts": "TS",
+    "ts-joint": "TS joint",
+    "cmm-ucb": "CMM-UCB",
+    "dmm-ucb": "DMM-UCB",
+    "amm-ucb": "AMM-UCB",
+    "ay-gp-ucb": "AY-GP-UCB",
+    "igp-ucb": "IGP-UCB",
+    "radius": "radius",
+    "epsilon-greedy": "epsilon-greedy",
+}
+SHORT = {
+    "variance_scale": "v",
+    "beta_scale": "b",
+    "omega": "w",
+    "xi": "x",
+    "inducing_points": "m",
+    "batch_size": "n",
+    "slots": "",
+    "device": "",
+    "lengthscale_factor": "l",
+    "fit_hyperparameters": "fitted",
+}
+"""What stands for an option in file names; others stand there in full."""
+
+
+class Method(BaseModel):
+    """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
+
+    arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is
+    measured on the edge left (`TurnSpace`), or ``"edges"`` where left out.  learn_speeds: turns go
+    by the speeds that trips measured.
+    controls: contexts of turns tell of lights, stop signs and right of way, where the network knows
+    of them.
+    guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the
+    default.
+    corridor: routes are sought among the edges on ways that cost at most so many times the least by
+    eq. 8, and nothing is predicted of others (`Corridor`).  lengthscale_factor: the model's
+    kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and noise, to
+    what is driven; both are for models with a kernel.  Every other option is a parameter with a
+    default of the model or the index (`options_of`); one that both have goes to both.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
+
+    model: str
+    index: str
+    arms: Annotated[
+        Literal["turns", "turns-braked"] | None,
+        BeforeValidator(lambda arms: None if arms == "edges" else arms),
+    ] = None
+    learn_speeds: Literal[True] | None = None
+    controls: Literal[True] | None = None
+    guard: Annotated[float, Field(gt=0, lt=1, strict=True)] | Literal[True] | None = None
+    corridor: float | None = Field(default=None, ge=1)
+    lengthscale_factor: float | None = Field(default=None, gt=0)
+    fit_hyperparameters: Literal[True] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            data = {"method": data}
+        if not isinstance(data, dict) or "method" not in data:
+            return data
+        rest = {name: value for name, value in data.items() if name != "method"}
+        if clash := sorted(rest.keys() & {"model", "index"}):
+            raise EvrouteError(
+                f"method '{data['method']}' names its {clash[0]}; leave one of both out"
+            )
+        return pair(data["method"]) | rest
+
+    @model_validator(mode="after")
+    def _check(self) -> "Method":
+        model, needs = named(MODELS, "model", self.model), needs_of(self.index)
+        if self._given_fields() and "kernel" not in signature(model).parameters:
+            raise EvrouteError(
+                f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel"
+            )
+        if self.learn_speeds and not self.arms:
+            raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
+        if self.controls and not self.arms:
+            raise EvrouteError("controls is for arms on turns; give arms = 'turns' too")
+        if self.corridor and self.arms:
+            raise EvrouteError("a corridor is one of edges; leave corridor or arms out")
+        if self.arms:
+            if self.model in ONLY_EDGES:
+                raise EvrouteError(
+                    f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}"
+                )
+            if self.fit_hyperparameters:
+                raise EvrouteError(
+                    "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out"
+                )
+        if self.fit_hyperparameters and lacking(Refitting, needs):
+            raise EvrouteError(
+                f"index '{self.index}' needs a kernel fixed before the run; leave fit_hyperparameters out"
+            )
+        if self.fit_hyperparameters and (
+            of_noise := {"trip_effect", "noise"} & self.options.keys()
+        ):
+            raise EvrouteError(
+                f"fit_hyperparameters fits the noise too; leave it or {min(of_noise)} out"
+            )
+        if lacking(made_by(model), needs):
+            able = [
+                name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)
+            ]
+            raise EvrouteError(
+                f"index '{self.index}' cannot work on model '{self.model}', which is not {needs.__name__}; "
+                f"use one of: {', '.join(able)}"
+            )
+        taken = options_of(MODELS, self.model) | options_of(INDICES, self.index)
+        given = self.__pydantic_extra__ or {}
+        for name, value in given.items():
+            if name not in taken:
+                raise EvrouteError(
+                    f"neither model '{self.model}' nor index '{self.index}' takes {name}; "
+                    f"their options are {', '.join(sorted(taken)) or 'none'}"
+                )
+            given[name] = _validated(name, value, taken[name])
+        return self
+
+    @property
+    def braked(self) -> bool:
+        """Whether braking for a turn is measured on the edge left."""
+        return self.arms == "turns-braked"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options given, of model and index."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @property
+    def name(self) -> str:
+        """Model and index with their options, as they stand in file names: ``svgp-m200-ts-v0.25``."""
+        of_model, of_index = self._by_part()
+        arms: list[str] = [self.arms] if self.arms else []
+        arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
+        parts = [
+            self.model,
+            *arms,
+            *map(_brief, of_model.items()),
+            self.index,
+            *map(_brief, of_index.items()),
+        ]
+        if self.corridor:
+            parts.append("corridor" + _short(self.corridor))
+        if self.guard:
+            parts.append("guarded" + _short(self.guard))
+        return "-".join(parts)
+
+    @property
+    def label(self) -> str:
+        """What reports call it: ``GP-TS``, ``BI-BayesUCB (xi 0.5)``."""
+        of_model, of_index = self._by_part()
+        options = ", ".join(
+            f"{name.replace('_', ' ')} {_short(value)}".rstrip()
+            for name, value in (of_index | of_model).items()
+        )
+        model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
+        name = model if model == index else f"{model}-{index}"
+        name += f" {self.arms}" if self.arms else ""
+        told = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
+        name += f" with {' and '.join(told)}" if told else ""
+        name += f" corridor {_short(self.corridor)}" if self.corridor else ""
+        name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
+        return f"{name} ({options})" if options else name
+
+    def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the options given of the model and those of the index alone, in the order of their parameters."""
+        given = self.options
+        of_model = {name: given[name] for name in options_of(MODELS, self.model) if name in given}
+        of_index = {
+            name: given[name]
+            for name in options_of(INDICES, self.index)
+            if name in given.keys() - of_model
+        }
+        return of_model | self._given_fields(), of_index
+
+    def _given_fields(self) -> dict[str, Any]:
+        fields = ("lengthscale_factor", "fit_hyperparameters")
+        return {name: value for name in fields if (value := getattr(self, name)) is not None}
+
+
+def checked_method(table: Mapping[str, Any]) -> Method:
+    """Return the method that a table tells.
+
+    Raises
+    ------
+    EvrouteError
+        If a name or an option is unknown, or a value of the wrong type or out of its range.
+    """
+    try:
+        return Method.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = "".join(f"{part}: " for part in problem["loc"][:1])
+        raise EvrouteError(
+            f"method {where}{problem['msg'].removeprefix('Value error, ')}"
+        ) from None
+
+
+def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
+    """Return the model of a method before any trip.
+
+    Parameters
+    ----------
+    method
+        The model and its options.
+    setting
+        Network, vehicle and prior, over the edges.
+    options
+        Arguments that go before those of the method and the setting.
+    """
+    target = named(MODELS, "model", method.model)
+    shared = setting_of(method, setting)
+    # a factor over all turns would not fit into memory
+    options = method.options | ({"prior_factor": None} if method.arms else {}) | dict(options)
+    if not method.fit_hyperparameters:
+        model: EnergyModel = call(target, options, shared)
+        return model
+
+    def make(kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> EnergyModel:
+        fitted = {"kernel": kernel, "noise_std_wh": noise_std_wh, "prior_factor": None}
+        model: EnergyModel = call(target, {**options, **fitted}, setting)
+        return model
+
+    return Refitting(make, setting.kernel, setting.noise_std_wh)
+
+
+def make_space(method: Method, setting: Setting) -> SearchSpace:
+    """Return a new space of the arms of a method, for one learner."""
+    if not method.arms:
+        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.temperature)
+    return TurnSpace(
+        setting.edges,
+        setting.turn_table,
+        braked=method.braked,
+        learn_speeds=bool(method.learn_speeds),
+        controls=bool(method.controls),
+    )
+
+
+def setting_of(method: Method, setting: Setting) -> Setting:
+    """Return the setting over the arms of a method."""
+    return setting.on_turns(controls=bool(method.controls)) if method.arms else setting
+
+
+def make_index(method: Method, setting: Setting) -> Index:
+    """Return the index of a method."""
+    shared = setting_of(method, setting)
+    index: Index = call(named(INDICES, "index", method.index), method.options, shared)
+    return index
+
+
+def check_ranges(method: Method, setting: Setting) -> None:
+    """Build the parts of a method that has options and throw them away, so that one out of range is told at once.
+
+    Raises
+    ------
+    EvrouteError
+        If an option is out of its range.
+    """
+    if not method.options:
+        return
+    try:
+        make_index(method, setting)
+        make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
+    except ValueError as error:
+        raise EvrouteError(f"method {method.label}: {error}") from None
+
+
+def _validated(name: str, value: Any, annotation: Any) -> Any:
+    """Bring the value of an option to the type of its parameter; ranges are the concern of what it is for."""
+    try:
+        return TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False)).validate_python(
+            value
+        )
+    except ValidationError as error:
+        raise EvrouteError(f"option {name} is {value!r}: {error.errors()[0]['msg']}") from None
+
+
+def _brief(option: tuple[str, Any]) -> str:
+    name, value = option
+    return SHORT.get(name, name.replace("_", "")) + _short(value)
+
+
+def _short(value: Any) -> str:
+    """Write the value of an option; nothing for one that is just on."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is True else str(value)

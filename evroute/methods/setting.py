@@ -1,0 +1,224 @@
+"""Setting: the values that all runs on one network with one vehicle and one prior share.
+
+Each is computed once for each process. Models and indices may ask for the attributes by name
+(`parts.call`).
+"""
+
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evroute.arms import Arms
+from evroute.arrays import FloatArray
+from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
+from evroute.energy.regressors import Derivatives
+from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
+from evroute.errors import EvrouteError
+from evroute.model import build
+from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.graph_matern import GraphMatern
+from evroute.model.kernels import ArmGraph, EdgeContextKernel
+from evroute.network.catalog import cache_dir, load_network
+from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import TurnTable
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.places import endpoints
+from evroute.planning.search import Search
+from evroute.planning.turn_space import TurnSpace
+
+if TYPE_CHECKING:
+    from evroute.model.sparse_graph import SparseGraphMatern
+
+
+class Setting:
+    """One network, one vehicle and one prior, over the arms of one space.
+
+    Parameters
+    ----------
+    network, vehicle
+        Roads, and the vehicle that drives them.
+    spread
+        Spread of the prior deviations over the arms, one of `energy.prior.SPREADS`.
+    lengthscale
+        Of the kernel, in standard deviations of the contexts.
+    temperature
+        Whether contexts have the temperature as a further feature.
+    space
+        The arms; the edges of the network if None.
+    """
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        *,
+        spread: str = DEFAULT_SPREAD,
+        lengthscale: float = DEFAULT_LENGTHSCALE,
+        temperature: bool = False,
+        space: SearchSpace | None = None,
+    ) -> None:
+        self.network = network
+        self.vehicle = vehicle
+        self.spread = spread
+        self.lengthscale = lengthscale
+        self.temperature = temperature
+        self.space = space or EdgeSpace(network, vehicle, temperature=temperature)
+        self._on_turns: dict[bool, Setting] = {}
+
+    def on_turns(self, *, controls: bool = False) -> "Setting":
+        """Return the setting over turns; ``controls`` as in `TurnSpace`."""
+        if controls not in self._on_turns:
+            self._on_turns[controls] = Setting(
+                self.network,
+                self.vehicle,
+                spread=self.spread,
+                lengthscale=self.lengthscale,
+                temperature=self.temperature,
+                space=TurnSpace(self.edges, self.turn_table, controls=controls),
+            )
+        return self._on_turns[controls]
+
+    @property
+    def edges(self) -> EdgeSpace:
+        """The space of the edges of the network."""
+        return self.space.edges
+
+    @cached_property
+    def turn_table(self) -> TurnTable:
+        """The turns and starts of the network."""
+        return TurnTable.from_network(self.network)
+
+    @cached_property
+    def vehicle_numbers(self) -> dict[str, Any]:
+        """The vehicle without the sources of its numbers; beliefs are kept with it."""
+        return numbers_of(self.vehicle)
+
+    @property
+    def search(self) -> Search:
+        """A search over all edges."""
+        return self.edges.search
+
+    @cached_property
+    def prior(self) -> EnergyPrior:
+        """Physics of every arm and the spreads around it."""
+        return self.space.prior(self.spread)
+
+    @property
+    def arms(self) -> Arms:
+        """All arms in free flow, at 21 °C if temperature is a feature."""
+        return self.space.reference
+
+    @property
+    def potential_wh(self) -> FloatArray:
+        """(a,) rise of the potential over each arm, Wh."""
+        return self.prior.potential_wh
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+        return self.prior.noise_std_wh
+
+    @cached_property
+    def kernel(self) -> EdgeContextKernel:
+        """The prior covariance of arms; all runs of the process share the rows of its graph."""
+        return self._kernel(self.prior, _graph(self.network))
+
+    @cached_property
+    def sparse_kernel(self) -> EdgeContextKernel:
+        """The prior covariance to 1e-6, on a graph kernel that is sparse, for regions."""
+        return self._kernel(self.prior, _sparse_graph(self.network))
+
+    @cached_property
+    def dissipation_kernel(self) -> EdgeContextKernel:
+        """The prior covariance with the spread "dissipation", whatever the setting's own."""
+        if self.spread == "dissipation":
+            return self.kernel
+        return self._kernel(self.space.prior("dissipation"), _graph(self.network))
+
+    @property
+    def regressors(self) -> Derivatives:
+        """Derivatives of the energy of the arms by the numbers that physics assumes."""
+        return self.space.regressors
+
+    @cached_property
+    def prior_variance_wh2(self) -> FloatArray:
+        """(a,) diagonal of the kernel, Wh²."""
+        return self.kernel.diagonal(self.arms.id, self.arms.features)
+
+    @cached_property
+    def prior_factor(self) -> FloatArray:
+        """(a, a) factor of the prior covariance, mapped from the cache, Wh."""
+        return build.prior_factor(self.kernel, self.arms, cache_dir())
+
+    def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
+        lengthscales = self.lengthscale * self.space.lengthscale_factors
+        return EdgeContextKernel(self.space.graph(of_edges), prior.std_wh, lengthscales)
+
+    def ends(self, trip: str) -> tuple[int, int]:
+        """Return origin and destination, network rows, of a named trip or of ``PLACE to PLACE``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the network has no such trip or place; the message lists those it has.
+        EvrouteError
+            If both places are the same edge.
+        """
+        origin, separator, destination = trip.partition(" to ")
+        ends = endpoints(
+            self.network, *((None, (origin, destination)) if separator else (trip, ()))
+        )
+        if ends[0] == ends[1]:
+            raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
+        return ends
+
+
+@cache
+def load_setting(
+    network: str,
+    vehicle: str,
+    spread: str = DEFAULT_SPREAD,
+    lengthscale: float = DEFAULT_LENGTHSCALE,
+    temperature: bool = False,
+) -> Setting:
+    """Return the setting of a network and a vehicle over the edges; equal calls share one.
+
+    Parameters
+    ----------
+    network, vehicle
+        A name or a file each.
+    spread, lengthscale, temperature
+        As in `Setting`.
+
+    Raises
+    ------
+    EvrouteError
+        If there is no such network or vehicle, or it cannot be read.
+    """
+    return Setting(
+        _network(network),
+        load_vehicle(vehicle),
+        spread=spread,
+        lengthscale=lengthscale,
+        temperature=temperature,
+    )
+
+
+@cache
+def _network(name: str) -> RoadNetwork:
+    return load_network(Path(name) if name.endswith(".npz") else name)
+
+
+@lru_cache(maxsize=4)
+def _graph(network: RoadNetwork) -> GraphMatern:
+    """Return the graph kernel that all settings on one network share."""
+    return build.standard_graph(network, cache_dir())
+
+
+@lru_cache(maxsize=4)
+def _sparse_graph(network: RoadNetwork) -> "SparseGraphMatern":
+    """Return the sparse graph kernel that all settings on one network share."""
+    from evroute.model.regional import sparse_graph
+
+    return sparse_graph(network, cache_dir())

@@ -1,0 +1,57 @@
+"""Kernels on contexts by name: ``matern-5/2``, ``rbf`` and others, and the sum or product of two.
+
+A further kernel is one file in this package, with a class that meets `base.ContextKernel`, and
+one line in `KERNELS`. It then runs through ``tests/contract/test_kernels.py``.
+"""
+
+from importlib import import_module
+
+from evroute.errors import UnknownNameError
+from evroute.model.context_kernels.base import ContextKernel
+from evroute.model.context_kernels.combined import Product, Sum
+
+KERNELS = {
+    "matern-1/2": "evroute.model.context_kernels.matern12:Matern12",
+    "matern-3/2": "evroute.model.context_kernels.matern32:Matern32",
+    "matern-5/2": "evroute.model.context_kernels.matern52:Matern52",
+    "rbf": "evroute.model.context_kernels.rbf:RBF",
+}
+"""Classes by name, as ``"module:class"``."""
+DEFAULT_KERNEL = "matern-5/2"
+
+
+def context_kernel(name: str) -> ContextKernel:
+    """Return a kernel on contexts by name.
+
+    Parameters
+    ----------
+    name
+        A key of `KERNELS`, or two keys joined by ``+`` (the mean of both kernels) or ``*`` (their
+        product).
+
+    Returns
+    -------
+    ContextKernel
+        The kernel, 1 at distance 0.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is not in `KERNELS`, or more than two are joined.
+    """
+    for sign, combination in (("+", Sum), ("*", Product)):
+        first, found, second = name.partition(sign)
+        if found:
+            return combination(_named(first.strip()), _named(second.strip()))
+    return _named(name)
+
+
+def _named(name: str) -> ContextKernel:
+    if name not in KERNELS:
+        raise UnknownNameError(
+            f"unknown kernel '{name}'; there are {', '.join(KERNELS)}, and two of them joined by "
+            "+ or *"
+        )
+    module, _, attribute = KERNELS[name].partition(":")
+    kernel: ContextKernel = getattr(import_module(module), attribute)()
+    return kernel

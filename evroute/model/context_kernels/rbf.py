@@ -1,0 +1,58 @@
+"""Radial basis function kernel, also called squared exponential or Gaussian."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
+from scipy.spatial.distance import cdist
+
+from evroute.arrays import FloatArray
+from evroute.model.context_kernels.base import fixed, squared_differences
+
+if TYPE_CHECKING:
+    from gpytorch.kernels import Kernel
+
+
+class RBF:
+    """``exp(-D² / 2)``, D the scaled distance."""
+
+    def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
+        """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
+        squared: FloatArray = cdist(x / lengthscales, y / lengthscales, "sqeuclidean")
+        return np.exp(-0.5 * squared)
+
+    def log_gradient(
+        self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """Return the kernel and its derivatives by the logarithm of each lengthscale, (a, b) each.
+
+        Parameters
+        ----------
+        x, y
+            (a, d) and (b, d) contexts.
+        lengthscales
+            (d,) positive.
+        """
+        squared, squares = squared_differences(x, y, lengthscales)
+        kernel = np.exp(-0.5 * squared)
+        return kernel, [kernel * each for each in squares]
+
+    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+        """Draw frequencies (d, size): standard normal.
+
+        Parameters
+        ----------
+        n_features
+            Dimension d of the contexts.
+        size
+            Number of frequencies.
+        rng
+            Source of randomness.
+        """
+        return rng.standard_normal((n_features, size))
+
+    def torch_kernel(self, lengthscales: FloatArray) -> "Kernel":
+        """Return the kernel for gpytorch with lengthscales (d,)."""
+        from gpytorch.kernels import RBFKernel
+
+        return fixed(RBFKernel(ard_num_dims=len(lengthscales)), lengthscales)

@@ -1,0 +1,347 @@
+"""IncrementalPosterior: an exact Gaussian process posterior, updated trip by trip at city scale.
+
+It keeps C, the posterior covariance of the D visited arms (their *slots*, in order of first
+visit), and the prior covariance of each slot with the *open* arms: those of n *reference* arms,
+predicted every round, that have no slot yet. With Lam the summed measurement precisions
+(``model.precision``; diagonal unless the edges of a trip share noise), the posterior covariance
+of any arms a and b is (Sandberg et al., eq. 3)
+
+    k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
+
+and that of a slot p with any arm is ``k_p* - C_pD Lam K_D*``. So observing k slots takes products
+of k x D with D x (n - D) and, for C, of k x D with itself. This never costs more than downdating
+all n x n covariances, and needs no factorisation of size D. (Downdating posterior rows C_D* looks
+the same and is unstable: errors grow exponentially.)
+"""
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.blas import dsymm, dsyrk
+from scipy.linalg.lapack import dtrtri
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.model.base import State, lower_factor
+from evroute.model.precision import Precision
+
+_FIRST_CAPACITY = 64  # slots; arrays grow by an eighth, so that few rounds copy them
+
+
+class IncrementalPosterior:
+    """Posterior of slots and reference arms, in residuals: energy minus prior mean, Wh.
+
+    Parameters
+    ----------
+    reference_variance
+        (n,) prior variances of the reference arms, Wh².
+
+    Attributes
+    ----------
+    precision
+        Lam.
+    information
+        (D,) Lam times mean measurement of the slots, 1/Wh.
+    mean
+        (D,) posterior mean of the slots, Wh.
+    slot_of
+        (n,) slot of each reference arm, -1 while it is open.
+    """
+
+    def __init__(self, reference_variance: FloatArray) -> None:
+        n = len(reference_variance)
+        self.size = 0
+        self.precision = Precision()
+        self.information = np.empty(0)
+        self.mean = np.empty(0)
+        self.slot_of = np.full(n, -1)
+        # One triangle is kept, so C cannot lose its symmetry; column-major and zero beyond D for
+        # BLAS.
+        self._lower = np.zeros((0, 0), order="F")
+        self._prior_variance = reference_variance
+        # Column i of the rows, mean i and variance i belong to reference arm open[i].
+        self._open = np.arange(n)
+        self._open_mean = np.zeros(n)
+        self._open_variance = reference_variance.copy()
+        self._rows = np.empty((0, n))
+        self._reserve(0)
+        self._scratch = _Scratch()
+
+    def reference(self) -> tuple[FloatArray, FloatArray]:
+        """Return posterior mean and variance of the reference arms, (n,) Wh and (n,) Wh²."""
+        mean, variance = np.empty(len(self.slot_of)), np.empty(len(self.slot_of))
+        mean[self._open], variance[self._open] = self._open_mean, self._open_variance
+        visited = self._visited()
+        slots = self.slot_of[visited]
+        mean[visited], variance[visited] = self.mean[slots], self._lower[slots, slots]
+        return mean, variance
+
+    def append(
+        self, cross: FloatArray, among: FloatArray, rows: FloatArray, reference: IntArray
+    ) -> None:
+        """Add a slot for each of q unmeasured arms.
+
+        Parameters
+        ----------
+        cross
+            (q, D) prior covariances with the slots so far, Wh².
+        among
+            (q, q) prior covariances among the new arms, Wh².
+        rows
+            (q, n) prior covariances with the reference arms, Wh².
+        reference
+            (q,) index of the reference arm, -1 if the arm is none.
+        """
+        old, new = self.size, self.size + len(cross)
+        with_old = cross - self._times(self.precision.times(cross.T)).T
+        among = among - self.precision.times(with_old.T).T @ cross.T
+        self.mean = np.concatenate([self.mean, cross @ self.weights()])
+        self.precision.grow(new - old)
+        self.information = np.pad(self.information, (0, new - old))
+        self._reserve(new)
+        self._lower[old:new, :old] = with_old
+        self._lower[old:new, old:new] = 0.5 * (among + among.T)
+        of_reference = np.flatnonzero(reference >= 0)
+        self.slot_of[reference[of_reference]] = old + of_reference
+        self._close()
+        self.size = new
+        self._rows[old:new, : len(self._open)] = rows[:, self._open]
+
+    def among(self, slots: IntArray) -> FloatArray:
+        """Return the posterior covariance of slots in increasing order, (k, k) Wh²."""
+        lower = np.tril(self._lower[np.ix_(slots, slots)])
+        covariance: FloatArray = lower + np.tril(lower, -1).T
+        return covariance
+
+    def observe(
+        self,
+        slots: IntArray,
+        residual_wh: FloatArray,
+        noise_variance: FloatArray,
+        shared_wh: FloatArray | None = None,
+    ) -> None:
+        """Learn one measurement of each of k *distinct* slots.
+
+        Parameters
+        ----------
+        slots
+            (k,) slots.
+        residual_wh
+            (k,) measurements minus prior means, Wh.
+        noise_variance
+            (k,) independent noise variances, Wh².
+        shared_wh
+            (k,) a, Wh, for additional common noise of covariance ``a a'``; None for none.
+        """
+        k, size, capacity = len(slots), self.size, len(self._lower)
+        posterior_p = self._scratch("C_pD", (k, capacity))
+        for row, slot in zip(posterior_p, slots.tolist(), strict=True):
+            row[:slot] = self._lower[slot, :slot]
+            row[slot:] = self._lower[slot:, slot]
+        predictive = posterior_p[:, slots]
+        predictive[np.arange(k), np.arange(k)] += noise_variance
+        if shared_wh is not None:
+            predictive += np.outer(shared_wh, shared_wh)
+        # The k x k triangle is inverted: it multiplies three times, and its entries go into the
+        # weights.
+        inverse, _ = dtrtri(
+            lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
+        )
+        h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
+        weights = -self.precision.times(h[:, :size].T).T
+        weights[:, slots] += inverse
+        g = np.matmul(weights, self._open_rows(), out=self._scratch("G", (k, len(self._open))))
+        surprise = inverse @ (residual_wh - self.mean[slots])
+        self._open_mean += surprise @ g
+        self._open_variance -= np.einsum("ij,ij->j", g, g)
+        self.mean += surprise @ h[:, :size]
+        dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
+        self.information[slots] += (
+            self.precision.add(slots, noise_variance, shared_wh) @ residual_wh
+        )
+
+    def weights(self) -> FloatArray:
+        """Return ``S ybar``, (D,); ``K_*D S ybar`` is the posterior mean of any arm."""
+        weights: FloatArray = self.information - self.precision.times(self.mean)
+        return weights
+
+    def weigh(self, surprise: FloatArray) -> FloatArray:
+        """Return ``S Lam^-1 surprise``, (D,).
+
+        ``surprise`` (D,) is Lam times deviations of the mean measurements, 1/Wh.
+        """
+        at_slots = self._times(surprise[:, np.newaxis])[:, 0]
+        weights: FloatArray = surprise - self.precision.times(at_slots)
+        return weights
+
+    def solve(self, prior: FloatArray) -> FloatArray:
+        """Return ``S K_D*``, (D, a), for prior covariances K_D* (D, a) of the slots with arms."""
+        weighted = self.precision.times(prior)
+        solved: FloatArray = weighted - self.precision.times(self._times(weighted))
+        return solved
+
+    def respond(self, surprise: FloatArray) -> FloatArray:
+        """Return ``K_*D S Lam^-1 surprise`` for the reference arms, (m, n) Wh.
+
+        ``surprise`` (m, D) is Lam times deviations of the mean measurements, 1/Wh.
+        """
+        at_slots = self._times(surprise.T).T
+        response = np.empty((len(surprise), len(self.slot_of)))
+        response[:, self._open] = (
+            surprise - self.precision.times(at_slots.T).T
+        ) @ self._open_rows()
+        visited = self._visited()
+        response[:, visited] = at_slots[:, self.slot_of[visited]]
+        return response
+
+    def drift(self, fresh: "Fresh", n_arms: int) -> float:
+        """Return the difference to a fresh factorisation, in prior variances and deviations.
+
+        The means of all slots and open arms are compared, and the variances of ``n_arms`` of
+        each, evenly spaced.
+        """
+        scale = fresh.prior.diagonal().mean()
+        mean_scale = max(np.sqrt(scale), np.abs(self.mean).max())
+        slots, columns = _spread(self.size, n_arms), _spread(len(self._open), n_arms)
+        slot_variance = fresh.variance(fresh.prior[:, slots], fresh.prior[slots, slots])
+        open_variance = fresh.variance(
+            self._open_rows()[:, columns], self._prior_variance[self._open[columns]]
+        )
+        errors = (
+            (self.mean - fresh.prior @ fresh.weights) / mean_scale,
+            (self._open_mean - fresh.weights @ self._open_rows()) / mean_scale,
+            (self._lower[slots, slots] - slot_variance) / scale,
+            (self._open_variance[columns] - open_variance) / scale,
+        )
+        return float(np.abs(np.concatenate(errors)).max())
+
+    def refresh(self, fresh: "Fresh") -> None:
+        """Take every number from a fresh factorisation."""
+        whitened = fresh.whiten(fresh.prior)
+        self._lower[: self.size, : self.size] = fresh.prior - whitened.T @ whitened
+        self.mean = fresh.prior @ fresh.weights
+        self._open_mean = fresh.weights @ self._open_rows()
+        self._open_variance = fresh.variance(self._open_rows(), self._prior_variance[self._open])
+
+    def state(self) -> State:
+        """Return all numbers except the prior covariances, which the kernel recomputes."""
+        return {
+            **self.precision.state(),
+            "information": self.information.copy(),
+            "mean": self.mean.copy(),
+            "covariance": np.tril(self._lower[: self.size, : self.size]),
+            "slot_of": self.slot_of.copy(),
+            "open": self._open.copy(),
+            "open_mean": self._open_mean.copy(),
+            "open_variance": self._open_variance.copy(),
+        }
+
+    def restore(self, state: State, rows: FloatArray) -> None:
+        """Restore a state.
+
+        ``rows`` (D, n) are the prior covariances of its slots with the reference arms, Wh².
+        """
+        self.precision.restore(state)
+        self.information = state["information"].copy()
+        self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
+        self._open = state["open"].copy()
+        self._open_mean, self._open_variance = (
+            state["open_mean"].copy(),
+            state["open_variance"].copy(),
+        )
+        self.size = 0
+        self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, rows.shape[1]))
+        self._reserve(len(rows))
+        self.size = len(rows)
+        self._lower[: self.size, : self.size] = state["covariance"]
+        self._open_rows()[:] = rows[:, self._open]
+
+    def _visited(self) -> IntArray:
+        return np.flatnonzero(self.slot_of >= 0)
+
+    def _open_rows(self) -> FloatArray:
+        """Return the prior covariance of each slot with each open arm, a view (D, n - D)."""
+        return self._rows[: self.size, : len(self._open)]
+
+    def _times(self, right: FloatArray) -> FloatArray:
+        """Return ``C right`` for a right-hand side (D, m)."""
+        padded = self._scratch("right", (right.shape[1], len(self._lower))).T
+        padded[: self.size] = right
+        padded[self.size :] = 0.0
+        product: FloatArray = dsymm(1.0, self._lower, padded, lower=1)
+        return product[: self.size]
+
+    def _close(self) -> None:
+        """Drop the columns of arms that got a slot; columns from the end move into the gaps."""
+        closed = self.slot_of[self._open] >= 0
+        left = len(self._open) - np.count_nonzero(closed)
+        gaps, movers = np.flatnonzero(closed[:left]), left + np.flatnonzero(~closed[left:])
+        for columns in (self._open, self._open_mean, self._open_variance, self._open_rows().T):
+            columns[gaps] = columns[movers]
+        self._open, self._open_mean = self._open[:left].copy(), self._open_mean[:left].copy()
+        self._open_variance = self._open_variance[:left].copy()
+
+    def _reserve(self, size: int) -> None:
+        """Make room for ``size`` slots."""
+        capacity = max(_FIRST_CAPACITY, len(self._lower))
+        while capacity < size:
+            capacity += capacity // 8
+        if capacity > len(self._lower):
+            held = slice(0, self.size)
+            lower = np.zeros((capacity, capacity), order="F")
+            lower[held, held] = self._lower[held, held]
+            rows = np.empty((capacity, self._rows.shape[1]))
+            rows[held] = self._rows[held]
+            self._lower, self._rows = lower, rows
+
+
+class Fresh:
+    """The same posterior by one factorisation of size D, to check or refresh the incremental one.
+
+    The factor is of ``I + B' K_DD B`` with ``B B' = Lam``.
+
+    Parameters
+    ----------
+    prior
+        (D, D) prior covariance of the slots, Wh².
+    precision, information
+        As in `IncrementalPosterior`.
+    """
+
+    def __init__(self, prior: FloatArray, precision: Precision, information: FloatArray) -> None:
+        self.prior = prior
+        self._root = precision.root()
+        matrix = self._root.transposed(self._root.transposed(prior).T)
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        self._factor = lower_factor(matrix, "the covariance of all visited arms", overwrite=True)
+        self.weights: FloatArray = self._root.times(
+            cho_solve((self._factor, True), self._root.solve(information))
+        )
+
+    def whiten(self, prior: FloatArray) -> FloatArray:
+        """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a)."""
+        whitened: FloatArray = solve_triangular(
+            self._factor, self._root.transposed(prior), lower=True
+        )
+        return whitened
+
+    def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:
+        """Return the posterior variance of arms, (a,), from K_D* (D, a) and prior variances."""
+        whitened = self.whiten(prior)
+        variance: FloatArray = prior_variance - np.einsum("ij,ij->j", whitened, whitened)
+        return variance
+
+
+class _Scratch:
+    """Named work arrays that are reused, so that a round allocates no memory."""
+
+    def __init__(self) -> None:
+        self._flat: dict[str, FloatArray] = {}
+
+    def __call__(self, name: str, shape: tuple[int, int]) -> FloatArray:
+        size = shape[0] * shape[1]
+        if name not in self._flat or len(self._flat[name]) < size:
+            self._flat[name] = np.empty(size + size // 2)
+        return self._flat[name][:size].reshape(shape)
+
+
+def _spread(size: int, n: int) -> IntArray:
+    return np.unique(np.linspace(0, size - 1, min(n, size)).astype(np.int64))

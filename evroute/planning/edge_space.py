@@ -1,0 +1,180 @@
+"""EdgeSpace: every edge of a network is an arm."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from evroute.arms import Arms, Belief, Feedback, Round, Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import COMFORT_C, DrivingConditions, temperature_feature
+from evroute.energy.longitudinal import EnergyParts, potential_wh
+from evroute.energy.prior import DEFAULT_SPREAD, EQ8_CONDITIONS, EnergyPrior, edge_parts, fit
+from evroute.energy.regressors import Regressors
+from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.model.base import State
+from evroute.model.kernels import ArmGraph
+from evroute.network import context
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.search import Search
+from evroute.planning.search_nodes import Rows, SearchNodes
+
+
+class EdgeSpace:
+    """The arm space whose arms are the n edges of a network; see `arm_space.SearchSpace`.
+
+    Parameters
+    ----------
+    network, vehicle
+        Roads, and the vehicle that drives them.
+    conditions
+        Conditions of the day in the prior and the potential.
+    temperature
+        Whether contexts have the temperature as a further feature.
+    """
+
+    noun = "edges"
+
+    def __init__(
+        self,
+        network: RoadNetwork,
+        vehicle: Vehicle,
+        *,
+        conditions: DrivingConditions = EQ8_CONDITIONS,
+        temperature: bool = False,
+    ) -> None:
+        self.network = network
+        self.vehicle = vehicle
+        self.conditions = conditions
+        self.temperature = temperature
+
+    @property
+    def edges(self) -> "EdgeSpace":
+        """The space itself."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """Number of edges."""
+        return self.network.n_edges
+
+    @cached_property
+    def search(self) -> Search:
+        """A search over all edges."""
+        return Search(LineGraph.from_network(self.network))
+
+    @cached_property
+    def parts(self) -> EnergyParts:
+        """Eq. 8 of every edge by cause, under the conditions of the space."""
+        return edge_parts(self.network, self.vehicle, self.conditions)
+
+    @cached_property
+    def reference(self) -> Arms:
+        """All edges in free flow, at 21 °C if temperature is a feature."""
+        features = context.build(self.network).features
+        if self.temperature:
+            warm = np.full(self.size, temperature_feature(COMFORT_C))
+            features = np.column_stack([features, warm])
+        return Arms(np.arange(self.size), features, self.parts.total_wh)
+
+    @cached_property
+    def regressors(self) -> Regressors:
+        """Derivatives of eq. 8 by the numbers that it assumes."""
+        return Regressors(self.network, self.vehicle)
+
+    @property
+    def lengthscale_factors(self) -> FloatArray:
+        """(d,) 1 for each feature."""
+        return np.ones(self.reference.features.shape[1])
+
+    def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
+        """Return eq. 8 of every edge and the spreads around it; ``spread`` is one of `SPREADS`."""
+        return fit(self.network, self.vehicle, spread, self.conditions)
+
+    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+        """Return the graph kernel of the edges as it is."""
+        return of_edges
+
+    def under(self, conditions: DrivingConditions) -> "EdgeSpace":
+        """Return the space under other conditions of the day."""
+        return EdgeSpace(
+            self.network, self.vehicle, conditions=conditions, temperature=self.temperature
+        )
+
+    def arms(self, request: Round) -> Arms:
+        """Return the open edges of a round."""
+        return request.arms
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return ``m g dz`` of the open edges of a round, (a,) Wh."""
+        name = request.vehicle
+        if name not in self._potentials_wh:
+            loaded = self.conditions.load(load_vehicle(name))
+            self._potentials_wh[name] = potential_wh(loaded, self.network.climb_m)
+        rise: FloatArray = self._potentials_wh[name][request.arms.id]
+        return rise
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight over the open edges, ``weights`` (a,)."""
+        everywhere = np.full(self.size, np.inf)
+        everywhere[request.arms.id] = weights
+        return self.search.route(everywhere, request.origin, request.destination)
+
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the edges of a route, (k,)."""
+        return route.rows
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return feedback on edges as it is."""
+        return feedback
+
+    def state(self) -> State:
+        """Return an empty state: the space learns nothing itself."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Leave the state to the model."""
+
+    def parts_wh(self, route: Route) -> dict[str, float]:
+        """Return eq. 8 of a route by cause, Wh each."""
+        return {
+            name.removesuffix("_wh"): float(getattr(self.parts, name)[route.rows].sum())
+            for name in self.parts.__slots__
+        }
+
+    def edge_belief(self, belief: Belief) -> Belief:
+        """Return the posterior of the edges as it is."""
+        return belief
+
+    @cached_property
+    def nodes(self) -> SearchNodes:
+        """The edges, with the potential ``m g z`` at both ends."""
+        height_wh = potential_wh(self._loaded, self.network.elevation_m)
+        network = self.network
+        return SearchNodes(
+            np.arange(self.size), height_wh[network.tail], height_wh[network.head], self.size
+        )
+
+    def line_graph(self, via: Sequence[int]) -> LineGraph:
+        """Return the line graph, or a layer of it for each leg of a trip over the edges ``via``."""
+        graph = self.search.line_graph
+        return graph.through(via) if via else graph
+
+    def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
+        """Return both edges as they are."""
+        return origin, destination
+
+    def edges_of(self, walk: IntArray) -> IntArray:
+        """Return the edges (k,) that a walk over nodes (k,) drives, in whatever layer."""
+        return walk % self.size
+
+    @cached_property
+    def _loaded(self) -> Vehicle:
+        return self.conditions.load(self.vehicle)
+
+    @cached_property
+    def _potentials_wh(self) -> dict[str, FloatArray]:
+        """(n,) ``m g dz`` by the name of the vehicle; empty stands for that of the space."""
+        own = potential_wh(self._loaded, self.network.climb_m)
+        return {"": own, self.vehicle.name: own}

@@ -1,0 +1,76 @@
+"""Effects of the conditions of the day and of a vehicle's numbers on the energy of a route."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from evroute.arms import Route
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import edge_parts
+from evroute.energy.vehicle import Vehicle
+from evroute.network.road_network import RoadNetwork
+
+
+def energy_by_condition(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, route: Route
+) -> dict[str, float]:
+    """Return the energy that each condition other than eq. 8's adds to a route, Wh.
+
+    The bearing of the wind goes with its speed. The effects do not add up to the whole, because
+    conditions act together.
+
+    Parameters
+    ----------
+    network, vehicle
+        Roads, and the vehicle that drives them.
+    conditions
+        Conditions of the day; each is left out in turn while the others stay.
+    route
+        A route on the network.
+    """
+    neutral: dict[str, dict[str, Any]] = {
+        "temperature_c": {"temperature_c": None},
+        "wind_mps": {"wind_mps": 0.0},
+        "speed_factor": {"speed_factor": 1.0},
+        "payload_kg": {"payload_kg": 0.0},
+    }
+    total_wh = _energy_wh(network, vehicle, conditions, route)
+    return {
+        name: total_wh - _energy_wh(network, vehicle, replace(conditions, **without), route)
+        for name, without in neutral.items()
+        if getattr(conditions, name) != without[name]
+    }
+
+
+def energy_by_change(
+    network: RoadNetwork,
+    vehicle: Vehicle,
+    usual: Vehicle,
+    conditions: DrivingConditions,
+    route: Route,
+) -> dict[str, float]:
+    """Return the energy that each changed number of a vehicle adds to a route, Wh.
+
+    Parameters
+    ----------
+    network
+        Roads.
+    vehicle, usual
+        A vehicle, and the one that it is compared with, number by number.
+    conditions
+        Conditions of the day.
+    route
+        A route on the network.
+    """
+    total_wh, before = _energy_wh(network, vehicle, conditions, route), asdict(usual)
+    return {
+        name: total_wh
+        - _energy_wh(network, replace(vehicle, **{name: before[name]}), conditions, route)
+        for name, value in asdict(vehicle).items()
+        if value != before[name]
+    }
+
+
+def _energy_wh(
+    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, route: Route
+) -> float:
+    return float(edge_parts(network, vehicle, conditions).total_wh[route.rows].sum())

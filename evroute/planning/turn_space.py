@@ -1,0 +1,338 @@
+"""TurnSpace: every turn of a network is an arm, and every edge on which a trip may start.
+
+An arm is a row of the table of turns: an edge as it is entered from another, or from standstill. So
+the kinetic energy that is carried over belongs to an arm, and the total-energy potential takes the
+place of ``m g z``: the searches are those over edges.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from evroute.arms import Arms, Belief, Feedback, Round, Route
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH, potential_wh
+from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
+from evroute.energy.regressors import TurnRegressors
+from evroute.energy.turn_prior import TurnEnergy, fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.model.base import State
+from evroute.model.kernels import ArmGraph
+from evroute.model.turn_kernel import TurnGraph
+from evroute.network import context
+from evroute.network.controls import CONTEXTS, contexts
+from evroute.network.line_graph import LineGraph
+from evroute.network.turn_table import NAMES, SPEED, TurnTable
+from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.search_nodes import Rows, SearchNodes
+
+TURN_LENGTHSCALE = 4.0
+"""Of entry speed and turn angle: most errors of an edge are the same however it is entered."""
+CONTROL_LENGTHSCALE = 0.5
+"""Of the contexts of `network.controls`, 0 or 1; chosen in Monaco, docs/figures/turns.md."""
+LOG_RATIO_SUM, LOG_RATIO_COUNT = "space_log_ratio_sum", "space_log_ratio_count"
+"""Keys of the state: sum and number of the logarithms of measured over known speeds, by edge."""
+_KEPT_ROUNDS = 8
+
+
+class TurnSpace:
+    """The arm space of the turns and starts of a network; see `arm_space.SearchSpace`.
+
+    Parameters
+    ----------
+    edges
+        The space of the edges of the same network, with the vehicle of trips that name none.
+    table
+        The turns and starts of the network.
+    braked
+        Trips measure the braking for a turn on the edge left, as cars do. Feedback then moves the
+        energy that physics expects to be regenerated there to the turn. Otherwise speeds change
+        as an edge is entered.
+    learn_speeds
+        Prior means and the potential go by the mean ratio of measured to known speeds on each edge.
+        The contexts keep the known speeds.
+    controls
+        Contexts have lights, stop signs and right of way as further features.
+
+    Raises
+    ------
+    EvrouteError
+        If ``controls`` is asked for and the network has none.
+    """
+
+    noun = "turns"
+
+    def __init__(
+        self,
+        edges: EdgeSpace,
+        table: TurnTable,
+        *,
+        braked: bool = False,
+        learn_speeds: bool = False,
+        controls: bool = False,
+    ) -> None:
+        self.edges = edges
+        self.table = table
+        self.braked = braked
+        self.learn_speeds = learn_speeds
+        self.controls = controls
+        self.energy = TurnEnergy(edges.network, edges.vehicle, table, edges.conditions)
+        self._log_ratio_sum = np.zeros(table.n_edges)
+        self._log_ratio_count = np.zeros(table.n_edges)
+        self._speed_scale = float(context.build(edges.network).scale[SPEED])
+        self._own = (table.angle_rad / (table.angle_rad.std() or 1.0))[:, np.newaxis]
+        if controls:
+            if table.control is None:
+                raise EvrouteError(
+                    f"the source of network '{edges.network.name}' tells nothing of lights, stop "
+                    "signs or right of way; leave controls out"
+                )
+            self._own = np.column_stack([self._own, contexts(table.control)])
+        self._energies = {"": self.energy, edges.vehicle.name: self.energy}
+        self._known: OrderedDict[tuple[int, str], tuple[Arms, FloatArray, Arms]] = OrderedDict()
+
+    @property
+    def size(self) -> int:
+        """Number of turns and starts."""
+        return len(self.table)
+
+    @cached_property
+    def reference(self) -> Arms:
+        """All turns and starts in free flow, with their energies at the speed limits."""
+        edges = self.edges.reference
+        features = self._features(
+            self._rows, edges.features[self.table.entered], self._speeds(edges.features)
+        )
+        return Arms(self._rows, features, self.prior().mean_wh)
+
+    @cached_property
+    def regressors(self) -> TurnRegressors:
+        """Derivatives of the energy of turns by the numbers that it assumes."""
+        return TurnRegressors(self.energy)
+
+    @property
+    def lengthscale_factors(self) -> FloatArray:
+        """(d,) 1 for the features of edges, `TURN_LENGTHSCALE` and `CONTROL_LENGTHSCALE`."""
+        own, controls = len(NAMES) - len(context.NAMES), len(CONTEXTS) if self.controls else 0
+        counts = (len(self.edges.lengthscale_factors), own, controls)
+        return np.repeat([1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE], counts)
+
+    def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
+        """Return the energies of turns and the spreads around them; one of `prior.SPREADS`."""
+        return fit(self.energy, spread)
+
+    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+        """Return the graph kernel of the turns, made of that of the edges."""
+        return TurnGraph(of_edges, self.table.left, self.table.entered)
+
+    def under(self, conditions: DrivingConditions) -> "TurnSpace":
+        """Return the space under other conditions of the day, with the speeds learned so far."""
+        space = TurnSpace(
+            self.edges.under(conditions),
+            self.table,
+            braked=self.braked,
+            learn_speeds=self.learn_speeds,
+            controls=self.controls,
+        )
+        space.restore(self.state())
+        return space
+
+    def arms(self, request: Round) -> Arms:
+        """Return the open turns and starts of a round: those between two edges that are open.
+
+        Their prior means are those of the edges entered, plus the energy of turning.
+        """
+        return self._of(request)[0]
+
+    def potential_wh(self, request: Round) -> FloatArray:
+        """Return the rise of the total-energy potential over each open turn and start, (a,) Wh."""
+        return self._of(request)[1]
+
+    def route(self, weights: FloatArray, request: Round) -> Route:
+        """Return the route of least weight over the open turns, its start included."""
+        everywhere = np.full(self.size, np.inf)
+        everywhere[self.arms(request).id] = weights
+        m, ends = self.table.n_turns, (request.origin, request.destination)
+        start = float(everywhere[m + request.origin])
+        return self.edges.search.route_by_turns(everywhere[:m], start, *ends)
+
+    def arms_of_route(self, route: Route) -> IntArray:
+        """Return the start and the turns of a route, (k,)."""
+        return self.table.rows_along(route.rows)
+
+    def feedback(self, feedback: Feedback) -> Feedback:
+        """Return feedback on edges as feedback on a start and the turns into the other edges."""
+        rows = self.table.rows_along(feedback.id)
+        known_mps = self.edges.network.speed_mps.copy()
+        known_mps[feedback.id] = self._speeds(feedback.features)
+        speed_mps = self._driven_speeds(feedback, known_mps) if self.learn_speeds else known_mps
+        energy_wh = feedback.energy_wh
+        if self.braked:
+            braked_wh = self._energy_of(feedback.vehicle).braked_wh(rows, speed_mps)
+            energy_wh = energy_wh + braked_wh - np.append(braked_wh[1:], 0.0)
+        added_wh = self._added_wh(feedback.vehicle, rows, known_mps, speed_mps)
+        return replace(
+            feedback,
+            id=rows,
+            features=self._features(rows, feedback.features, known_mps),
+            prior_mean_wh=feedback.prior_mean_wh + added_wh,
+            energy_wh=energy_wh,
+        )
+
+    def state(self) -> State:
+        """Return the learned speeds; empty if speeds are not learned."""
+        if not self.learn_speeds:
+            return {}
+        return {
+            LOG_RATIO_SUM: self._log_ratio_sum.copy(),
+            LOG_RATIO_COUNT: self._log_ratio_count.copy(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over a state; other entries of it are ignored."""
+        if self.learn_speeds:
+            self._log_ratio_sum = state[LOG_RATIO_SUM].copy()
+            self._log_ratio_count = state[LOG_RATIO_COUNT].copy()
+            self._known.clear()
+
+    def parts_wh(self, route: Route) -> dict[str, float]:
+        """Return the prior energy of a route by cause, Wh each; turning is that beyond eq. 8."""
+        turning = self.reference.prior_mean_wh[self.arms_of_route(route)]
+        added_wh = turning - self.edges.reference.prior_mean_wh[route.rows]
+        return self.edges.parts_wh(route) | {"turning": float(added_wh.sum())}
+
+    def edge_belief(self, belief: Belief) -> Belief:
+        """Return the posterior of each edge from that of all turns and starts.
+
+        The mean is eq. 8 plus the mean learned deviation of the turns into the edge; the standard
+        deviation is the root mean square of theirs. An edge that no turn enters has its start.
+        """
+        table = self.table
+        turns = np.bincount(table.entered[: table.n_turns], minlength=table.n_edges)
+        counted = np.where(self._rows < table.n_turns, 1.0, turns[table.entered] == 0)
+        total = np.bincount(table.entered, counted, minlength=table.n_edges)
+
+        def mean(values: FloatArray) -> FloatArray:
+            summed = np.bincount(table.entered, counted * values, minlength=table.n_edges)
+            averages: FloatArray = summed / total
+            return averages
+
+        learned_wh = mean(belief.mean_wh - self.reference.prior_mean_wh)
+        return Belief(
+            self.edges.reference.prior_mean_wh + learned_wh, np.sqrt(mean(belief.std_wh**2))
+        )
+
+    @cached_property
+    def nodes(self) -> SearchNodes:
+        """The turns and starts, then the end of every edge, which costs nothing."""
+        network, table, loaded = self.edges.network, self.table, self.energy.vehicle
+        speed_mps = self.energy.conditions.speed_factor * network.speed_mps
+        height_wh = potential_wh(loaded, network.elevation_m)
+        after_wh = height_wh[network.head] + 0.5 * loaded.mass_kg * speed_mps**2 / J_PER_WH
+        left = table.left[: table.n_turns]
+        return SearchNodes(
+            edge=np.concatenate([table.entered, np.arange(table.n_edges)]),
+            tail_wh=np.concatenate([after_wh[left], height_wh[network.tail], after_wh]),
+            head_wh=np.concatenate([after_wh[table.entered], after_wh]),
+            n_arms=self.size,
+        )
+
+    def line_graph(self, via: Sequence[int]) -> LineGraph:
+        """Return the graph of the nodes; walks over an edge of ``via`` go through its end."""
+        n, m, graph = self.table.n_edges, self.table.n_turns, self.edges.search.line_graph
+        leaving = np.diff(graph.indptr)
+        counts = leaving[self.nodes.edge]
+        counts[m + n :] *= np.isin(np.arange(n), via)
+        source = np.repeat(np.arange(m + 2 * n), counts)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        turn = graph.indptr[self.nodes.edge[source]] + np.arange(len(source)) - first
+        # every turn and start leads to the end of its edge, too
+        source = np.concatenate([source, np.arange(m + n)])
+        target = np.concatenate([turn, m + n + self.table.entered])
+        order = np.lexsort((target, source))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=m + 2 * n))])
+        whole = LineGraph(
+            indptr.astype(np.int32), target[order].astype(np.int32), source[order].astype(np.int32)
+        )
+        return whole.through([m + n + edge for edge in via]) if via else whole
+
+    def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
+        """Return the start on the origin and the end of the destination."""
+        return self.table.n_turns + origin, self.size + destination
+
+    def edges_of(self, walk: IntArray) -> IntArray:
+        """Return the edges (k,) that the turns of a walk over nodes enter, in whatever layer."""
+        node = walk % len(self.nodes.edge)
+        return self.nodes.edge[node[node < self.size]]
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        return np.arange(self.size)
+
+    def _driven_speeds(self, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
+        """Learn the speeds of a trip and return the speeds expected since, (n,) m/s."""
+        measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
+        edge = feedback.id[measured]
+        driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
+        np.add.at(self._log_ratio_sum, edge, np.log(driven_mps / known_mps[edge]))
+        np.add.at(self._log_ratio_count, edge, 1.0)
+        self._known.clear()
+        return self._as_driven(known_mps)
+
+    def _as_driven(self, known_mps: FloatArray) -> FloatArray:
+        speed: FloatArray = known_mps * np.exp(
+            self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0)
+        )
+        return speed
+
+    def _of(self, request: Round) -> tuple[Arms, FloatArray, Arms]:
+        # kept with the arms of the edges, so that no other object has their identity
+        key = (id(request.arms), request.vehicle)
+        if key not in self._known:
+            made = self._make(request.arms, request.vehicle)
+            self._known[key] = (*made, request.arms)
+            if len(self._known) > _KEPT_ROUNDS:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+    def _make(self, edges: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
+        """Return the turns and starts that open edges leave open, and their potential, (a,) Wh."""
+        place = np.full(self.table.n_edges, -1)
+        place[edges.id] = np.arange(len(edges))
+        rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]
+        speed_mps = self.edges.network.speed_mps.copy()
+        speed_mps[edges.id] = self._speeds(edges.features)
+        driven_mps = self._as_driven(speed_mps)
+        entered = place[self.table.entered[rows]]
+        added_wh = self._added_wh(vehicle, rows, speed_mps, driven_mps)
+        features = self._features(rows, edges.features[entered], speed_mps)
+        arms = Arms(rows, features, edges.prior_mean_wh[entered] + added_wh)
+        return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
+
+    def _speeds(self, features: FloatArray) -> FloatArray:
+        speed: FloatArray = features[:, SPEED] * self._speed_scale
+        return speed
+
+    def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
+        entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
+        return np.column_stack([of_edges, entry_mps / self._speed_scale, self._own[rows]])
+
+    def _added_wh(
+        self, vehicle: str, rows: IntArray, known_mps: FloatArray, driven_mps: FloatArray
+    ) -> FloatArray:
+        """Return the energy of turns at driven speeds minus eq. 8 at known speeds, (a,) Wh."""
+        energy = self._energy_of(vehicle)
+        added: FloatArray = (
+            energy.mean_wh(rows, driven_mps) - energy.edge_wh(known_mps)[self.table.entered[rows]]
+        )
+        return added
+
+    def _energy_of(self, vehicle: str) -> TurnEnergy:
+        if vehicle not in self._energies:
+            self._energies[vehicle] = self.energy.with_vehicle(load_vehicle(vehicle))
+        return self._energies[vehicle]

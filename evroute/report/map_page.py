@@ -1,0 +1,31 @@
+"""The page of a folium map, put together as text.
+
+branca compiles each rendered piece of a page a second time, as a Jinja template, and runs it. A
+name from data that holds ``{{ ... }}`` would run there as Python. `MapPage` inserts the pieces as
+they are. It needs folium: import this module inside functions.
+"""
+
+from typing import Any
+
+from branca.element import Element, Figure
+
+
+class MapPage(Figure):
+    """A page whose pieces are text, for every map that evroute makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("header", "html", "script"):
+            part = _Pieces()
+            part._parent = self
+            part._children = getattr(self, name)._children
+            setattr(self, name, part)
+
+
+class _Pieces(Element):
+    def render(self, **kwargs: Any) -> str:
+        """Return the pieces one after the other; those that branca would compile again as they are."""
+        return "\n".join(
+            child.render(**kwargs) if child._template_str is None else child._template_str
+            for child in self._children.values()
+        )

@@ -1,0 +1,1 @@
+"""Worlds: true energies and measurements, and the demand for trips."""

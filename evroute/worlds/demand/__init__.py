@@ -1,0 +1,1 @@
+"""Demand: the trips of an experiment."""

@@ -1,0 +1,329 @@
+"""Demand: trips from a table, a SUMO route file, or at random, described by one text.
+
+``random 2-5 km``
+    a new origin and destination in each round, this far apart on the shortest way
+``FILE.csv``
+    a table (or ``.parquet``): origin, destination, departure, vehicle, count (`read_rows`)
+``FILE.rou.xml``
+    a SUMO route file (or ``.rou.xml.gz``): vehicles with routes, trips (`demand.sumo_routes`)
+``A``, ``X to Y``
+    the same trip every full hour
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.learning.measured import check_columns, numbers, read_table, seconds
+from evroute.methods.setting import Setting
+from evroute.planning.places import endpoints
+from evroute.planning.search import Search
+from evroute.worlds.demand.trips import S_PER_H, Repeated, Trip, Trips
+from evroute.worlds.environment import child
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_RANDOM = re.compile(r"random\s+(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*km")
+_SUMO = (".xml", ".xml.gz")
+_TABLE = (".csv", ".parquet")
+S_PER_DAY = 24 * S_PER_H
+COLUMNS = ("origin", "destination", "departure", "vehicle", "count")
+TEXT = ("origin", "destination", "departure", "vehicle")
+ORIGINS = 200
+"""Origins drawn before a distance band is rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Trips of a file in order of departure; after the last the list repeats, whole days later.
+
+    Parameters
+    ----------
+    trips
+        Trips in order of departure.
+    skipped
+        Number of trips that cannot be driven, by reason.
+    notes
+        Changes made on reading, one sentence each.
+    """
+
+    trips: tuple[Trip, ...]
+    skipped: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.trips)
+
+    @property
+    def vehicles(self) -> tuple[str, ...]:
+        """The vehicles named by trips, sorted, without the run's own."""
+        return tuple(sorted({trip.vehicle for trip in self.trips} - {""}))
+
+    def trip(self, t: int) -> Trip:
+        """Return the trip of round ``t``."""
+        again, place = divmod(t - 1, len(self.trips))
+        trip = self.trips[place]
+        if not again:
+            return trip
+        days = int(self.trips[-1].departed_s // S_PER_DAY) + 1
+        later_s = trip.departed_s + again * days * S_PER_DAY
+        return Trip(
+            trip.origin, trip.destination, later_s, trip.vehicle, f"{trip.trip_id}+{again * days}d"
+        )
+
+
+class RandomTrips:
+    """Trips between edges whose shortest way, both included, is within a band; one every full hour.
+
+    Parameters
+    ----------
+    nearest_m, farthest_m
+        Band of distances, m.
+    search
+        Search over all edges.
+    length_m
+        (n,) lengths of the edges, m.
+    seeds
+        Seeds of the trips.
+
+    Raises
+    ------
+    EvrouteError
+        If the network has no such trip.
+    """
+
+    def __init__(
+        self,
+        nearest_m: float,
+        farthest_m: float,
+        *,
+        search: Search,
+        length_m: np.ndarray,
+        seeds: SeedSequence,
+    ) -> None:
+        self.nearest_m = nearest_m
+        self.farthest_m = farthest_m
+        self.search = search
+        self.length_m = length_m
+        self._seeds = seeds
+        self._last = (1, self._drawn(1))
+
+    def trip(self, t: int) -> Trip:
+        """Return the trip of round ``t``."""
+        if self._last[0] != t:
+            self._last = (t, self._drawn(t))
+        return self._last[1]
+
+    def _drawn(self, t: int) -> Trip:
+        rng = default_rng(child(self._seeds, t))
+        for origin in rng.integers(len(self.length_m), size=ORIGINS).tolist():
+            distance_m = self.search.distances(self.length_m, origin)
+            distance_m[origin] = np.inf
+            within = np.flatnonzero(
+                (distance_m >= self.nearest_m) & (distance_m <= self.farthest_m)
+            )
+            if len(within):
+                return Trip(
+                    origin, int(rng.choice(within)), departed_s=(t - 1) * S_PER_H, trip_id=str(t)
+                )
+        raise EvrouteError(
+            f"{ORIGINS} origins have no destination within "
+            f"{self.nearest_m / 1000:g}-{self.farthest_m / 1000:g} km; "
+            "choose another band"
+        )
+
+
+def is_file(trip: str) -> bool:
+    """Return whether a text names a file of trips."""
+    return trip.lower().endswith((*_SUMO, *_TABLE))
+
+
+def load_demand(trip: str, setting: Setting, seeds: SeedSequence) -> Trips:
+    """Return the trips described by a text.
+
+    Parameters
+    ----------
+    trip
+        Description of the trips.
+    setting
+        Network and vehicle.
+    seeds
+        Seeds of random trips, equal for all methods.
+
+    Raises
+    ------
+    EvrouteError
+        If a file cannot be read or has no trip that can be driven, a band has no trips, or a
+        place is unknown.
+    """
+    if is_file(trip):
+        return load_file(Path(trip), setting)
+    if trip.startswith("random"):
+        band = _RANDOM.fullmatch(trip)
+        if not band or not 0 <= float(band[1]) < float(band[2]):
+            raise EvrouteError(f"trips '{trip}' are not like 'random 2-5 km', from less to more")
+        nearest_m, farthest_m = float(band[1]) * 1000, float(band[2]) * 1000
+        return RandomTrips(
+            nearest_m,
+            farthest_m,
+            search=setting.search,
+            length_m=setting.network.length_m,
+            seeds=seeds,
+        )
+    return Repeated(*setting.ends(trip))
+
+
+def load_file(path: Path, setting: Setting) -> Listed:
+    """Return the trips of a file.
+
+    Raises
+    ------
+    EvrouteError
+        If the file cannot be read or has no trip that can be driven.
+    """
+    if not path.is_file():
+        raise EvrouteError(f"trip file {path} does not exist")
+    if path.name.lower().endswith(_SUMO):
+        from evroute.worlds.demand.sumo_routes import read_routes
+
+        return listed(path, *read_routes(path, setting))
+    return listed(path, *read_rows(path, read_table(path, TEXT, ("count",)), setting))
+
+
+def listed(path: Path, trips: list[Trip], skipped: dict[str, int]) -> Listed:
+    """Sort trips by departure, with a note if they were not in order.
+
+    Parameters
+    ----------
+    path
+        File of the trips, for messages.
+    trips
+        Trips that can be driven.
+    skipped
+        Number of other trips, by reason.
+
+    Raises
+    ------
+    EvrouteError
+        If there are no trips.
+    """
+    if not trips:
+        reason = max(skipped, key=lambda each: skipped[each], default="it is empty")
+        raise EvrouteError(f"trip file {path} holds no trip that can be driven: {reason}")
+    ordered = sorted(trips, key=lambda trip: trip.departed_s)
+    notes = () if ordered == trips else ("departures were out of order: sorted",)
+    return Listed(tuple(ordered), skipped, notes)
+
+
+def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Trip], dict[str, int]]:
+    """Return the trips of a table, and the number of trips that cannot be driven, by reason.
+
+    Columns: origin and destination are an edge's id or "lat,lon". departure is ISO 8601 or
+    seconds, 0 without the column. vehicle is of the catalogue or a file; the run's own if empty
+    or equal to it. count is the number of equal trips, 1 if empty.
+
+    Parameters
+    ----------
+    path
+        File of the table, for messages.
+    table
+        Rows of trips.
+    setting
+        Network and vehicle.
+
+    Raises
+    ------
+    EvrouteError
+        If a column is missing or unknown, a time cannot be read, a count is no positive whole
+        number, or a vehicle is unknown.
+    """
+    names = table.column_names
+    check_columns(path, names, COLUMNS, ("origin", "destination"))
+    n = table.num_rows
+    count = numbers(table, "count") if "count" in names else np.ones(n)
+    count = np.where(np.isnan(count), 1.0, count)
+    if np.any(wrong := (count < 1) | (count % 1 != 0)):
+        row = int(np.flatnonzero(wrong)[0])
+        raise EvrouteError(
+            f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ..."
+        )
+    departed_s = (
+        seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
+    )
+    vehicles = (
+        _vehicles(path, table["vehicle"].to_pylist(), setting) if "vehicle" in names else [""] * n
+    )
+    trips: list[Trip] = []
+    skipped: dict[str, int] = {}
+    ends: dict[tuple[str, str], tuple[int, int]] = {}
+    places = zip(table["origin"].to_pylist(), table["destination"].to_pylist(), strict=True)
+    for row, (pair, departure, vehicle, times) in enumerate(
+        zip(places, departed_s.tolist(), vehicles, count.astype(int).tolist(), strict=True)
+    ):
+        pair = pair[0] or "", pair[1] or ""
+        try:
+            if not departure >= 0:
+                raise EvrouteError(f"a departure at {departure:g} s")
+            if not all(pair):
+                raise EvrouteError(f"without {'a destination' if pair[0] else 'an origin'}")
+            if pair not in ends:
+                ends[pair] = endpoints(setting.network, None, pair)
+            if ends[pair][0] == ends[pair][1]:
+                raise EvrouteError(f"origin and destination are the same edge, '{pair[0]}'")
+        except EvrouteError as error:
+            skipped[str(error)] = skipped.get(str(error), 0) + times
+            continue
+        for copy in range(times):
+            name = f"{row + 1}" if times == 1 else f"{row + 1}.{copy + 1}"
+            trips.append(Trip(*ends[pair], departed_s=departure, vehicle=vehicle, trip_id=name))
+    return trips, skipped
+
+
+def _vehicles(path: Path, named: list[str | None], setting: Setting) -> list[str]:
+    """Return the vehicle of each row, empty for the setting's own."""
+    there: dict[str, str] = {"": ""}
+    for row, name in enumerate(named, start=1):
+        if name and name not in there:
+            try:
+                there[name] = "" if load_vehicle(name) == setting.vehicle else name
+            except EvrouteError as error:
+                raise EvrouteError(f"trip table {path}, row {row}: {error}") from None
+    return [there[name or ""] for name in named]
+
+
+def vehicles_of(trips: Trips) -> tuple[str, ...]:
+    """Return the vehicles named by trips, without the run's own."""
+    return trips.vehicles if isinstance(trips, Listed) else ()
+
+
+def provenance(trip: str, setting: Setting) -> dict[str, object]:
+    """Return the digest, size and skipped trips of a trip file; empty for other trips.
+
+    Raises
+    ------
+    EvrouteError
+        If the trips cannot be read.
+    """
+    trips = load_demand(trip, setting, SeedSequence(0))
+    if not isinstance(trips, Listed):
+        return {}
+    digest = hashlib.sha256(Path(trip).read_bytes()).hexdigest()
+    source = {
+        "sha256": digest,
+        "trips": len(trips),
+        "skipped": trips.skipped,
+        "notes": list(trips.notes),
+    }
+    cars = {
+        name: Setting(setting.network, load_vehicle(name)).vehicle_numbers
+        for name in trips.vehicles
+    }
+    return source | ({"vehicles": cars} if cars else {})

@@ -1,0 +1,179 @@
+"""Worlds by name: a kind of world and its options, from a TOML table.
+
+A world file looks like this::
+
+    kind = "physics"
+    wind_mps = 8
+    wind_from_deg = 200
+
+``data/worlds`` has examples. A world may be named by its file there, by another file, or by its
+kind alone.
+"""
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.random import SeedSequence
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.files import read_toml
+from evroute.methods.setting import Setting
+from evroute.resources import data_path
+from evroute.worlds.demand.trips import Trips
+from evroute.worlds.environment import Environment
+
+WORLDS = {
+    "sampled-gp": "evroute.worlds.sampled_gp:SampledWorld",
+    "physics": "evroute.worlds.conditions:Conditions",
+    "sumo": "evroute.worlds.sumo_options:SumoOptions",
+    "fastsim": "evroute.worlds.sumo_options:FastsimOptions",
+    "replay": "evroute.worlds.replay:ReplayWorld",
+}
+"""Classes of the options, by kind."""
+DEFAULT = "sampled-gp"
+
+
+class World(BaseModel):
+    """The options of one kind of world; one class for each kind.
+
+    Parameters
+    ----------
+    kind
+        Kind, a key of `WORLDS`.
+    name
+        Name in run names; by default composed of the options.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    several_vehicles: ClassVar[bool] = False
+    """Whether trips may name vehicles, each with separate true energies."""
+
+    environment: ClassVar[str]
+    """``module:name`` of the environment; it is built of options, setting, trips and seeds."""
+
+    kind: str
+    name: str = Field("", pattern=r"^[\w.-]*$")
+
+    def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> Environment:
+        """Return the environment of these options.
+
+        Parameters
+        ----------
+        setting
+            Network, vehicle and prior, over the edges.
+        trips
+            The requests.
+        seeds
+            Source of all draws of the world.
+
+        Parameters
+        ----------
+        setting
+            Network, vehicle and prior of the learner.
+        trips
+            Trips to drive.
+        seeds
+            Seeds of the world.
+
+        Raises
+        ------
+        EvrouteError
+            If the options do not fit the network or the vehicle.
+        """
+        module, _, name = self.environment.partition(":")
+        made: Environment = getattr(import_module(module), name)(self, setting, trips, seeds)
+        return made
+
+    @property
+    def tells_temperature(self) -> bool:
+        """Whether the contexts include the temperature."""
+        return False
+
+    def provenance(self, setting: Setting) -> dict[str, Any]:
+        """Return further sources of the results, and optionally a ``note`` for readers.
+
+        Raises
+        ------
+        EvrouteError
+            If a file of the world cannot be read.
+        """
+        return {}
+
+    @property
+    def label(self) -> str:
+        """Name in runs and tables: ``wind``, ``physics-windmps8``."""
+        if self.name:
+            return self.name
+        options = self.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
+        parts = [key.replace("_", "") + _brief(value) for key, value in options.items()]
+        return "-".join([self.kind, *parts])
+
+
+def load_world(world: "str | Path | Mapping[str, Any] | World") -> World:
+    """Return a world by the name of its kind or of a shipped file, from a file, or from a table.
+
+    Raises
+    ------
+    UnknownNameError
+        If the name or kind is unknown; the message lists the known ones.
+    EvrouteError
+        If a file is missing or not TOML, or an option is unknown or out of its range.
+    """
+    if isinstance(world, World):
+        return world
+    if isinstance(world, Mapping):
+        return _validated(world, "world")
+    if not isinstance(world, str | Path):
+        raise EvrouteError(f"world {world} is neither a name nor a file nor a table")
+    if isinstance(world, Path) or world.endswith(".toml"):
+        return _read(Path(world))
+    if world in WORLDS:
+        return _validated({"kind": world}, "world")
+    if world in shipped_worlds():
+        return _read(data_path("worlds", f"{world}.toml"))
+    raise UnknownNameError(
+        f"unknown world '{world}'; there are {', '.join([*WORLDS, *shipped_worlds()])}, or give a "
+        ".toml file"
+    )
+
+
+def shipped_worlds() -> list[str]:
+    """List the names of the world files that ship with evroute."""
+    return sorted(path.stem for path in data_path("worlds").glob("*.toml"))
+
+
+def _read(path: Path) -> World:
+    table = read_toml(path, "world file")
+    return _validated({"name": re.sub(r"[^\w.-]+", "_", path.stem)} | table, f"world file {path}")
+
+
+def _validated(table: Mapping[str, Any], what: str) -> World:
+    kind = table.get("kind")
+    if kind is None:
+        raise EvrouteError(f"{what} names no kind; there are {', '.join(WORLDS)}")
+    if kind not in WORLDS:
+        raise UnknownNameError(f"{what}: unknown kind '{kind}'; there are {', '.join(WORLDS)}")
+    module, _, name = WORLDS[kind].partition(":")
+    options: type[World] = getattr(import_module(module), name)
+    if unknown := sorted(table.keys() - options.model_fields.keys()):
+        there = [field for field in options.model_fields if field not in {"kind", "name"}]
+        raise UnknownNameError(
+            f"{what}: kind '{kind}' has no option '{unknown[0]}'; it has {', '.join(there)}"
+        )
+    try:
+        return options.model_validate(table)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        raise EvrouteError(f"{what}: {field + ': ' if field else ''}{problem['msg']}") from None
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is True else re.sub(r"[^\w.-]+", "_", str(value)).strip("_")

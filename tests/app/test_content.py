@@ -1,0 +1,112 @@
+"""What the dashboard shows follows from what is in the files now, not from their names."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from evroute.learning.learn import learn
+from evroute.methods.setting import load_setting
+from evroute.network import store
+from evroute.network.catalog import keep, load_network
+from evroute.resources import app_path, data_path
+
+PATIENCE_S = 200
+
+
+def opened(page: str) -> AppTest:
+    return AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S).run()
+
+
+def least_kwh(page: AppTest) -> float:
+    assert not page.exception
+    assert not page.error
+    return float(page.table[0].value["energy (kWh)"].min())
+
+
+def measured(path: Path, trips: range, factor: float) -> Path:
+    """Write trips that dissipate a multiple of eq. 8."""
+    setting = load_setting("denver", "reference")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["trip", "edge", "energy_wh"])
+        for trip in trips:
+            route = setting.search.route(setting.network.time_s, 7 * trip, 900 - trip)
+            for edge in route.edges:
+                energy_wh = factor * setting.prior.dissipated_wh[edge] + setting.potential_wh[edge]
+                rows.writerow([trip, setting.network.edge_id[edge], energy_wh])
+    return path
+
+
+def test_a_plan_follows_a_belief_that_learned_more_trips(tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "own"
+    learn(measured(tmp_path / "a.csv", range(3), 1.1), out, model="factor")
+    page = opened("views/plan.py")
+    page.selectbox(key="kept_folder").set_value("own").run()
+    before = least_kwh(page)
+    assert least_kwh(page.run()) == before
+    learn(measured(tmp_path / "b.csv", range(3, 33), 1.6), out, model="factor")
+    assert least_kwh(page.run()) > 1.1 * before
+
+
+def test_a_plan_follows_a_network_that_was_built_again_under_its_name() -> None:
+    roads = replace(load_network("denver"), name="mine")
+    path = keep(roads)
+    try:
+        page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+        page.query_params["network"] = "mine"
+        page.query_params["by"] = "names or coordinates"
+        page.query_params["from"], page.query_params["to"] = roads.edge_id[3], roads.edge_id[900]
+        before = least_kwh(page.run())
+        keep(replace(roads, speed_mps=1.5 * roads.speed_mps))
+        assert least_kwh(page.run()) > 1.05 * before
+    finally:
+        path.unlink()
+
+
+def test_networks_that_differ_in_names_or_shapes_alone_are_told_apart() -> None:
+    from cache import BY_DIGEST
+
+    roads = load_network("denver")
+    (digest_of,) = BY_DIGEST.values()
+    others = [
+        replace(roads, name="other"),
+        replace(roads, shape_x_m=roads.shape_x_m + 1.0),
+        replace(roads, street=("Other street", *roads.street[1:])),
+    ]
+    assert len({digest_of(each) for each in (roads, *others)}) == 4
+    assert len({each.digest for each in (roads, *others)}) == 1
+
+
+@pytest.mark.parametrize("name", ["denver", "kept"])
+def test_an_upload_named_like_a_network_that_is_here_is_refused_in_one_line(
+    tmp_path: Path, name: str
+) -> None:
+    roads = load_network("denver")
+    path = keep(replace(roads, name="kept"))
+    try:
+        store.save(replace(roads, name=name, speed_mps=np.full(1330, 5.0)), tmp_path / "a.npz")
+        page = opened("views/plan.py")
+        content = (tmp_path / "a.npz").read_bytes()
+        page.file_uploader[0].set_value(("a.npz", content, "application/zip")).run()
+        assert not page.exception
+        assert page.error[0].value.startswith(f"The file holds a network '{name}', and one of that")
+        assert "\n" not in page.error[0].value
+        assert least_kwh(page.run()) > 0
+        assert "uploaded" not in page.session_state
+    finally:
+        path.unlink()
+
+
+def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path) -> None:
+    content = data_path("denver", "network.npz").read_bytes()
+    path = tmp_path / "a.npz"
+    path.write_bytes(content)
+    store.save(replace(store.load(path), name="valley"), path)
+    page = opened("views/plan.py")
+    page.file_uploader[0].set_value(("a.npz", path.read_bytes(), "application/zip")).run()
+    assert not page.exception
+    assert "valley" in page.selectbox(key="kept_network").options

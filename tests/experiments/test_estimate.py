@@ -1,0 +1,106 @@
+"""Estimates: what would run, how long and on how much disk, without a trace in the run folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from evroute.cli import app
+from evroute.errors import EvrouteError
+from evroute.experiments.estimate import estimate, kept
+from evroute.experiments.experiment import grid, simulate
+
+RUNNER = CliRunner()
+HORIZON = 50
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def denver(**fields):
+    chosen = {
+        "trips": ["A"],
+        "models": ["independent"],
+        "indices": ["greedy", "random"],
+        "options": {},
+        "seeds": 3,
+    }
+    return grid(**({"networks": ["denver"], "horizon": HORIZON} | chosen | fields))
+
+
+def test_an_estimate_counts_the_grid_and_writes_nothing_in_the_run_folder(tmp_path) -> None:
+    out = tmp_path / "runs"
+    told = estimate(denver(trips=["A", "B"]), out)
+    assert (told.runs, told.finished, told.rounds, told.kinds) == (12, 0, 12 * HORIZON, 2)
+    assert (told.networks, told.trips, told.methods, told.worlds) == (1, 2, 2, 1)
+    assert not out.exists()
+    assert told.wall_s >= told.cpu_s > 0
+
+
+def test_the_disk_estimated_is_what_the_runs_take(tmp_path) -> None:
+    out = tmp_path / "runs"
+    told = estimate(denver(), out)
+    simulate(denver(), out)
+    taken = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    assert told.disk_bytes == pytest.approx(taken, rel=0.3)
+
+
+def test_finished_runs_are_not_counted(tmp_path) -> None:
+    out = tmp_path / "runs"
+    simulate(denver(), out)
+    told = estimate(denver(), out)
+    assert (told.finished, told.rounds, told.cpu_s, told.disk_bytes) == (6, 0, 0.0, 0)
+
+
+def test_an_estimate_is_kept_for_its_configuration_alone(tmp_path) -> None:
+    told = estimate(denver(), tmp_path / "runs")
+    assert kept(denver()) == told
+    assert kept(denver(seeds=2)) is None
+
+
+def test_more_processes_than_runs_are_no_faster_than_the_longest_run(tmp_path) -> None:
+    told = estimate(denver(seeds=1, indices=["random"]), tmp_path / "runs", jobs=8)
+    assert told.wall_s >= told.cpu_s
+
+
+def test_an_unknown_trip_is_refused(tmp_path) -> None:
+    with pytest.raises(EvrouteError, match="Z"):
+        estimate(denver(trips=["Z"]), tmp_path / "runs")
+
+
+def test_an_option_out_of_its_range_is_refused(tmp_path) -> None:
+    with pytest.raises(EvrouteError, match="q_bar is 0; it must be positive"):
+        estimate(denver(models=["bkb"], indices=["ts"], options={"q_bar": 0.0}), tmp_path / "runs")
+
+
+def test_the_command_foretells_and_after_the_run_tells_how_good_that_was(tmp_path) -> None:
+    out = tmp_path / "runs"
+    wanted = [
+        "simulate",
+        "--network",
+        "denver",
+        "--index",
+        "random",
+        "--horizon",
+        "5",
+        "--seeds",
+        "2",
+    ]
+    wanted += ["--model", "independent", "--out", str(out), "--quiet"]
+    foretold = RUNNER.invoke(app, [*wanted, "--dry-run"])
+    assert foretold.exit_code == 0, foretold.output
+    assert foretold.output.startswith("2 runs: ")
+    assert "10 rounds to play" in foretold.output
+    assert not out.exists()
+    ran = RUNNER.invoke(app, wanted)
+    lines = [line for line in ran.output.splitlines() if line.startswith("took ")]
+    assert len(lines) == 1
+    assert "(estimated " in lines[0]
+    known = json.loads((out / "estimate.json").read_text())
+    assert known["took_s"] > 0
+    assert known["took_bytes"] == pytest.approx(known["estimated_bytes"], rel=0.3)
+    again = RUNNER.invoke(app, wanted)
+    assert "took " not in again.output

@@ -1,0 +1,137 @@
+"""Beliefs on disk: the model as it was, for the same roads and vehicle alone."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from evroute.arms import Feedback
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.experiments.runs import RunFolder
+from evroute.learning import belief
+from evroute.learning.belief import load_belief
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.methods.method import Method, make_model
+from evroute.methods.parts import MODELS
+from evroute.methods.setting import Setting
+from evroute.policy.conformal import AdaptiveConformal
+
+VEHICLE = load_vehicle()
+
+
+@pytest.fixture(params=MODELS)
+def learned(request, hill, tmp_path):
+    """A model that saw two trips, saved as the only finished run of a folder."""
+    setting = Setting(hill, VEHICLE)
+    method = Method(model=request.param, index="ts")
+    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    rows = np.array([0, 1, 2, 5])
+    for energy_wh in ([30.0, 100.0, -20.0, 40.0], [28.0, 90.0, -30.0, 44.0]):
+        arms = setting.arms
+        model.update(
+            Feedback(rows, arms.features[rows], arms.prior_mean_wh[rows], np.array(energy_wh))
+        )
+    save_as_finished(tmp_path, "one", model, method, setting)
+    return model, setting, method
+
+
+def save_as_finished(folder, name, model, method, setting, conformal=None) -> None:
+    learned = LearnedBelief(model, setting.space, method, setting, conformal or AdaptiveConformal())
+    belief.save(RunFolder(folder).belief_path(name), learned)
+    (folder / "parts").mkdir(exist_ok=True)
+    (folder / "parts" / f"{name}.parquet").touch()
+
+
+def test_a_belief_comes_back_bit_by_bit(learned, hill, tmp_path) -> None:
+    model, setting, _ = learned
+    again = load_belief(tmp_path, None, network=hill)
+    for name in ("mean_wh", "std_wh"):
+        there, here = (
+            getattr(each, name) for each in (model.posterior(setting.arms), again.edge_posterior)
+        )
+        assert np.array_equal(there, here)
+
+
+def test_a_belief_about_other_roads_is_refused_with_both_names(learned, hill, tmp_path) -> None:
+    other = dataclasses.replace(
+        hill, name="valley", speed_mps=hill.speed_mps, elevation_m=hill.elevation_m * 0.5
+    )
+    with pytest.raises(EvrouteError, match=r"about network 'hill'.*not about 'valley'"):
+        load_belief(tmp_path, None, network=other)
+
+
+def test_a_belief_about_another_vehicle_is_refused_with_both_names(learned, hill, tmp_path) -> None:
+    other = dataclasses.replace(VEHICLE, name="truck", mass_kg=9000.0)
+    with pytest.raises(EvrouteError, match=f"about vehicle '{VEHICLE.name}', not about 'truck'"):
+        load_belief(tmp_path, network=hill).check(hill, other)
+
+
+def test_among_several_runs_one_has_to_be_named(learned, hill, tmp_path) -> None:
+    model, setting, method = learned
+    save_as_finished(tmp_path, "two", model, method, setting)
+    with pytest.raises(
+        UnknownNameError, match=r"holds several runs; name one with --run: one, two"
+    ):
+        load_belief(tmp_path, None, network=hill)
+    with pytest.raises(
+        UnknownNameError, match=r"has no run 'three'; name one with --run: one, two"
+    ):
+        load_belief(tmp_path, "three", network=hill)
+    load_belief(tmp_path, "two", network=hill)
+
+
+def test_a_folder_without_runs_is_said_to_be(hill, tmp_path) -> None:
+    with pytest.raises(EvrouteError, match="holds no finished run"):
+        load_belief(tmp_path, None, network=hill)
+
+
+def test_a_damaged_belief_is_one_clear_line(learned, hill, tmp_path) -> None:
+    path = RunFolder(tmp_path).belief_path("one")
+    whole = path.read_bytes()
+    for damaged in (whole[:100], b"", whole[: len(whole) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(
+            EvrouteError, match=r"one\.npz is damaged .*'evroute simulate' of the same"
+        ):
+            load_belief(tmp_path, "one", network=hill)
+
+
+def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None:
+    path = RunFolder(tmp_path).belief_path("one")
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    changed = next(name for name, array in arrays.items() if array.dtype == float and array.size)
+    arrays[changed] = arrays[changed] + 1.0
+    np.savez(path, **arrays)
+    assert not belief.is_whole(path)
+    with pytest.raises(EvrouteError, match="its digest differs"):
+        load_belief(tmp_path, "one", network=hill)
+
+
+def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:
+    setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
+    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    turns, rows = setting.on_turns().arms, np.array([0, 1, 3])
+    model.update(
+        Feedback(
+            rows, turns.features[rows], turns.prior_mean_wh[rows], np.array([30.0, 100.0, -20.0])
+        )
+    )
+    save_as_finished(tmp_path, "one", model, method, setting)
+    again = load_belief(tmp_path, None, network=hill)
+    assert np.array_equal(again.model.posterior(turns).mean_wh, model.posterior(turns).mean_wh)
+    assert len(again.edge_posterior.mean_wh) == hill.n_edges
+
+
+def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tmp_path) -> None:
+    model, setting, method = learned
+    assert load_belief(tmp_path, "one", network=hill).inflation == 1.0
+    conformal = AdaptiveConformal()
+    for score in [3.0, 4.0, 5.0]:
+        conformal.update(0.0, 1.0, score, conformal.multipliers)
+    save_as_finished(tmp_path, "one", model, method, setting, conformal)
+    again = load_belief(tmp_path, network=hill)
+    assert again.inflation == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)
+    assert again.conformal.trips_heard == 3
+    assert np.array_equal(again.edge_posterior.std_wh, model.posterior(setting.arms).std_wh)

@@ -1,0 +1,96 @@
+"""Terms of trips: by hand, and eq. 8 where the two agree."""
+
+import numpy as np
+import pytest
+
+from evroute.energy.longitudinal import energy_parts
+from evroute.energy.vehicle import load_vehicle
+from evroute.learning import trip_terms
+from evroute.learning.trip_terms import coefficient_prior, edge_terms, potential_slope
+
+VEHICLE = load_vehicle()
+EDGES = {
+    "length_m": np.array([1000.0, 500.0]),
+    "up_m": np.array([20.0, 0.0]),
+    "down_m": np.array([0.0, -30.0]),
+    "pace_spm": np.array([0.1, 0.05]),
+    "mean_wh": np.array([200.0, -100.0]),
+}
+
+
+def test_terms_by_hand() -> None:
+    terms = edge_terms(
+        VEHICLE,
+        **EDGES,
+        soc_percent=95.0,
+        auxiliary_w=VEHICLE.auxiliary_w + 600.0,
+        stops_wh=np.array([3.0, 4.0]),
+    )
+    area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
+    minutes = [100 / 60, 25 / 60]
+    expected = [
+        [1.0, 20.0, 0.0, minutes[0], area * 1000 * 10.0**2 / 3600, 0.0, 10 * minutes[0], 3.0],
+        [0.5, 0.0, -30.0, minutes[1], area * 500 * 20.0**2 / 3600, 100.0, 10 * minutes[1], 4.0],
+    ]
+    np.testing.assert_allclose(terms, expected)
+
+
+def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
+    terms = edge_terms(VEHICLE, **EDGES)
+    assert terms.shape == (2, 7)
+    assert not terms[:, [trip_terms.FADE, trip_terms.AUXILIARY]].any()
+
+
+def test_charge_by_edge_fades_above_the_threshold_alone() -> None:
+    charge = np.array([99.0, 80.0])
+    down = EDGES | {"mean_wh": np.array([-50.0, -100.0])}
+    terms = edge_terms(VEHICLE, **down, soc_percent=charge, full_battery_percent=79.0)
+    assert terms[:, trip_terms.FADE] == pytest.approx([2.0 * 50.0, 0.1 * 100.0])
+
+
+def test_standing_counts_as_creeping() -> None:
+    slow = edge_terms(VEHICLE, **EDGES | {"pace_spm": np.array([50.0, 0.001])})
+    area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
+    assert slow[:, trip_terms.DRAG] == pytest.approx(
+        [area * 1000 * 1.0**2 / 3600, area * 500 * 40.0**2 / 3600]
+    )
+
+
+def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
+    length_m, climb_m, speed_mps = np.array([1000.0, 400.0]), np.array([0.0, 20.0]), 15.0
+    eq8 = energy_parts(VEHICLE, length_m, climb_m, np.full(2, speed_mps)).total_wh
+    terms = edge_terms(
+        VEHICLE,
+        length_m=length_m,
+        up_m=climb_m,
+        down_m=np.zeros(2),
+        pace_spm=np.full(2, 1 / speed_mps),
+        mean_wh=eq8,
+    )
+    # eq. 8 rolls on the level part of the road, sqrt(400² - 20²) of 400 m
+    level = np.array([0.0, 1.0 - np.sqrt(1 - 0.05**2)])
+    rolling = terms[:, 0] * coefficient_prior(VEHICLE).mean[0]
+    np.testing.assert_allclose(
+        terms @ coefficient_prior(VEHICLE).mean - rolling * level, eq8, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients(stops: bool) -> None:
+    prior = coefficient_prior(VEHICLE, full_battery_fade=0.3, stops=stops)
+    assert len(prior.mean) == 7 + stops
+    assert prior.mean[trip_terms.FADE] == 0.3
+    assert np.all(prior.cone @ prior.mean >= 0)
+    wrong = {"km": -1.0, "minutes": -1.0, "drag": -1.0, "full battery": -1.0, "metres down": -1.0}
+    for name, value in wrong.items():
+        broken = prior.mean.copy()
+        broken[trip_terms.NAMES.index(name)] = value
+        assert (prior.cone @ broken < 0).sum() == 1
+    steep = prior.mean.copy()
+    steep[trip_terms.DOWN] = steep[trip_terms.UP] + 1
+    assert (prior.cone @ steep < 0).sum() == 1
+
+
+def test_the_potential_lies_between_metres_down_and_up() -> None:
+    coefficients = np.array([100.0, 5.0, 3.0, 8.0, 1.1, 0.0, 1.0])
+    assert [potential_slope(coefficients, weight) for weight in (4.0, 2.0, 9.0)] == [4.0, 3.0, 5.0]

@@ -1,0 +1,78 @@
+"""Turns that go by the speeds that trips measured: what congestion does to known physics is then no surprise."""
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence
+
+from evroute.arms import Route
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.methods.method import Method, make_space
+from evroute.methods.setting import Setting
+from evroute.network.catalog import load_network
+from evroute.planning.turn_space import TurnSpace
+from evroute.worlds.demand.trips import Repeated
+from evroute.worlds.world import load_world
+
+
+@pytest.fixture(scope="module")
+def setting() -> Setting:
+    return Setting(load_network("denver"), load_vehicle())
+
+
+def congested(setting: Setting):
+    table = {
+        "kind": "physics",
+        "kinetic": True,
+        "from_standstill": True,
+        "turn_braking": True,
+        "zones": 6,
+    }
+    return load_world(table).build(setting, Repeated(*setting.ends("A")), SeedSequence(1))
+
+
+def test_after_a_trip_its_turns_are_expected_to_take_what_they_took(setting: Setting) -> None:
+    world = congested(setting)
+    request = world.observe(1)
+    route = world.best_route(request)
+    feedback = world.drive(request, route)
+    space = make_space(Method(model="exact", index="ts", arms="turns", learn_speeds=True), setting)
+    plain = make_space(Method(model="exact", index="ts", arms="turns"), setting)
+    told = space.feedback(feedback)
+    passed = space.arms_of_route(route)
+    assert told.prior_mean_wh == pytest.approx(feedback.energy_wh, abs=1e-9)
+    assert space.arms(request).prior_mean_wh[passed] == pytest.approx(feedback.energy_wh, abs=1e-9)
+    assert np.abs(plain.arms(request).prior_mean_wh[passed] - feedback.energy_wh).max() > 5
+
+
+def test_the_potential_goes_by_the_speeds_driven_and_shifted_priors_stay_positive(
+    setting: Setting,
+) -> None:
+    world = congested(setting)
+    request = world.observe(1)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    space.feedback(world.drive(request, world.best_route(request)))
+    assert (space.arms(request).prior_mean_wh - space.potential_wh(request)).min() > -1e-9
+
+
+def test_speeds_are_averages_and_outlive_a_save(setting: Setting) -> None:
+    world = congested(setting)
+    request = world.observe(1)
+    route = world.best_route(request)
+    space = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    space.feedback(world.drive(request, route))
+    again = TurnSpace(setting.edges, setting.turn_table, learn_speeds=True)
+    again.restore(space.state())
+    assert np.array_equal(again.arms(request).prior_mean_wh, space.arms(request).prior_mean_wh)
+    two = Route(route.edges)
+    again.feedback(world.drive(request, two))
+    assert again.arms(request).prior_mean_wh == pytest.approx(space.arms(request).prior_mean_wh)
+
+
+def test_learned_speeds_are_for_turns() -> None:
+    with pytest.raises(EvrouteError, match="learn_speeds is for arms on turns"):
+        Method(model="exact", index="ts", learn_speeds=True)
+    assert (
+        Method(model="exact", index="ts", arms="turns", learn_speeds=True).name
+        == "exact-turns-speeds-ts"
+    )

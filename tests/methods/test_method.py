@@ -1,0 +1,228 @@
+"""Methods by name: what is refused, and what they are called."""
+
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from pydantic import ValidationError
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.methods.method import Method, check_ranges
+from evroute.methods.parts import INDICES, METHODS, MODELS, options_of
+from evroute.methods.setting import Setting
+from evroute.network.catalog import load_network
+
+
+@pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
+def test_an_unknown_name_is_told_what_there_is(field, known) -> None:
+    with pytest.raises(
+        UnknownNameError, match=re.escape(f"unknown {field} 'oracle'; there are {', '.join(known)}")
+    ):
+        Method(**({"model": "exact", "index": "ts"} | {field: "oracle"}))
+
+
+@pytest.mark.parametrize(
+    ("model", "index", "option"),
+    [
+        ("exact", "greedy", {"xi": 1.0}),
+        ("exact", "ts", {"slots": "literal"}),
+        ("independent", "ts", {"fit_hyperparameters": True}),
+        ("independent", "ts", {"lengthscale_factor": 2.0}),
+        ("exact", "ts", {"device": "cuda"}),
+        ("exact", "ts", {"prior_factor": None}),
+        ("exact", "ts", {"rng": 1}),
+    ],
+)
+def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> None:
+    with pytest.raises(EvrouteError, match=f"takes no|takes {next(iter(option))}"):
+        Method(model=model, index=index, **option)
+
+
+def test_what_is_refused_is_told_beside_what_is_taken() -> None:
+    with pytest.raises(
+        EvrouteError,
+        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, noise, omega, "
+        "trip_effect, xi",
+    ):
+        Method(model="exact", index="bayes-ucb", slots="literal")
+
+
+def test_options_are_the_parameters_with_a_default_that_no_setting_has() -> None:
+    assert options_of(INDICES, "bayes-ucb").keys() == {"omega", "xi", "beta_scale"}
+    assert "prior_factor" not in options_of(MODELS, "exact")
+    assert {"inducing_points", "batch_size", "slots", "device"} <= options_of(MODELS, "svgp").keys()
+
+
+def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
+    turns, edges = (
+        Method(model="exact", index="ts", arms=arms, variance_scale=1)
+        for arms in ("turns", "edges")
+    )
+    assert (turns.name, turns.label) == ("exact-turns-ts-v1", "GP-TS turns (variance scale 1)")
+    assert edges == Method(model="exact", index="ts", variance_scale=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (
+            {"model": "edge-speeds", "arms": "turns"},
+            "'edge-speeds' has no arms on turns: the speed of an edge",
+        ),
+        (
+            {"model": "exact", "arms": "turns", "fit_hyperparameters": True},
+            "fit_hyperparameters is for arms on edges",
+        ),
+    ],
+)
+def test_what_cannot_work_on_turns_is_refused(wrong, why) -> None:
+    with pytest.raises(EvrouteError, match=why):
+        Method(index="ts", **wrong)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_named_method_is_its_pair(name) -> None:
+    assert Method.model_validate(name) == Method(**METHODS[name])
+
+
+def test_a_named_method_takes_options_and_no_other_part() -> None:
+    assert Method.model_validate({"method": "gp-ts", "variance_scale": 1}).name == "exact-ts-v1"
+    with pytest.raises(EvrouteError, match="method 'gp-ts' names its index"):
+        Method.model_validate({"method": "gp-ts", "index": "ucb"})
+    with pytest.raises(
+        UnknownNameError, match="unknown method 'magic'; there are recommended, gp-ucb"
+    ):
+        Method.model_validate("magic")
+
+
+class MarginalsOnly:
+    """A model without a joint posterior."""
+
+    def posterior(self, arms): ...
+
+    def noise_std(self, arms): ...
+
+    def update(self, feedback): ...
+
+    def state(self): ...
+
+    def restore(self, state): ...
+
+
+def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "marginals", SimpleNamespace(MarginalsOnly=MarginalsOnly))
+    monkeypatch.setitem(MODELS, "marginals", "marginals:MarginalsOnly")
+    assert Method(model="marginals", index="ts").model == "marginals"
+    with pytest.raises(
+        EvrouteError,
+        match=r"'ts-joint' cannot work on model 'marginals'.*use one of: independent, exact",
+    ):
+        Method(model="marginals", index="ts-joint")
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "label"),
+    [
+        ({"model": "exact", "index": "ts"}, "exact-ts", "GP-TS"),
+        ({"model": "independent", "index": "ucb"}, "independent-ucb", "BI-UCB"),
+        (
+            {"model": "exact", "index": "ts", "variance_scale": 0.25},
+            "exact-ts-v0.25",
+            "GP-TS (variance scale 0.25)",
+        ),
+        (
+            {"model": "exact", "index": "bayes-ucb", "xi": 0.5, "omega": 1},
+            "exact-bayes-ucb-w1-x0.5",
+            "GP-BayesUCB (omega 1, xi 0.5)",
+        ),
+        ({"model": "exact", "index": "greedy"}, "exact-greedy", "GP-greedy"),
+        (
+            {
+                "model": "svgp",
+                "index": "ts",
+                "inducing_points": 200,
+                "slots": "literal",
+                "device": "cuda",
+            },
+            "svgp-m200-literal-cuda-ts",
+            "SVGP-TS (inducing points 200, slots literal, device cuda)",
+        ),
+        (
+            {
+                "model": "exact",
+                "index": "ts",
+                "lengthscale_factor": 0.3,
+                "fit_hyperparameters": True,
+            },
+            "exact-l0.3-fitted-ts",
+            "GP-TS (lengthscale factor 0.3, fit hyperparameters)",
+        ),
+    ],
+)
+def test_methods_have_file_names_and_labels(fields, name, label) -> None:
+    method = Method(**fields)
+    assert (method.name, method.label) == (name, label)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"slots": "sorted"},
+        {"lengthscale_factor": 0},
+        {"fit_hyperparameters": False},
+        {"variance_scale": "big"},
+        {"variance_scale": float("inf")},
+        {"variance": 1},
+    ],
+)
+def test_options_of_the_wrong_type_or_unknown_are_refused(options) -> None:
+    with pytest.raises((ValueError, EvrouteError), match=next(iter(options))):
+        Method(model="svgp", index="ts", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"inducing_points": 0}, "inducing_points is 0"),
+        ({"batch_size": -5}, "batch_size is -5"),
+        ({"variance_scale": 0}, "variance_scale is 0"),
+        ({"variance_scale": -1}, "variance_scale is -1"),
+    ],
+)
+def test_options_out_of_range_are_refused_before_the_first_trip(options, told) -> None:
+    setting = Setting(load_network("denver"), load_vehicle("reference"))
+    with pytest.raises(EvrouteError, match=told):
+        check_ranges(Method(model="svgp", index="ts", **options), setting)
+
+
+def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['torch'] = None\n"
+        "from evroute.methods.method import Method\n"
+        "Method(model='exact', index='ts'), Method(model='independent', index='ts')\n"
+        "Method(model='svgp', index='ts')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert (
+        "MissingPackageError: torch is not installed; run: pip install 'evroute[gp]'" in done.stderr
+    )
+
+
+def test_noise_is_learned_by_the_model_or_fitted_with_its_kernel_not_both() -> None:
+    learned = {"model": "exact", "index": "ts", "trip_effect": "learned", "noise": "learned"}
+    assert Method(**learned).options == {"trip_effect": "learned", "noise": "learned"}
+    with pytest.raises(EvrouteError, match="fits the noise too; leave it or noise out"):
+        Method(**learned, fit_hyperparameters=True)
+
+
+def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:
+    assert Method.model_validate("region").name == "regional-ts-joint-corridor1.2"
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        Method(model="regional", index="ts-joint", corridor=0.9)
+    with pytest.raises(EvrouteError, match="a corridor is one of edges"):
+        Method(model="exact", index="ts", arms="turns", corridor=1.2)

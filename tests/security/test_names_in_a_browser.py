@@ -1,0 +1,349 @@
+"""Hostile names in a real browser: saved map, report, and every page of the dashboard."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Frame, Page, TimeoutError, expect
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.experiments.experiment import Experiment, simulate
+from evroute.network import store
+from evroute.network.catalog import keep
+from evroute.network.road_network import RoadNetwork, Source
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
+from evroute.report.maps import route_map
+from evroute.report.page import _template
+
+pytestmark = pytest.mark.browser
+
+PATIENCE_MS = 120_000
+STILL = """() =>
+  document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid=stSpinner]')"""
+NETWORK_FIELDS = (
+    *("edge_id", "street", "road_class", "junction_id", "kind", "files", "attribution"),
+    *("elevation", "notes"),
+)
+RUN_FIELDS = ("run", "network", "method", "model", "index", "search", "trip", "world", "prior")
+RUN_FIELDS += ("vehicle", "vehicle.name", "configuration key", "configuration", "folder")
+ELEMENTS = "x-probe, img[src='x'], [onerror], a[href^='javascript'], img[alt='b']"
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def hostile(network: RoadNetwork, text: Callable[[str], str], **columns: str) -> RoadNetwork:
+    """Return the network with a text in each field that `NETWORK_FIELDS` names."""
+    ids = {
+        name: tuple(f"{text(name)}{row}" for row in range(len(getattr(network, name))))
+        for name in NETWORK_FIELDS[:4]
+    }
+    source = {name: text(name) for name in ("kind", "attribution", "elevation")}
+    notes = {name: (text(name),) for name in ("files", "notes")}
+    return replace(network, source=Source(**source, **notes), **(ids | columns))
+
+
+class Watched:
+    """A browser in which nothing may run, ask for another address, or open a dialog."""
+
+    def __init__(self, browser: Any, allowed: tuple[str, ...]) -> None:
+        self.wrong: list[str] = []
+        self.allowed = (*allowed, "data:", "blob:")
+        self.context = browser.new_context(
+            viewport={"width": 1300, "height": 1300}, accept_downloads=True
+        )
+        self.context.set_default_timeout(PATIENCE_MS)
+        self.context.route("**/*", self._only_here)
+        self.context.on("dialog", self._refuse)
+
+    def _only_here(self, route: Any, request: Any) -> None:
+        if request.url.startswith(self.allowed):
+            route.continue_()
+        else:
+            self.wrong.append(f"asked for {request.url}")
+            route.abort()
+
+    def _refuse(self, dialog: Any) -> None:
+        self.wrong.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def check(self, page: Page) -> None:
+        """Check that no text became an element or ran, in any frame of a page."""
+        for frame in page.frames:
+            assert frame.evaluate("typeof window.__ran") == "undefined"
+            found = "e => [...document.querySelectorAll(e)].map(e => e.outerHTML)"
+            assert frame.evaluate(found, ELEMENTS) == []
+        assert self.wrong == []
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Callable[..., Watched]]:
+    """Offer a browser that may open the given addresses alone."""
+    opened: list[Watched] = []
+
+    def watch(*allowed: str) -> Watched:
+        opened.append(Watched(browser, allowed))
+        return opened[-1]
+
+    yield watch
+    for each in opened:
+        each.context.close()
+
+
+def shown(frame: Page | Frame, selector: str = "body") -> str:
+    """Return the text that is shown, without spaces and word joiners."""
+    return re.sub(r"[\s\u2060]", "", "\n".join(frame.locator(selector).all_inner_texts()))
+
+
+def bare(text: str) -> str:
+    return "".join(text.split())
+
+
+MIDDLE = """path => {
+    const at = path.getPointAtLength(path.getTotalLength() / 2);
+    const there = at.matrixTransform(path.getScreenCTM());
+    return [there.x, there.y];
+}"""
+OPEN_TOOLTIPS = """() => {
+    const maps = Object.values(window).filter(each => window.L && each instanceof L.Map);
+    for (const map of maps) map.eachLayer(layer => layer.getTooltip?.() && layer.openTooltip());
+    return maps.length;
+}"""
+
+
+def test_a_saved_map_shows_names_and_runs_none(
+    watched: Callable[..., Watched], hill: RoadNetwork, payload: Any
+) -> None:
+    network = hostile(hill, payload.long, name=payload.long("name"))
+    car = replace(load_vehicle(), name=payload.long("vehicle"))
+    plan = Planner(network, car).plan(0, 5, battery=Battery.of_percent(car.battery_kwh, 50, 1))
+    route_map(network, plan).save("map.html")
+    browser = watched("file:")
+    page = browser.context.new_page()
+    page.goto(Path("map.html").resolve().as_uri())
+    page.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    assert page.evaluate(OPEN_TOOLTIPS) >= 1
+    payload.tried("saved map in a browser", "name", "vehicle", *NETWORK_FIELDS)
+    browser.check(page)
+    assert bare(payload.long("street")) in shown(page, ".leaflet-tooltip")
+    assert bare(payload.long("attribution")) in shown(page, ".leaflet-control-attribution")
+
+
+def test_a_report_shows_names_and_runs_none(
+    watched: Callable[..., Watched], payload: Any, tmp_path: Path
+) -> None:
+    fields = ("title", "lead", "note", "column", "cell", "method", "run", "regret", "key", "value")
+    text = {field: payload.long(f"report {field}") for field in fields}
+    rows = [{"first": True, "cells": [text["cell"], f"{k}"]} for k in range(20)]
+    table = {"columns": [text["column"], "Wh"], "rows": rows}
+    about = {text["key"]: text["value"]}
+    html = _template().render(
+        title=text["title"],
+        lead=text["lead"],
+        figures=[],
+        notes=[text["note"]],
+        table=table,
+        n_names=1,
+        learned=[{"method": text["method"], "run": text["run"], "tables": [table]}],
+        manifest=dict.fromkeys(("configuration", "networks", "vehicle", "versions"), about)
+        | {"regret": text["regret"]},
+    )
+    (tmp_path / "report.html").write_text(html, encoding="utf-8")
+    browser = watched("file:")
+    page = browser.context.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.locator("th button").first.click()
+    page.locator("input.filter").first.fill("b")
+    payload.tried("report in a browser", *(f"report {field}" for field in fields))
+    browser.check(page)
+    page_text = shown(page)
+    for field in set(fields) - {"key", "value"}:
+        assert bare(text[field]) in page_text, field
+
+
+@pytest.fixture(scope="module")
+def dashboard_folder(
+    tmp_path_factory: pytest.TempPathFactory,
+    run_folder: Callable[..., Path],
+    hostile_text: Any,
+    toy_hill: RoadNetwork,
+) -> Iterator[Path]:
+    """A dashboard's folder: a kept network, a belief about it and a run folder, all hostile."""
+    folder = tmp_path_factory.mktemp("dashboard")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("EVROUTE_CACHE_DIR", str(folder / "cache"))
+        network = hostile(toy_hill, hostile_text.long, name="hostile")
+        keep(network)
+        store.save(replace(network, name=hostile_text.long("name")), folder / "upload.npz")
+        start, end = (place(network, edge) for edge in (0, 5))
+        table = {"trips": {"hostile": [f"{start} to {end}"]}, "methods": ["gp-ts"]}
+        simulate(Experiment.model_validate(table | {"horizon": 3, "seeds": 1}), Path("runs/own"))
+        hostile_runs = Path("runs", hostile_text.short("folder"))
+        run_folder(toy_hill, hostile_runs, hostile_text.long, hostile_text.short)
+        yield folder
+
+
+def place(network: RoadNetwork, edge: int) -> str:
+    """Return the middle of a straight edge as LAT,LON."""
+    points = slice(network.shape_start[edge], network.shape_start[edge + 1])
+    lon, lat = (float(each[points].mean()) for each in network.lon_lat)
+    return f"{lat:.6f},{lon:.6f}"
+
+
+def still(page: Page) -> None:
+    page.wait_for_timeout(400)
+    page.wait_for_function(STILL)
+
+
+def map_frame(page: Page, name: str) -> Frame:
+    """Return the frame of the map of a page, with all tooltips open.
+
+    On a busy machine the component draws nothing once in a while; the page is opened anew then.
+    """
+    drawn = page.frame_locator("iframe").first.locator("path.leaflet-interactive").first
+    for _ in range(3):
+        try:
+            drawn.wait_for(state="attached", timeout=PATIENCE_MS / 4)
+            break
+        except TimeoutError:
+            page.get_by_role("link", name="Learn").click()
+            expect(page.get_by_text("Let methods learn")).to_be_visible()
+            page.get_by_role("link", name=name).click()
+            still(page)
+    page.wait_for_timeout(1000)
+    (frame,) = (each for each in page.frames if "streamlit_folium" in each.url)
+    assert frame.evaluate(OPEN_TOOLTIPS) >= 1
+    return frame
+
+
+@pytest.mark.slow
+def test_the_dashboard_shows_names_and_runs_none(
+    watched: Callable[..., Watched],
+    dashboard: str,
+    dashboard_folder: Path,
+    payload: Any,
+    toy_hill: RoadNetwork,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(dashboard_folder)
+    browser = watched(dashboard)
+    page = browser.context.new_page()
+    ends = {"from": place(toy_hill, 0), "to": place(toy_hill, 5), "by": "names or coordinates"}
+    run = next(iter((dashboard_folder / "runs/own/parts").iterdir())).stem
+    link = {"network": "hostile", "charged": True, "soc": 50, "folder": "own", "run": run}
+    page.goto(f"{dashboard}/?{urlencode(ends | link)}")
+    still(page)
+    expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1)
+    frame = map_frame(page, "Plan")
+    payload.tried("page Plan", "belief run", *NETWORK_FIELDS)
+    browser.check(page)
+    assert bare(payload.long("street")) in shown(frame, ".leaflet-tooltip")
+    assert bare(payload.long("attribution")) in shown(frame, ".leaflet-control-attribution")
+    text = shown(page)
+    assert bare(payload.long("edge_id")) in text
+    assert bare(payload.long("street")) in text
+
+    page.get_by_role("link", name="Network").click()
+    expect(page.get_by_text("What the source tells, and lacks")).to_be_visible()
+    expect(page.get_by_text("Roads that differ most from physics")).to_be_visible()
+    still(page)
+    frame = map_frame(page, "Network")
+    payload.tried("page Network", "belief run", *NETWORK_FIELDS)
+    browser.check(page)
+    text = shown(page)
+    for field in ("kind", "files", "attribution", "elevation", "notes"):
+        assert bare(payload.long(field)) in text, field
+    assert bare(payload.long("attribution")) in shown(frame, ".leaflet-control-attribution")
+
+    page.get_by_role("link", name="Learn").click()
+    expect(page.get_by_text("Let methods learn")).to_be_visible()
+    still(page)
+    own = page.get_by_role("textbox", name="And one of your own")
+    own.fill(f"{payload.long('own trip')} to {payload.long('own goal')}")
+    own.press("Enter")
+    expect(page.get_by_test_id("stAlertContentError").first).to_be_visible()
+    still(page)
+    payload.tried("page Learn", "own trip", "own goal", *NETWORK_FIELDS)
+    browser.check(page)
+    assert bare(payload.long("own trip")) in shown(page)
+
+    page.get_by_role("link", name="Runs").click()
+    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+    still(page)
+    for folder in ("own", payload.short("folder")):
+        if not page.get_by_test_id("stMain").get_by_text(folder).count():
+            page.get_by_role("combobox", name="Saved runs").click()
+            page.get_by_role("option", name=folder, exact=True).click()
+            page.keyboard.press("Escape")
+            still(page)
+    hover_over_a_chart(page)
+    payload.tried("page Runs", *RUN_FIELDS)
+    payload.tried("tooltip of a chart", "method")
+    browser.check(page)
+    assert bare(payload.long("method")) in shown(page, "#vg-tooltip-element")
+    text = shown(page)
+    assert bare(payload.long("method")) in text
+    assert bare(payload.short("folder")) in text
+
+
+def hover_over_a_chart(page: Page) -> None:
+    """Open the tooltip of the first curve."""
+    curve = page.locator("[data-testid=stVegaLiteChart] path[aria-roledescription='line mark']")
+    curve.first.scroll_into_view_if_needed()
+    for k in range(60):
+        x, y = curve.first.evaluate(MIDDLE)
+        page.mouse.move(x + k % 3, y)
+        page.wait_for_timeout(250)
+        if page.locator("#vg-tooltip-element.visible").count():
+            return
+    pytest.fail("no tooltip opens over the chart")
+
+
+@pytest.mark.slow
+def test_an_uploaded_network_shows_its_names_and_runs_none(
+    watched: Callable[..., Watched],
+    dashboard: str,
+    dashboard_folder: Path,
+    payload: Any,
+    toy_hill: RoadNetwork,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(dashboard_folder)
+    browser = watched(dashboard)
+    page = browser.context.new_page()
+    by = {"by": "names or coordinates", "network": payload.long("link"), "trip": payload.long("t")}
+    page.goto(f"{dashboard}/?{urlencode(by)}")
+    still(page)
+    payload.tried("page Plan", "link network", "link trip")
+    browser.check(page)
+    assert bare(payload.long("link")) in shown(page)
+    page.get_by_text("Bring your own roads").click()
+    page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files("upload.npz")
+    page.wait_for_timeout(1500)
+    still(page)
+    payload.tried("upload", "name", *NETWORK_FIELDS)
+    browser.check(page)
+    if page.get_by_test_id("stAlertContentError").count():  # refused, in a line
+        return
+    page.get_by_role("combobox", name="Network").click()
+    page.get_by_role("option").filter(has_text="cycler").first.click()
+    still(page)
+    for label, edge in (("From (edge id, or LAT,LON)", 0), ("To", 5)):
+        page.get_by_role("textbox", name=label, exact=True).fill(place(toy_hill, edge))
+        page.keyboard.press("Enter")
+        still(page)
+    expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1)
+    frame = map_frame(page, "Plan")
+    payload.tried("page Plan", "name", *NETWORK_FIELDS)
+    browser.check(page)
+    assert bare(payload.long("street")) in shown(frame, ".leaflet-tooltip")
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="GeoJSON").click()
+    assert re.fullmatch(r"[\w.-]+\.geojson", taken.value.suggested_filename)
+    payload.tried("download", "name", *NETWORK_FIELDS)

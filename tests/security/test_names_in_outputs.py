@@ -1,0 +1,212 @@
+"""Every text of a network and of a vehicle through every output: shown as it is, and nothing runs.
+
+Fields and outputs: `FIELDS` and `OUTPUTS`. What a browser makes of the pages is in
+``test_names_in_a_browser``.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from evroute.cli import main
+from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.errors import EvrouteError
+from evroute.network import store
+from evroute.network.export import export
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.answers import document
+from evroute.planning.battery import Battery
+from evroute.planning.plan import Plan
+from evroute.planning.planner import Planner
+from evroute.report.exports import route_geojson, route_gpx
+from evroute.report.maps import route_map, values_map, visits_map
+
+COLUMNS = ("edge_id", "street", "road_class", "junction_id")
+SOURCE = ("kind", "files", "attribution", "elevation", "notes")
+FIELDS = ("name", *COLUMNS, *SOURCE, "vehicle")
+
+
+def named(network: RoadNetwork, field: str, text: str) -> tuple[RoadNetwork, Vehicle]:
+    """Return network and vehicle with a text in one field; ids get a number to stay unique."""
+    vehicle = load_vehicle()
+    if field in COLUMNS:
+        rows = range(len(getattr(network, field)))
+        return replace(network, **{field: tuple(f"{text}{row}" for row in rows)}), vehicle
+    if field in SOURCE:
+        value = (text,) if field in ("files", "notes") else text
+        return replace(network, source=replace(network.source, **{field: value})), vehicle
+    if field == "vehicle":
+        return network, replace(vehicle, name=text, sources={"mass_kg": text})
+    return replace(network, name=text), vehicle
+
+
+def planned(network: RoadNetwork, vehicle: Vehicle) -> Plan:
+    battery = Battery.of_percent(vehicle.battery_kwh, 50, 1)
+    return Planner(network, vehicle).plan(0, 5, battery=battery, alternatives=1)
+
+
+def saved(chart: Any) -> str:
+    chart.save("map.html")
+    return Path("map.html").read_text(encoding="utf-8")
+
+
+def text_of(field: str, network: RoadNetwork, vehicle: Vehicle) -> str:
+    if field == "vehicle":
+        return vehicle.name
+    of = network if field in ("name", *COLUMNS) else network.source
+    value = getattr(of, field)
+    return str(value[0] if isinstance(value, tuple) else value)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_map_of_routes_has_the_elements_of_a_harmless_one(
+    field: str, hill: RoadNetwork, payload: Any, parsed: Callable[..., Any]
+) -> None:
+    def pages(text: str) -> tuple[str, str]:
+        network, vehicle = named(hill, field, text)
+        chart = route_map(network, planned(network, vehicle))
+        (frame,) = re.findall('srcdoc="([^"]*)"', chart._repr_html_())
+        return saved(chart), unescape(frame)
+
+    hostile = pages(payload.long(field))
+    payload.tried("map of routes", field)
+    payload.tried("map in a notebook", field)
+    harmless = pages("plain")
+    assert [parsed(page)[0] for page in hostile] == [parsed(page)[0] for page in harmless]
+
+
+@pytest.mark.parametrize("output", ["map of visits", "map of values"])
+@pytest.mark.parametrize("field", FIELDS[:-1])
+def test_maps_of_edges_have_the_elements_of_harmless_ones(
+    output: str, field: str, hill: RoadNetwork, payload: Any, parsed: Callable[..., Any]
+) -> None:
+    def page(text: str) -> str:
+        network, _ = named(hill, field, text)
+        if output == "map of visits":
+            return saved(visits_map(network, np.arange(7)))
+        return saved(values_map(network, np.arange(7.0), text))
+
+    hostile = page(payload.long(field))
+    payload.tried(output, field, *(["title"] if output == "map of values" else []))
+    assert parsed(hostile)[0] == parsed(page("plain"))[0]
+
+
+def test_a_text_that_nobody_escaped_does_not_run_on_a_map(hill: RoadNetwork, payload: Any) -> None:
+    import folium
+
+    chart = route_map(hill, planned(hill, load_vehicle()))
+    folium.Marker([49.0, 6.0], tooltip=payload.short("tooltip")).add_to(chart)
+    page = saved(chart)
+    payload.tried("map of routes", "tooltip")
+    assert "ran_tooltip" in page
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_files_for_other_programs_hold_the_text_itself(
+    field: str, hill: RoadNetwork, payload: Any
+) -> None:
+    network, vehicle = named(hill, field, payload.long(field))
+    plan = planned(network, vehicle)
+    shown = {
+        "GeoJSON": flat(json.loads(json.dumps(route_geojson(network, plan)))),
+        "GPX": [" ".join(ElementTree.fromstring(route_gpx(network, plan)).itertext())],
+        "JSON": flat(json.loads(json.dumps(document(plan)))),
+    }
+    in_which = {
+        "GeoJSON": {"edge_id", "street", "attribution", "vehicle"},
+        "GPX": {"name", "edge_id", "attribution", "vehicle"},
+        "JSON": {"name", "edge_id", "vehicle"},
+    }
+    text = text_of(field, network, vehicle)
+    for output, texts in shown.items():
+        payload.tried(output, field)
+        assert any(text in str(each) for each in texts) == (field in in_which[output]), output
+
+
+@pytest.mark.parametrize("ending", ["graphml", "geojson"])
+@pytest.mark.parametrize("field", ["name", *COLUMNS])
+def test_an_exported_network_holds_the_text_itself(
+    ending: str, field: str, hill: RoadNetwork, payload: Any
+) -> None:
+    network, vehicle = named(hill, field, payload.long(field))
+    target = Path(f"network.{ending}")
+    export(network, target)
+    payload.tried(f"exported {ending}", field)
+    content = target.read_text(encoding="utf-8")
+    if ending == "graphml":
+        texts = list(ElementTree.fromstring(content).itertext())
+    else:
+        texts = flat(json.loads(content))
+    named_after_its_file = (ending, field) == ("geojson", "name")
+    assert (text_of(field, network, vehicle) in texts) != named_after_its_file
+
+
+def flat(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [leaf for each in value.values() for leaf in flat(each)]
+    if isinstance(value, list):
+        return [leaf for each in value for leaf in flat(each)]
+    return [value]
+
+
+def test_a_stored_network_whose_name_is_no_name_is_refused(
+    hill: RoadNetwork, payload: Any, tmp_path: Path
+) -> None:
+    store.save(named(hill, "name", payload.long("name"))[0], tmp_path / "roads.npz")
+    with pytest.raises(EvrouteError, match="cannot name a network"):
+        store.load(tmp_path / "roads.npz")
+
+
+@pytest.mark.parametrize("field", [field for field in FIELDS if field != "name"])
+def test_the_terminal_shows_the_text_itself(
+    field: str,
+    hill: RoadNetwork,
+    payload: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network, vehicle = named(hill, field, payload.long(field))
+    store.save(network, Path("roads.npz"))
+    values = {name: getattr(vehicle, name) for name in vehicle.__dataclass_fields__}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items() if name != "sources"]
+    table = [f"{name} = {json.dumps(text)}" for name, text in values["sources"].items()]
+    Path("car.toml").write_text("\n".join([*lines, "[sources]", *table]), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def shown(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["evroute", *arguments])
+        with pytest.raises(SystemExit) as status:
+            main()
+        out, err = capsys.readouterr()
+        assert not status.value.code, err
+        return "".join(sign for sign in out if not sign.isspace() and sign not in "│┃")
+
+    ends = ["--from", network.edge_id[0], "--to", network.edge_id[5]]
+    of_roads = ["--network", "roads.npz", "--vehicle", "car.toml", *ends]
+    commands = {
+        "evroute route": shown("route", *of_roads, "--soc", "50", "--map", "route.html"),
+        "evroute route --json": shown("route", *of_roads, "--json"),
+        "evroute network info": shown("network", "info", "roads.npz"),
+        "evroute network info --json": shown("network", "info", "roads.npz", "--json"),
+        "evroute vehicle show": shown("vehicle", "show", "car.toml"),
+    }
+    for command in commands:
+        payload.tried(command, field)
+    expected = {
+        "evroute route": {"name", "edge_id", "street", "vehicle"},
+        "evroute network info": {"name", *SOURCE},
+        "evroute vehicle show": {"vehicle"},
+    }
+    text = "".join(text_of(field, network, vehicle).split())
+    text = text.removesuffix("0") if field in COLUMNS else text
+    for command, fields in expected.items():
+        assert (text in commands[command]) == (field in fields), command
