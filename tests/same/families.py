@@ -6,6 +6,7 @@ tasks; a task is a function of a tree and returns its results by name.
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -35,6 +36,8 @@ for ends in json.loads(sys.argv[2]):
         "edges": list(r.edges), "edge_wh": r.edge_wh.tolist(), "energy_wh": r.energy_wh,
         "time_s": r.time_s, "length_m": r.length_m} for name, r in routes.items()}}))
 """
+NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")
+"""A cell of a report that holds a number; edge ids with commas are none."""
 WINTER = ["--temperature", "-5", "--wind", "8", "--wind-from", "270", "--payload", "150"]
 WINTER += ["--speed-factor", "0.9", "--search", "potential-rectified"]
 VEHICLES = ["", "", "renault-zoe", "tesla-model-3"]
@@ -243,7 +246,11 @@ def report(simulation: Simulation) -> Tasks:
         tree.evroute("report", simulation.folder, "--out", page)
         parser = _Tables()
         parser.feed(page.read_text(encoding="utf-8"))
-        return {f"table {number}": {"numbers": numbers_of(rows)} for number, rows in enumerate(parser.tables)}
+        units: Units = {}
+        for head, *body in parser.tables:  # another tree may put further tables in between
+            alike = sum(name.startswith(f"{len(head)} columns") for name in units)
+            units[f"{len(head)} columns, table {alike + 1}"] = {"numbers": numbers_of(head, body)}
+        return units
 
     return {simulation.name: task}
 
@@ -274,20 +281,8 @@ class _Tables(HTMLParser):
             self._cell = None
 
 
-def numbers_of(rows: list[list[str]]) -> list[list[float]]:
+def numbers_of(head: list[str], body: list[list[str]]) -> list[list[float]]:
     """Return the numbers of each row of a table, but for columns in milliseconds."""
-    head, *body = rows
     kept = [place for place, title in enumerate(head) if "(ms)" not in title]
-    found = []
-    for row in body:
-        cells = [row[place].replace(",", "") for place in kept if place < len(row)]
-        found.append([float(cell) for cell in cells if _is_number(cell)])
-    return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    rows = [[row[place] for place in kept if place < len(row)] for row in body]
+    return [[float(cell.replace(",", "")) for cell in row if NUMBER.fullmatch(cell)] for row in rows]
