@@ -1,4 +1,7 @@
-"""What all sessions share: networks, planners, beliefs, methods. The only place with Streamlit's caches."""
+"""Objects shared by all sessions: networks, planners, beliefs, methods.
+
+Only this module uses Streamlit's caches.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,13 +32,13 @@ UPLOADED = "uploaded"
 PHYSICS = "physics alone"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
 BY_DIGEST = {RoadNetwork: lambda roads: roads.content_digest}
-"""How caches know a network: by all that it holds."""
+"""Hash functions for caches: a network is identified by all its contents."""
 LIKELY_EXTRA = 0.2
 TIMED_TRIPS = (10, 500)
 
 
 def choose_network() -> RoadNetwork:
-    """Ask for a network: a known one, or one that this session uploads.
+    """Ask for a network: a named one, or an upload of this session.
 
     Raises
     ------
@@ -45,10 +48,10 @@ def choose_network() -> RoadNetwork:
     names = list(network_names())
     if uploaded := st.session_state.get(UPLOADED):
         names.append(uploaded.name)
-    wanted = st.session_state.get(key("network"))
+    requested = st.session_state.get(key("network"))
     shown = starting("network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
-    if wanted not in (None, shown):
-        st.warning(literal(f"There is no network '{wanted}', or not any more. This is {shown}."))
+    if requested not in (None, shown):
+        st.warning(literal(f"There is no network '{requested}'. This is {shown}."))
     name = st.selectbox("Network", names, key=key("network"))
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
@@ -56,17 +59,14 @@ def choose_network() -> RoadNetwork:
         st.session_state["upload_id"] = file.file_id
         roads = read_upload(file.name, file.getvalue())
         if roads.name in network_names():
-            raise EvrouteError(
-                f"the file holds a network '{roads.name}', and one of that name is here already; "
-                "give it another name"
-            )
+            raise EvrouteError(f"a network named '{roads.name}' exists already; rename the file")
         st.session_state[UPLOADED] = roads
         st.rerun()
     return uploaded if uploaded and uploaded.name == name else network(name)
 
 
 def choose_known_network() -> str:
-    """Ask for a network by its name; uploads have none that a run folder could keep."""
+    """Ask for a network by name; uploads have no name that a run folder could store."""
     names = list(network_names())
     planned_on = st.session_state.get(key("network"))
     likely = next((name for name in (planned_on, DEFAULT_NETWORK) if name in names), names[0])
@@ -75,7 +75,7 @@ def choose_known_network() -> str:
 
 
 def read_upload(file_name: str, content: bytes) -> RoadNetwork:
-    """Read uploaded roads in a folder of their own; only the ending of the user's name is used.
+    """Read uploaded roads in a temporary folder; only the ending of the user's file name is used.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_upload(file_name: str, content: bytes) -> RoadNetwork:
 
 
 def network(name: str) -> RoadNetwork:
-    """Return a network by name, as its files are now."""
+    """Return a network by name, reloaded if its files have changed."""
     return _network(name, network_version(name))
 
 
@@ -110,7 +110,16 @@ def planner(
     run: str,
     guarantee: Guarantee | None = None,
 ) -> Planner:
-    """Return the planner of these, on the belief of a run as it is now if a folder is given.
+    """Return the planner on a belief, reloaded if its file has changed.
+
+    Parameters
+    ----------
+    roads, vehicle, conditions
+        As in `Planner`.
+    folder, run
+        Run folder and run of the belief; empty for physics alone.
+    guarantee
+        Assumptions of the guaranteed interval; None for no interval.
 
     Raises
     ------
@@ -143,7 +152,7 @@ def _planner(
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)
 def telling_trip(roads: RoadNetwork) -> str:
-    """Return the first named trip of a network whose fastest route is not the one of least energy, or the first."""
+    """Return the first named trip whose fastest and least-energy routes differ, else the first."""
     trips = list(load_trips(roads.name))
     known = planner(roads, load_vehicle(), DrivingConditions(), "", "")
     for name in trips:
@@ -167,7 +176,7 @@ def run_folders() -> list[str]:
 
 
 def belief_folders() -> list[str]:
-    """Return the names of the folders that can be planned on, the newest first."""
+    """Return the names of the folders with beliefs for planning, the newest first."""
     found = [
         path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
     ]
@@ -187,11 +196,11 @@ def beliefs(folder: str, network_name: str) -> list[str]:
 
 
 def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
-    """Ask whose knowledge of the roads counts; folder and run are empty for physics alone."""
+    """Ask for the belief to plan on; folder and run are empty for physics alone."""
     folders = [PHYSICS, *belief_folders()]
     starting("folder", PHYSICS, folders)
     folder = st.selectbox(
-        "Plan on", folders, key=key("folder"), help="Physics, or what a saved run has learned."
+        "Plan on", folders, key=key("folder"), help="Physics, or the belief of a saved run."
     )
     if folder == PHYSICS:
         return "", ""
@@ -205,7 +214,7 @@ def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
 
 @st.cache_data
 def methods() -> dict[str, Method]:
-    """Return every model and index that can work together, by label."""
+    """Return every compatible pair of model and index, by label."""
     found = {}
     for model in MODELS:
         for index in INDICES:
@@ -218,12 +227,14 @@ def methods() -> dict[str, Method]:
 
 
 def price_s(experiment: Experiment) -> float:
-    """Return what an experiment takes from its start, s, from trips timed once for all horizons and seeds.
+    """Return the time of an experiment, s, extrapolated from a few timed trips.
+
+    The trips are timed once for all horizons and seeds.
 
     Raises
     ------
     EvrouteError
-        If one of its methods cannot be driven there.
+        If one of its methods cannot run there.
     """
     timed = experiment.model_copy(update={"seeds": 1})
     few, many = (
@@ -238,7 +249,7 @@ def price_s(experiment: Experiment) -> float:
 def _timed_s(experiment_json: str) -> float:
     experiment = Experiment.model_validate_json(experiment_json)
     with TemporaryDirectory() as folder:
-        told = estimate(experiment, Path(folder, "none"))
-    if told.failures:
-        raise EvrouteError(next(iter(told.failures.values())).splitlines()[-1])
-    return told.cpu_s
+        result = estimate(experiment, Path(folder, "none"))
+    if result.failures:
+        raise EvrouteError(next(iter(result.failures.values())).splitlines()[-1])
+    return result.cpu_s

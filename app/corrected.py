@@ -1,4 +1,4 @@
-"""After a trip: what it really took, beside the plan, and a plan that has learned from it, in this session alone."""
+"""After a trip: planned and actual energy, and a correction of the plan in this session."""
 
 from typing import TYPE_CHECKING
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
 
 def correction_of(request: "Request") -> ConsumptionCalibration | None:
-    """Return what this session's own trips have taught of this network and vehicle, if any did."""
+    """Return the correction learned from this session's trips, None if there is none."""
     corrected = _kept().get(_about(request))
     return corrected if corrected is not None and corrected.trips else None
 
 
 def after_trip(request: "Request", plan: Plan) -> None:
-    """Take what a trip along the least-energy route really took, show it beside the plan, and learn from it."""
-    least, corrected = plan.routes["energy"], correction_of(request)
-    with st.expander("After the trip: what did it really take?", expanded=corrected is not None):
+    """Ask for the actual energy of the trip, show it next to the plan, and learn from it."""
+    least, corrected = plan.recommended_route, correction_of(request)
+    with st.expander("After the trip: enter the actual energy", expanded=corrected is not None):
         if request.conditions != DrivingConditions():
             st.caption(
-                "Corrections are learned on days without weather, load and traffic: switch these off."
+                "Corrections are learned on days without weather, load and traffic: switch these "
+                "off."
             )
             return
         if plan.battery is not None and least.charge is not None:
@@ -62,9 +63,9 @@ def after_trip(request: "Request", plan: Plan) -> None:
             trips = f"{corrected.trips} trip{'s' * (corrected.trips > 1)}"
             st.write(
                 f"After {literal(trips)} this car is planned to dissipate "
-                f"**{corrected.factor:.2f}** times what physics says."
+                f"**{corrected.factor:.2f}** times the energy by physics."
             )
-            if right.button("Forget what was learned"):
+            if right.button("Forget the correction"):
                 _kept().pop(_about(request))
                 st.rerun()
 

@@ -1,4 +1,4 @@
-"""Text from data for Streamlit's Markdown: names, paths and messages are shown sign by sign.
+"""Text from data for Streamlit's Markdown: names, paths and messages appear literally.
 
 Streamlit reads Markdown, links, LaTeX, coloured text, icons and arrows in labels and messages, and
 it fetches the pictures that Markdown names.
@@ -13,7 +13,7 @@ _JOINER = "\u2060"
 
 
 def literal(text: str) -> str:
-    """Return Markdown that shows a text as it is, on one line.
+    """Return Markdown that shows a text literally, on one line.
 
     Arrows (``->``) and icons, which Streamlit replaces in spite of backslashes, get an invisible
     word joiner.
@@ -23,5 +23,5 @@ def literal(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return Markdown that shows a text as a sentence: with a capital, and a full stop at the end."""
+    """Return Markdown that shows a text as a sentence: with a capital and a full stop."""
     return literal(f"{text[:1].upper()}{text[1:]}.")

@@ -1,7 +1,7 @@
-"""Maps of a network that the browser keeps: each rerun sends only what lies upon the roads.
+"""Maps of a network that the browser keeps: each rerun sends only the layers above the roads.
 
-The grey roads, up to megabytes of them, are served as a script of their own, once for each network
-and tab. The part of the map that a tab looks at outlives reruns and the change of a page.
+The grey roads, up to megabytes, are served as a separate script, once for each network and tab. The
+view of a tab survives reruns and a change of page.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,7 +50,21 @@ def show_map(
     height: int,
     on_click: Callable[[], None] | None = None,
 ) -> None:
-    """Show layers upon the roads of a network; ``on_click`` is called after a click, which lies under ``key``."""
+    """Show layers over the roads of a network.
+
+    Parameters
+    ----------
+    roads
+        The network.
+    layers
+        Layers above the roads.
+    key
+        Session key of the map; a click is stored there.
+    height
+        Height of the map, pixels.
+    on_click
+        Called after a click; None to ignore clicks.
+    """
     chart = base_map(roads, LEAFLET, roads_address(roads))
     _SameView(roads.digest[:16]).add_to(chart)
     st_folium(
@@ -66,7 +80,7 @@ def show_map(
 
 
 def roads_address(roads: RoadNetwork) -> str:
-    """Have the server keep the roads for this tab and return their address."""
+    """Register the script of the roads with the server for this tab and return its address."""
     if not exists():
         return "/roads.js"
     address: Any = get_instance().media_file_mgr.add(

@@ -1,4 +1,4 @@
-"""What the page Plan asks for: its sidebar, with what each setting costs told beside it, and the link to a plan."""
+"""Sidebar of the page Plan: its inputs, their effects on the energy, and the link to a plan."""
 
 from dataclasses import dataclass, field, replace
 
@@ -24,10 +24,10 @@ COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 31
 
 @dataclass(frozen=True)
 class Request:
-    """What the sidebar asks for; ``places`` and ``trip``: one of them says where to drive.
+    """Inputs of the sidebar; either ``places`` or ``trip`` is given.
 
-    usual: the vehicle as the catalogue has it.  prices: places beside the inputs, by what they
-    change.
+    usual: the vehicle with its catalogue values.  prices: captions below the inputs, by the changed
+    field.
     """
 
     network: RoadNetwork
@@ -40,6 +40,9 @@ class Request:
     battery: Battery | None
     max_extra_time: float | None
     alternatives: int
+    depart: str
+    price: float | None
+    time_value: float | None
     folder: str
     run: str
     guarantee: Guarantee | None
@@ -47,18 +50,18 @@ class Request:
 
 
 def ask() -> Request:
-    """Ask for all that a plan depends on.
+    """Ask for the inputs of a plan.
 
     Raises
     ------
     EvrouteError
-        If the network or the vehicle chosen is none.
+        If the chosen network or vehicle is unknown.
     """
     prices: dict[str, DeltaGenerator] = {}
     with st.sidebar:
         roads = choose_network()
         trip, places, by_click = _ask_places(roads)
-        limited = starting("limited", True)
+        limited = starting("limited", False)
         limited = st.toggle("Limit the extra time", key=key("limited"))
         starting("extra", 20, (0, 100))
         extra = st.slider(
@@ -66,6 +69,7 @@ def ask() -> Request:
         )
         starting("alternatives", 1, (0, 3))
         alternatives = st.slider("Alternatives between them", 0, 3, key=key("alternatives"))
+        depart, price, time_value = _ask_departure_and_money()
         usual, vehicle = _ask_vehicle(prices)
         battery = _ask_battery(vehicle)
         conditions = _ask_conditions(prices)
@@ -82,6 +86,9 @@ def ask() -> Request:
         battery=battery,
         max_extra_time=extra / 100 if limited else None,
         alternatives=alternatives,
+        depart=depart,
+        price=price,
+        time_value=time_value,
         folder=folder,
         run=run,
         guarantee=guarantee,
@@ -90,11 +97,13 @@ def ask() -> Request:
 
 
 def tell_prices(request: Request, plan: Plan) -> None:
-    """Write beside each setting what it adds to the energy of the least-energy route."""
-    route = plan.routes["energy"].route
-    told_wh = energy_by_condition(request.network, request.vehicle, request.conditions, route)
+    """Write below each setting its effect on the energy of the least-energy route."""
+    planned = plan.recommended_route
+    told_wh = energy_by_condition(
+        request.network, request.vehicle, request.conditions, planned.route, time_s=planned.time_s
+    )
     told_wh |= energy_by_change(
-        request.network, request.vehicle, request.usual, request.conditions, route
+        request.network, request.vehicle, request.usual, request.conditions, planned.route
     )
     for name, place in request.prices.items():
         if name in told_wh:
@@ -115,6 +124,9 @@ def link_of(request: Request) -> dict[str, object]:
         "limited",
         "extra",
         "alternatives",
+        "depart",
+        "price",
+        "time_value",
     ]
     names += [
         "charged",
@@ -157,11 +169,15 @@ CHANGEABLE = {
     "auxiliary_w": ("Auxiliary power (W)", 0.0, 10_000.0, 50.0),
     "battery_kwh": ("Usable battery (kWh)", 1.0, 1_000.0, 0.5),
 }
-"""Of a vehicle: label, least, most, step."""
+"""Fields of a vehicle: label, least, greatest, step."""
 
 
 def take_click(widget: str) -> None:
-    """Keep the click that caused this rerun: start, goal, and then anew, unless the goal is to be passed."""
+    """Add the click that caused this rerun as a place.
+
+    The first is the start, the second the goal. A third starts again, or adds a stop if that is
+    chosen.
+    """
     clicked = (st.session_state[widget] or {}).get("last_clicked")
     if not clicked or st.session_state.get(key("by")) != WAYS[1]:
         return
@@ -178,7 +194,7 @@ def _forget_place() -> None:
 
 
 def _ask_places(roads: RoadNetwork) -> tuple[str | None, tuple[str, ...], bool]:
-    """Ask where to drive: a trip, or places, and whether these are clicked."""
+    """Ask for a trip or places; the last value is True for clicks on the map."""
     trips = list(load_trips(roads.name))
     ways = WAYS if trips else WAYS[1:]
     starting("by", ways[0], ways)
@@ -226,6 +242,19 @@ def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     return usual, replace(usual, **changed)
 
 
+def _ask_departure_and_money() -> tuple[str, float | None, float | None]:
+    """Ask for departure, price of energy and value of time; 0 leaves money out."""
+    starting("depart", "")
+    depart = st.text_input("Departure (HH:MM)", key=key("depart")).strip()
+    starting("price", 0.0, (0.0, 10.0))
+    price = st.number_input("Price of energy (per kWh)", 0.0, 10.0, step=0.05, key=key("price"))
+    starting("time_value", 0.0, (0.0, 1000.0))
+    value = st.number_input(
+        "Value of time (per hour)", 0.0, 1000.0, step=1.0, key=key("time_value"), disabled=not price
+    )
+    return depart, price or None, value if price and value else None
+
+
 def _ask_battery(vehicle: Vehicle) -> Battery | None:
     starting("charged", False)
     charged = st.toggle("Follow the charge", key=key("charged"))
@@ -237,7 +266,7 @@ def _ask_battery(vehicle: Vehicle) -> Battery | None:
 
 
 def _ask_conditions(prices: dict[str, DeltaGenerator]) -> DrivingConditions:
-    """Ask for the day; beside each part of it is room for what it costs."""
+    """Ask for the conditions of the day, with space for the effect below each."""
     starting("weather", False)
     if not st.toggle("Weather, load and traffic", key=key("weather")):
         return DrivingConditions()
@@ -265,7 +294,7 @@ def _ask_conditions(prices: dict[str, DeltaGenerator]) -> DrivingConditions:
 
 
 def _ask_guarantee() -> Guarantee | None:
-    """Ask for bounds of the expected energy that hold for all routes at all times, and what they may assume."""
+    """Ask for the assumptions of a guaranteed interval of the expected energy; None for none."""
     starting("guaranteed", False)
     if not st.toggle(
         "Interval with a guarantee", key=key("guaranteed"), help="CMM, of arms on edges."

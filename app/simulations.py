@@ -1,7 +1,7 @@
-"""Simulations under way, each in a process of its own (``worker``), known by its folder's lock.
+"""Running simulations, each in a separate process (``worker``), identified by its folder's lock.
 
-So every window of every browser sees them and can stop them. A process ends when the server that
-started it ends, however that happens.
+Every window of every browser lists them and can stop them. A process ends when the server that
+started it ends, for any reason.
 """
 
 import json
@@ -32,7 +32,7 @@ PATIENCE_S = 10.0
 
 
 def folder_name(experiment: Experiment) -> str:
-    """Name the folder after the experiment, so that the same question always continues the same runs."""
+    """Return the folder name of an experiment: equal experiments continue the same runs."""
     ((network_name, trips),) = experiment.trips.items()
     name = f"{network_name}-{'-'.join(trips)}"
     safe = "".join(sign if sign.isalnum() or sign == "-" else "_" for sign in name)[:60]
@@ -40,7 +40,7 @@ def folder_name(experiment: Experiment) -> str:
 
 
 def own_world(content: bytes) -> World:
-    """Return the world that a world file describes; only of kinds that read no other files.
+    """Return the world of an uploaded world file; only kinds that read no other files.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def own_world(content: bytes) -> World:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EvrouteError(f"the world file is not TOML: {error}") from None
     if table.get("kind") not in WITHOUT_A_FILE:
-        raise EvrouteError(f"the kind of a world given here is {' or '.join(WITHOUT_A_FILE)}")
+        raise EvrouteError(f"an uploaded world must be of kind {' or '.join(WITHOUT_A_FILE)}")
     return load_world(table)
 
 
 def start(experiment: Experiment, folder: RunFolder) -> None:
-    """Start or continue the work on a folder, in a process that ends with this server."""
+    """Start or continue the runs of a folder, in a process that ends with this server."""
     if is_running(folder):  # another window was quicker
         return
     (folder.path / PROGRESS).unlink(missing_ok=True)
@@ -70,7 +70,7 @@ def start(experiment: Experiment, folder: RunFolder) -> None:
 
 
 def stop(folder: RunFolder) -> None:
-    """End the work on a folder, whichever process does it; what is finished stays.
+    """Stop the runs of a folder, in any process; finished runs are kept.
 
     Raises
     ------
@@ -95,18 +95,18 @@ def stop(folder: RunFolder) -> None:
 
 
 def is_running(folder: RunFolder) -> bool:
-    """Tell whether a process works on a folder, or has just been started to."""
+    """Return True if a process works on a folder, or was just started."""
     return _alive(folder) is not None or folder.writer() is not None
 
 
 def running(folders: Path) -> list[RunFolder]:
-    """Return the folders below a folder that processes work on, by name."""
+    """Return the folders below a folder that have a running process, by name."""
     found = [RunFolder(path.parent) for path in sorted(folders.glob("*/.lock"))]
     return [folder for folder in found if is_running(folder)]
 
 
 def progress(folder: RunFolder) -> tuple[float, str]:
-    """Return the share of the trips that are done, and that in words."""
+    """Return the finished share of the trips, and a text with both counts."""
     try:
         rounds = json.loads((folder.path / PROGRESS).read_text(encoding="utf-8"))
         done, total = int(rounds["done"]), int(rounds["total"])
@@ -116,12 +116,12 @@ def progress(folder: RunFolder) -> tuple[float, str]:
 
 
 def trouble(folder: RunFolder) -> str:
-    """Return why this server's last process on a folder failed; empty if it did not fail."""
+    """Return the error of this server's last process on a folder; empty if it did not fail."""
     return "" if _alive(folder) else _troubles.get(folder.path.resolve(), "")
 
 
 def _alive(folder: RunFolder) -> subprocess.Popen[str] | None:
-    """Return this server's process that works on a folder; None if there is none, or no more."""
+    """Return this server's running process on a folder, None if there is none."""
     key = folder.path.resolve()
     with _looking:  # sessions are threads
         process = _workers.get(key)

@@ -1,4 +1,4 @@
-"""What a session remembers: inputs across pages, and a plan's inputs in the address, which so reopens it."""
+"""State of a session: inputs kept across pages, and a plan's inputs in the page address."""
 
 from typing import Any
 
@@ -25,19 +25,19 @@ _LONGEST = 2000
 
 
 def key(name: str) -> str:
-    """Return the key of an input that outlives the change of a page."""
+    """Return the key of an input that is kept across pages."""
     return PREFIX + name
 
 
 def keep_inputs() -> None:
-    """Touch the kept inputs, for Streamlit forgets those of widgets that a page does not show."""
+    """Touch the kept inputs: Streamlit drops those of widgets that a page does not show."""
     for name in list(st.session_state):
         if str(name).startswith(PREFIX):
             st.session_state[name] = st.session_state[name]
 
 
 def read_link() -> None:
-    """Take over the inputs that the address of the page holds, once in a session; what makes no sense is left out."""
+    """Take the inputs from the page address, once per session; invalid ones are left out."""
     if st.session_state.get("link_read"):
         return
     st.session_state["link_read"] = True
@@ -56,14 +56,24 @@ def read_link() -> None:
 
 
 def write_link(inputs: dict[str, Any]) -> None:
-    """Put the inputs of a plan into the address of the page."""
+    """Write the inputs of a plan into the page address."""
     st.query_params.from_dict(
         {name: str(value) for name, value in inputs.items() if value not in (None, "")}
     )
 
 
 def starting(name: str, value: Any, allowed: Any = None) -> Any:
-    """Give an input its first value unless it has one that is allowed: within (low, high), or among a list."""
+    """Set an input to its first value unless it has an allowed one, and return its value.
+
+    Parameters
+    ----------
+    name
+        Name of the input.
+    value
+        First value; its type is that of the input.
+    allowed
+        Range (low, high) or list of allowed values; None allows all.
+    """
     known = st.session_state.get(key(name))
     fits = known is not None and isinstance(
         known, type(value) if not isinstance(value, float) else (int, float)

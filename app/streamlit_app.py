@@ -1,4 +1,4 @@
-"""The dashboard's door: its pages. Start it with ``evroute app``.
+"""Entry point of the dashboard: its pages. Start it with ``evroute app``.
 
 Pages have no icons: Streamlit fetches them, as the tab's picture, from the internet.
 """

@@ -1,9 +1,9 @@
-"""A simulation in a process of its own: ``python worker.py FOLDER``, its experiment on its input.
+"""A simulation in a separate process: ``python worker.py FOLDER``, with its experiment on stdin.
 
 The server stays quick for every tab, and stopping a simulation loses no finished run. The process
 ends when its input ends: when the server ends or is killed. ``.progress.json`` in the folder holds
 ``{"done": rounds, "total": rounds}`` while it works. The experiment is a line of JSON; the output
-is the error that ended the work, if one did.
+is the error that ended the work, if there was one.
 """
 
 import json

@@ -55,7 +55,7 @@ class Arms:
         return len(self.id)
 
     def rows_of(self, ids: IntArray) -> IntArray:
-        """Return the positions (k,) among these arms of the arms ``ids`` (k,), in the order given.
+        """Return the positions (k,) of the arms ``ids`` (k,) among these arms.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feedback:
-    """Semi-bandit feedback: the energy that one trip measured on each arm that it passed.
+    """Semi-bandit feedback: the measured energy of one trip on each arm of its route.
 
     Worlds and measured trips give feedback on edges; `ArmSpace.feedback` converts it to the arms of
     a learner.

@@ -1,4 +1,4 @@
-"""Array aliases, and the one helper that frozen values share."""
+"""Array aliases, and a helper for read-only array attributes."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""What can go wrong for a user: one clear line each; the command line turns them into exit status 2."""
+"""Errors for users: one clear line each; the command line turns them into exit status 2."""
 
 
 class EvrouteError(Exception):
-    """A request that cannot be met. The message says what was wrong and what to do."""
+    """A request that cannot be met. The message names the cause and the remedy."""
 
 
 class NetworkFormatError(EvrouteError):
@@ -10,11 +10,11 @@ class NetworkFormatError(EvrouteError):
 
 
 class DamagedFileError(EvrouteError):
-    """A file of evroute's own that is cut off, was changed or is of another kind."""
+    """A file of evroute that is cut off, was changed or is of another kind."""
 
 
 class UnknownNameError(EvrouteError):
-    """A network, vehicle, trip, edge or method that is not there; the message lists what is."""
+    """An unknown network, vehicle, trip, edge or method; the message lists the known names."""
 
 
 class NoRouteError(EvrouteError):

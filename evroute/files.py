@@ -1,4 +1,4 @@
-"""Files that are written to a temporary name and renamed, so that nothing is lost; TOML files.
+"""Files written to a temporary name and renamed, so that nothing is lost; TOML files.
 
 A writer holds a lock on its temporary file. A temporary file without a lock was left by a killed
 writer, and the next writer in that folder deletes it.
@@ -27,7 +27,7 @@ TEMPORARY = f".*{_MARK}*"
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, delete it on any failure.
+    """Yield a temporary path; rename it to ``path`` on success, delete it on any failure.
 
     Temporary files that killed writers left in that folder are deleted. A link stays a link, to the
     new file. Devices and pipes, which nothing can replace, are yielded themselves.
@@ -35,8 +35,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If the path is a folder, or its folder cannot be made or written; ``path`` then still is
-        what it was.
+        If the path is a folder, or its folder cannot be made or written; ``path`` is then
+        unchanged.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -74,7 +74,7 @@ def sweep(found: Iterable[Path]) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder that its user alone can use, mode 0700, and return it.
+    """Make a folder that only its user can access, mode 0700, and return it.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def private_folder(path: Path) -> Path:
 
 
 def _temporary(path: Path) -> tuple[int, Path]:
-    """Make and lock a temporary file beside ``path``; return its handle and its path."""
+    """Make and lock a temporary file in the folder of ``path``; return its handle and path."""
     while True:
         handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}{_MARK}", suffix=path.suffix)
         if fcntl is None:
@@ -106,8 +106,8 @@ def _temporary(path: Path) -> tuple[int, Path]:
         os.close(handle)  # another writer deleted it before it was locked
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """Read a TOML file; ``what`` names its kind in messages, such as ``vehicle file``.
+def read_toml(path: Path, kind: str) -> dict[str, Any]:
+    """Read a TOML file; ``kind`` names its kind in messages, such as ``vehicle file``.
 
     Raises
     ------
@@ -117,6 +117,6 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise EvrouteError(f"{what} {path} does not exist") from None
+        raise EvrouteError(f"{kind} {path} does not exist") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvrouteError(f"{what} {path} is not TOML: {error}") from None
+        raise EvrouteError(f"{kind} {path} is not TOML: {error}") from None

@@ -1,4 +1,4 @@
-"""Folders of results: a manifest, a lock, the beliefs within; what `experiments` and `learning` share."""
+"""Folders of results: a manifest, a lock, beliefs; shared by `experiments` and `learning`."""
 
 import json
 import logging
@@ -18,11 +18,13 @@ from evroute.files import TEMPORARY, replacing, sweep
 
 SHOWN_DIFFERENCES = 3
 SHOWN_CHARACTERS = 40
-"""Of each value that differs."""
+"""Number of characters shown of each value that differs."""
 BRIEF_S = 1.0
 """Longest wait for a lock without a notice, s; `Folder.writer` holds a lock for an instant."""
-_TELLING = (".name", ".kind", ".model", ".index")
-"""Endings of keys that are shown before others as deep."""
+_ADDED = {"kernel": '"matern-5/2"', "configuration.kernel": '"matern-5/2"'}
+"""Keys that folders of earlier versions lack, with the values that they had."""
+_KEY_ENDINGS = (".name", ".kind", ".model", ".index")
+"""Endings of keys that are shown before others of the same depth."""
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ class Folder:
         Raises
         ------
         EvrouteError
-            If the folder holds something else; the message shows the difference.
+            If the folder has other contents; the message shows the difference.
         """
         target = self.path / "manifest.json"
         if not target.exists():
@@ -49,12 +51,13 @@ class Folder:
                 )
             self.write_manifest(manifest)
             return
-        there, here = dict(_flat(self.manifest())), dict(_flat(manifest))
+        there, here = _ADDED | dict(_flat(self.manifest())), _ADDED | dict(_flat(manifest))
         different = [key for key in there.keys() | here.keys() if there.get(key) != here.get(key)]
-        different.sort(key=lambda key: (key.count("."), not key.endswith(_TELLING), key))
+        different.sort(key=lambda key: (key.count("."), not key.endswith(_KEY_ENDINGS), key))
         if different:
             shown = "; ".join(
-                f"{key.removeprefix('configuration.')}: {_short(there.get(key))} there, {_short(here.get(key))} now"
+                f"{key.removeprefix('configuration.')}: {_short(there.get(key))} there, "
+                f"{_short(here.get(key))} now"
                 for key in different[:SHOWN_DIFFERENCES]
             )
             more = (
@@ -63,20 +66,21 @@ class Folder:
                 else ""
             )
             raise EvrouteError(
-                f"{self.path} holds runs of another configuration ({shown}{more}); name another folder with --out"
+                f"{self.path} holds runs of another configuration ({shown}{more}); name another "
+                "folder with --out"
             )
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
-        """Write the manifest, in the place of any other."""
+        """Write the manifest and replace an older one."""
         with replacing(self.path / "manifest.json") as temporary:
             temporary.write_text(
                 json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
             )
 
     def _is_foreign(self) -> bool:
-        """Tell whether the folder holds more than a killed first writer leaves."""
-        own = {".lock", ".writer"}
-        return any(not (each.name in own or each.match(TEMPORARY)) for each in self.path.iterdir())
+        """Return True if the folder holds files other than those of a killed first writer."""
+        kept = {".lock", ".writer"}
+        return any(not (each.name in kept or each.match(TEMPORARY)) for each in self.path.iterdir())
 
     def manifest(self) -> dict[str, Any]:
         """Read the manifest.
@@ -98,18 +102,18 @@ class Folder:
         return manifest
 
     def belief_path(self, run_name: str, vehicle: str = "") -> Path:
-        """Return where a run's belief lies, or that of another vehicle than the run's."""
+        """Return the path of a run's belief, or of another vehicle's belief in that run."""
         name = f"{run_name}@{Path(vehicle).stem}" if vehicle else run_name
         return self.path / "beliefs" / f"{name}.npz"
 
     @contextmanager
     def writing(self, manifest: dict[str, Any], wait_s: float = BRIEF_S) -> Iterator[None]:
-        """Open the folder as `open` does and lock it as `locked` does.
+        """Open the folder as in `open` and lock it as in `locked`.
 
         Raises
         ------
         EvrouteError
-            If it holds something else, or another process still writes it after ``wait_s`` seconds.
+            If it has other contents, or another process still writes it after ``wait_s`` seconds.
         """
         self.open(manifest)
         with self.locked(wait_s):
@@ -118,9 +122,9 @@ class Folder:
 
     @contextmanager
     def locked(self, wait_s: float = BRIEF_S) -> Iterator[None]:
-        """Keep other processes from writing the folder, and delete what killed writers left.
+        """Lock the folder against other writers, and delete temporary files of killed writers.
 
-        The lock falls with the process that holds it.
+        The lock ends with the process that holds it.
 
         Raises
         ------
@@ -147,7 +151,7 @@ class Folder:
     def writer(self) -> tuple[int, str] | None:
         """Return the process that holds the lock, its id and its machine; None if it is free.
 
-        The id is 0 where the process does not give it.
+        The id is 0 if the process has not written it.
         """
         lock = self.path / ".lock"
         for _ in range(100):
@@ -165,11 +169,11 @@ class Folder:
         return 0, "unknown"
 
     def finished_runs(self) -> list[str]:
-        """List the names of the runs that are finished, sorted."""
+        """Return the names of the finished runs, sorted."""
         return sorted(path.stem for path in (self.path / "parts").glob("[!.]*.parquet"))
 
     def beliefs(self) -> list[str]:
-        """List the names of what can be planned on: finished runs, or what ``evroute learn`` has learned."""
+        """Return the names of beliefs for planning: finished runs, or ``evroute learn`` results."""
         finished = self.finished_runs()
         of_others = {path.stem for path in (self.path / "beliefs").glob("[!.]*@*.npz")}
         finished += sorted(name for name in of_others if name.rpartition("@")[0] in finished)

@@ -1,4 +1,4 @@
-"""Files that ship with evroute: the ``data`` and ``app`` folders of a checkout, or their copies inside a wheel."""
+"""Shipped files: the ``data`` and ``app`` folders of a checkout, or their copies in a wheel."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ def _folder(name: str) -> Path:
 
 
 def data_path(*parts: str) -> Path:
-    """Return a path below the shipped ``data`` folder (embedded network, trips, vehicles, experiments)."""
+    """Return a path below the shipped ``data`` folder: networks, trips, vehicles, experiments."""
     return _folder("data").joinpath(*parts)
 
 

@@ -17,7 +17,7 @@ def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
 
 
 def is_readable(path: Path) -> bool:
-    """Tell whether a table that `write_columns` wrote is there and readable from end to end."""
+    """Return True if a table of `write_columns` exists and is readable from end to end."""
     try:
         read_columns(path)
     except (OSError, pa.ArrowException):
@@ -26,7 +26,7 @@ def is_readable(path: Path) -> bool:
 
 
 def read_columns(path: Path) -> pa.Table:
-    """Read what `write_columns` wrote, and check it.
+    """Read a table of `write_columns`, and check it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Text from files: signs that neither terminal, page nor XML can show; text as part of a file name."""
+"""Text from files: unprintable characters, and text as part of a file name."""
 
 import re
 from collections.abc import Iterable
@@ -7,26 +7,30 @@ from zlib import crc32
 from evroute.errors import EvrouteError
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Control characters but tabulator and line feed, halves of surrogate pairs, and noncharacters."""
+"""Control characters except tab and line feed, halves of surrogate pairs, and noncharacters."""
 LONGEST_SLUG = 100
 
 
-def check_printable(what: str, texts: Iterable[str]) -> None:
-    """Refuse texts with signs that cannot be shown; ``what`` names their kind, such as ``street``.
+def check_printable(kind: str, texts: Iterable[str]) -> None:
+    """Check that texts have no unprintable characters; ``kind`` names them, such as ``street``.
 
     Raises
     ------
     EvrouteError
-        If there is one; the message shows the text and the sign's code.
+        If one has; the message shows the text and the character's code.
     """
     for text in texts:
         if not text.isprintable() and (found := UNPRINTABLE.search(text)):
             raise EvrouteError(
-                f"{what} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown; remove it"
+                f"{kind} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown; remove "
+                "it"
             )
 
 
 def slug(text: str) -> str:
-    """Return a text as part of a file name: cut, other signs replaced, and then with its checksum."""
+    """Return a text as part of a file name: cut and with other characters replaced.
+
+    A changed text ends in its checksum.
+    """
     safe = re.sub(r"[^\w.-]+", "_", text)[:LONGEST_SLUG]
     return safe if safe == text else f"{safe}-{crc32(text.encode()):08x}"

@@ -1,4 +1,4 @@
-"""Learn: let methods drive a trip over and over in simulated worlds, and watch their regret."""
+"""Page Learn: methods drive a trip repeatedly in simulated worlds; their regret is shown."""
 
 from typing import Any
 
@@ -42,8 +42,9 @@ MAP_HEIGHT = 480
 def main() -> None:
     st.title("Let methods learn", anchor=False)
     st.caption(
-        "Methods drive a trip again and again in simulated worlds, where roads take more or less energy than physics "
-        "says, and learn from what they measure. Regret is the energy lost against a driver who knows the world."
+        "Methods drive a trip repeatedly in simulated worlds, where roads take more or less "
+        "energy than by physics, and learn from their measurements. Regret is the energy lost "
+        "against a driver who knows the world."
     )
     try:
         experiment = ask()
@@ -56,7 +57,7 @@ def main() -> None:
 
 
 def ask() -> Experiment | None:
-    """Ask for the experiment; None while something is missing or makes no sense."""
+    """Ask for the experiment; return None if an input is missing or invalid."""
     with st.sidebar:
         network_name = choose_known_network()
         trips = list(load_trips(network_name))
@@ -65,7 +66,7 @@ def ask() -> Experiment | None:
         named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
         starting("own_trip", "")
         own = st.text_input(
-            "And one of your own",
+            "Another trip",
             key=key("own_trip"),
             placeholder="PLACE to PLACE",
             help="Or: random 2-5 km",
@@ -82,15 +83,15 @@ def ask() -> Experiment | None:
         vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
         starting("search", "potential-rectified", list(WEIGHT_RULES))
         search = st.selectbox("Search", list(WEIGHT_RULES), key=key("search"))
-    wanted = [*named, own.strip()] if own.strip() else named
-    if not wanted or not labels:
+    requested = [*named, own.strip()] if own.strip() else named
+    if not requested or not labels:
         st.info("Choose at least one trip and one method.")
         return None
     if is_file(own.strip()):
         raise EvrouteError(f"'{own.strip()}' is a file; files of trips are for `evroute simulate`")
     try:
         return Experiment(
-            trips={network_name: tuple(wanted)},
+            trips={network_name: tuple(requested)},
             methods=tuple(methods()[label] for label in labels),
             search=(search,),
             horizon=horizon,
@@ -104,12 +105,12 @@ def ask() -> Experiment | None:
 
 
 def ask_world() -> Any:
-    """Ask where the truth comes from: a kind of world that needs no file, a shipped one, or a world file given here.
+    """Ask for the world: a kind that needs no file, a shipped one, or an uploaded world file.
 
     Raises
     ------
     EvrouteError
-        If the file given is no world, or one of a kind that reads other files.
+        If the file is no world, or one of a kind that reads other files.
     """
     worlds = [*WITHOUT_A_FILE, *shipped_worlds()]
     starting("world", "sampled-gp", worlds)
@@ -117,8 +118,8 @@ def ask_world() -> Any:
         "World",
         worlds,
         key=key("world"),
-        help="Where the truth comes from. sampled-gp: roads off from physics at random, like roads alike. "
-        "Others: physics with wind, cold, traffic or load that the methods are not told of.",
+        help="Source of the true energies. sampled-gp: random deviations from physics, similar on "
+        "similar roads. Others: physics with wind, cold, traffic or load unknown to the methods.",
     )
     with st.expander("A world of your own"):
         file = st.file_uploader("World file", "toml", max_upload_size=1)
@@ -126,7 +127,7 @@ def ask_world() -> Any:
 
 
 def others(folders: list[RunFolder]) -> None:
-    """Show the simulations that run besides the one of this page, each with a button to stop it."""
+    """Show the other running simulations, each with a button to stop it."""
 
     @st.fragment(run_every=REDRAW_S if folders else None)
     def live() -> None:
@@ -145,7 +146,7 @@ def others(folders: list[RunFolder]) -> None:
 
 
 def watch(experiment: Experiment, folder: RunFolder) -> None:
-    """Tell the price, offer the buttons, and show what is finished: anew every other second while it runs."""
+    """Show duration, buttons and finished runs; refresh every 2 s while a run is active."""
     runs = list(experiment.runs())
     left, works = [run for run in runs if not folder.is_finished(run)], is_running(folder)
     done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
@@ -178,14 +179,22 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
             try:
                 found(experiment, folder, finished=not works)
             except EvrouteError as error:
-                if not works:  # else a damaged part is about to be run again
+                if not works:  # else a damaged part will be run again
                     st.error(literal(f"{error}."))
 
     live()
 
 
 def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
-    """Show what the finished runs found: in words, as curves, as a map of the roads driven, and in numbers."""
+    """Show the results of the finished runs: text, curves, a map of the driven roads, table.
+
+    Parameters
+    ----------
+    experiment, folder
+        The experiment and its run folder.
+    finished
+        True if no run is active, so that the text is final.
+    """
     rounds = read_rounds(folder)
     for finding in learned(rounds) if finished else ():
         st.success(literal(finding))
@@ -198,15 +207,22 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     explored(experiment, folder, rounds)
     if has_beta(rounds):
         st.altair_chart(beta(rounds), width="content", theme=None)
-        st.caption(
-            "Beta: how far from what it expects a method with confidence bounds still hopes to find less."
-        )
+        st.caption("Beta: width of the confidence bounds of a method.")
     st.dataframe(
         final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True
     )
 
 
 def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
+    """Show a map of the roads that a method drove up to a trip.
+
+    Parameters
+    ----------
+    experiment, folder
+        The experiment and its run folder.
+    rounds
+        From `read_rounds`.
+    """
     left, middle, right = st.columns(3)
     method = left.selectbox(
         "Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver")

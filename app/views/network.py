@@ -1,4 +1,4 @@
-"""Network: what the roads are like, what they are believed to cost, and what the source did not tell."""
+"""Page Network: properties of the roads, their energy by a belief, and gaps of the source."""
 
 import numpy as np
 import streamlit as st
@@ -23,7 +23,7 @@ MOST_ROADS = 25
 
 
 def main() -> None:
-    st.title("What the roads are like", anchor=False)
+    st.title("Roads of the network", anchor=False)
     try:
         with st.sidebar:
             roads = choose_network()
@@ -42,24 +42,22 @@ def main() -> None:
     st.html(classes.legend_html())
     left, right = st.columns(2)
     with left:
-        st.subheader("How much road is like that", anchor=False)
+        st.subheader("Length of road by value", anchor=False)
         st.altair_chart(
             distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch"
         )
     with right:
-        st.subheader("What the source tells, and lacks", anchor=False)
-        tell_source(roads)
+        st.subheader("Data source and its gaps", anchor=False)
+        show_source(roads)
     if (posterior := believed.edge_posterior) is not None:
         st.subheader("Roads that differ most from physics", anchor=False)
-        st.caption(
-            "z: the difference in deviations of what is still uncertain; beyond 2 it is hardly chance."
-        )
+        st.caption("z: the difference in standard deviations; beyond 2 it is hardly chance.")
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
         st.dataframe(table.style.format(precision=1), hide_index=True)
 
 
 def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
-    """Return what can be shown of every edge, (n,) each, by title with its unit."""
+    """Return the quantities of the edges to show, (n,) each, by title with unit."""
     prior, per_km = believed.space.edges.prior(), 1000 / roads.length_m
     layers = {
         "incline (%)": 100 * np.tan(roads.incline_rad),
@@ -77,18 +75,22 @@ def layers_of(roads: RoadNetwork, believed: Planner) -> dict[str, FloatArray]:
     return layers
 
 
-def tell_source(roads: RoadNetwork) -> None:
-    """Tell where the roads are from, and what was missing, imputed or mended."""
-    told = summary(roads)
+def show_source(roads: RoadNetwork) -> None:
+    """Show the origin of the roads, and notes on missing, imputed or repaired values."""
+    about = summary(roads)
     st.write(
-        f"**{literal(told['name'])}**: {told['edges']:,} edges, {told['junctions']:,} junctions, "
-        f"{told['turns']:,} turns, {told['length_m'] / 1000:,.0f} km, from {literal(told['source'])}."
+        f"**{literal(about['name'])}**: {about['edges']:,} edges, {about['junctions']:,} "
+        "junctions, "
+        f"{about['turns']:,} turns, {about['length_m'] / 1000:,.0f} km, from "
+        f"{literal(about['source'])}."
     )
-    smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
-    st.write(f"Heights: {literal(told['elevation'])}; {literal(smoothing)}.")
-    for note in told["notes"]:
+    smoothing = (
+        f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
+    )
+    st.write(f"Heights: {literal(about['elevation'])}; {literal(smoothing)}.")
+    for note in about["notes"]:
         st.write(f"- {literal(note)}")
-    st.caption(literal(told["attribution"]))
+    st.caption(literal(about["attribution"]))
 
 
 main()

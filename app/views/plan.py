@@ -1,4 +1,4 @@
-"""Plan: from a named trip, two clicks or two names to the route of least energy, and what it costs in time."""
+"""Page Plan: from a trip, two clicks or two names to the route of least energy and its time."""
 
 import json
 from functools import partial
@@ -15,7 +15,7 @@ from state import read_link, write_link
 from evroute.errors import EvrouteError
 from evroute.planning.battery import greatest_start_wh
 from evroute.planning.places import stops
-from evroute.planning.plan import Plan, energy_text
+from evroute.planning.plan import ROW_LABELS, Plan, energy_text, held_note
 from evroute.planning.planner import Planner
 from evroute.report.exports import route_geojson, route_gpx
 from evroute.report.maps import route_classes, route_layers, spots_layer
@@ -52,12 +52,12 @@ def main() -> None:
 
 
 def is_waiting(request: Request) -> bool:
-    """Tell whether there are still places to come."""
+    """Return True if further places are needed."""
     return request.trip is None and len(request.places) < 2
 
 
 def make_plan(request: Request) -> tuple[Plan | None, str]:
-    """Return the plan, or a sentence that tells why there is none."""
+    """Return the plan, or None and the reason as a sentence."""
     if is_waiting(request):
         if not request.by_click:
             return None, "write where from and where to, each an edge id or LAT,LON"
@@ -74,13 +74,16 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
             battery=request.battery,
             max_extra_time=request.max_extra_time,
             alternatives=request.alternatives,
+            depart=request.depart or None,
+            price=request.price,
+            time_value=request.time_value,
         ), ""
     except EvrouteError as error:
         return None, str(error)
 
 
 def planner_of(request: Request) -> Planner:
-    """Return the planner: corrected by this session's own trips, unless a run's knowledge was chosen."""
+    """Return the planner on the chosen run's belief, else corrected by this session's trips."""
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
@@ -115,12 +118,18 @@ def draw_map(request: Request, plan: Plan | None) -> None:
 
 
 def show(request: Request, plan: Plan) -> None:
-    """Show the legend, warnings, numbers, where the energy goes, profiles, and what to take away."""
+    """Show legend, warnings, numbers, parts of the energy, profiles and downloads."""
     roads = request.network
     st.html(route_classes(roads, plan).legend_html())
     warn(plan)
     table = plan_table(plan)
-    st.table(table.style.format({name: "{:.3f}" if "kWh" in name else "{:.1f}" for name in table}))
+    formats = {name: "{:.3f}" if "kWh" in name else "{:.1f}" for name in table}
+    formats |= {name: "{:.2f}" for name in table if name.startswith("cost")}
+    formats.pop("arrival", None)
+    st.table(table.style.format(formats))
+    for line in (plan.minutes_note, held_note(plan.recommended_route)):
+        if line:
+            st.caption(sentence(line))
     if lowest := lowest_charge(roads, plan):
         st.write(sentence(lowest))
     tell_belief(plan, planner_of(request).inflation)
@@ -133,7 +142,8 @@ def show(request: Request, plan: Plan) -> None:
     after_trip(request, plan)
     with st.expander("In numbers"):
         st.table(parts_table(plan).style.format(precision=3))
-        st.caption(f"Least energy: {literal(plan.proof)}.")
+        for name, proof in plan.proofs.items():
+            st.caption(sentence(f"{ROW_LABELS[name]}: {proof}"))
     columns = st.columns(3)
     name = f"{slug(roads.name)}-route"
     columns[0].download_button(
@@ -151,8 +161,8 @@ def geojson(request: Request, plan: Plan) -> str:
 
 
 def warn(plan: Plan) -> None:
-    """Warn where a full start wastes what the descent would give back."""
-    least = plan.routes["energy"]
+    """Warn if a full battery at the start loses regeneration of the descent."""
+    least = plan.recommended_route
     if plan.battery is None or least.charge is None or least.charge.lost_wh < WASTED_WH:
         return
     at_most = plan.battery.percent(greatest_start_wh(plan.battery.capacity_wh, least.edge_wh))
@@ -166,8 +176,8 @@ def warn(plan: Plan) -> None:
 
 
 def tell_belief(plan: Plan, inflation: float) -> None:
-    """Tell what a belief says of the least-energy route, and how its bands were corrected by its own trips."""
-    least = plan.routes["energy"]
+    """Show the forecast of the least-energy route and the correction of its intervals."""
+    least = plan.recommended_route
     told = []
     if forecast := least.energy_forecast:
         low, high = forecast.interval_wh()
@@ -186,7 +196,8 @@ def tell_belief(plan: Plan, inflation: float) -> None:
         if abs(inflation - 1) > NOTABLE:
             missed, width = ("too often", "wider") if inflation > 1 else ("too seldom", "narrower")
             st.caption(
-                f"The trips that taught it fell outside its bands {literal(missed)}: they are drawn "
+                f"The trips that taught it fell outside its bands {literal(missed)}: they are "
+                "drawn "
                 f"{inflation:.2f} times as wide, so {literal(width)}."
             )
 

@@ -1,4 +1,4 @@
-"""Runs: what saved simulations found, side by side: regret, savings, roads driven, and the data to take away."""
+"""Page Runs: results of saved simulations side by side, and their files for download."""
 
 import json
 from functools import partial
@@ -28,7 +28,7 @@ FRAMES, FRAME_S = 20, 1.0
 
 
 def main() -> None:
-    st.title("What saved runs found", anchor=False)
+    st.title("Results of saved runs", anchor=False)
     folders = run_folders()
     if not folders:
         st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None:
-    """Draw the curves of all folders together; methods bear the folder's name where there are several."""
+    """Draw the curves of all folders together; with several, method names start with the folder."""
     frames, timings = [], []
     for folder, _, rounds in shown:
         prefix = f"{folder.path.name}/"
@@ -93,7 +93,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
 
 
 def figure(chart: Any, name: str) -> None:
-    """Show a figure, and offer it for papers."""
+    """Show a figure with a download button."""
     st.altair_chart(chart, width="content", theme=None)
     st.download_button(
         f"Figure: {literal(name)} (SVG)",
@@ -105,31 +105,39 @@ def figure(chart: Any, name: str) -> None:
 
 
 def show_calibration(rounds: pd.DataFrame) -> None:
-    """Show how well the intervals held, where the runs are long enough to tell."""
+    """Show the calibration of the intervals, if the runs are long enough."""
     if "half90_wh" not in rounds:
         return
-    told = forecasts(rounds)
-    if told.empty:
+    frame = forecasts(rounds)
+    if frame.empty:
         return
     with st.expander("How well the intervals held"):
         st.dataframe(calibration_table(rounds).style.format(precision=1), hide_index=True)
-        figure(pit_histogram(told), "forecasts")
-        figure(reliability(told), "intervals")
+        figure(pit_histogram(frame), "forecasts")
+        figure(reliability(frame), "intervals")
 
 
 def show_reserve(rounds: pd.DataFrame) -> None:
-    """Show whether the reserve was kept as often as announced, where the runs have a battery."""
-    told = charges(rounds)
-    if told.empty:
+    """Show the calibration of the reserve probability, if the runs have a battery."""
+    frame = charges(rounds)
+    if frame.empty:
         return
     with st.expander("How often the charge fell below the reserve"):
         st.dataframe(reserve_table(rounds).style.format(precision=1), hide_index=True)
-        if told["p_reserve_widened"].notna().any():
-            figure(reserve_reliability(told), "reserve")
+        if frame["p_reserve_widened"].notna().any():
+            figure(reserve_reliability(frame), "reserve")
 
 
 def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -> None:
-    """Show the roads driven up to a round, and offer the report and the manifest of one folder."""
+    """Show the roads driven up to a round, and offer report and manifest of one folder.
+
+    Parameters
+    ----------
+    folder, manifest
+        The run folder and its manifest.
+    rounds
+        From `read_rounds`.
+    """
     name = folder.path.name
     with st.expander(f"{literal(name)}: roads driven, report, configuration", expanded=True):
         playing = st.toggle(
@@ -143,12 +151,15 @@ def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -
             with st.spinner("Drawing …"):
                 st.session_state[f"report:{name}"] = len(rounds), build_page(folder).html
         made_of, html = st.session_state.get(f"report:{name}", (0, ""))
-        if made_of == len(rounds):  # else of fewer runs than there are now
+        if made_of == len(rounds):  # else it lacks newer runs
             left.download_button(
                 "Download the report (HTML)", html, f"{name}.html", key=f"report-of:{name}"
             )
         right.download_button(
-            "Manifest (JSON)", json.dumps(manifest, indent=2), f"{name}.json", key=f"told:{name}"
+            "Manifest (JSON)",
+            json.dumps(manifest, indent=2),
+            f"{name}.json",
+            key=f"manifest:{name}",
         )
         st.json(manifest["configuration"], expanded=False)
 
@@ -156,7 +167,17 @@ def details(folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame) -
 def explored(
     folder: RunFolder, manifest: dict[str, Any], rounds: pd.DataFrame, *, playing: bool
 ) -> None:
-    """Show which roads the methods drove up to a trip: while it plays, a step further at each call."""
+    """Show the roads that the methods drove up to a trip.
+
+    Parameters
+    ----------
+    folder, manifest
+        The run folder and its manifest.
+    rounds
+        From `read_rounds`.
+    playing
+        True to advance the trip number by one step at each call.
+    """
     name, last = folder.path.name, max(int(rounds["t"].max()), 2)
     left, right = st.columns(2)
     pairs = list(rounds[["network", "trip"]].drop_duplicates().itertuples(index=False, name=None))
@@ -173,9 +194,7 @@ def explored(
     try:
         roads = network(network_name)
         if roads.digest != manifest["networks"].get(network_name):
-            st.info(
-                sentence(f"the network '{network_name}' of today is not the one that was driven")
-            )
+            st.info(sentence(f"the network '{network_name}' has changed since the run"))
             return
         runs_of = here.groupby("method")["run"].unique()
         shown = list(method_styles(here))[:MOST_MAPS]

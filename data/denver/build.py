@@ -1,4 +1,6 @@
-"""Make network.npz, the embedded network of downtown Denver, from the wheel of nrel.routee.compass 0.19.5.
+"""Make network.npz, the embedded network of downtown Denver.
+
+Source: the wheel of nrel.routee.compass 0.19.5.
 
     pip download --no-deps nrel.routee.compass==0.19.5
     python data/denver/build.py nrel_routee_compass-0.19.5-*.whl

@@ -1,6 +1,6 @@
-"""The command line: ``evroute``. Each command parses, calls one library function and shows what it returns.
+"""The command line ``evroute``: each command parses, calls one library function and prints.
 
-Imports of numpy and all that stands on it happen inside the commands, so that ``evroute --help``
+numpy and all packages that need it are imported inside the commands, so that ``evroute --help``
 stays instant.
 """
 
@@ -32,12 +32,12 @@ app.command()(learn.learn)
 app.command()(report.report)
 app.command()(dashboard.app)
 
-# what typer raises for wrong options and arguments; it has no public name of its own
+# raised by typer for wrong options and arguments; it has no public name
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"evroute {__version__}")
         raise typer.Exit
 
@@ -55,7 +55,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; a request that cannot be met is one line on stderr and exit status 2."""
+    """Run the command line; user errors are one line on stderr and exit status 2."""
     try:
         sys.exit(app(standalone_mode=False))
     except _USAGE_ERROR as error:

@@ -1,4 +1,4 @@
-"""``evroute bandit``: plain kernel bandits, one arm a round, as in the papers of the Nyström engines."""
+"""``evroute bandit``: kernel bandits with one arm a round, as in the papers on Nyström."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,21 +34,27 @@ def bandit(
     )
     from evroute.report.page import png
 
-    wanted = load_bandit(experiment)
+    requested = load_bandit(experiment)
     folder = out or Path("runs") / experiment.stem
-    if isinstance(wanted, StarvationExperiment):
-        rounds = pd.DataFrame(bands(wanted))
+    if isinstance(requested, StarvationExperiment):
+        rounds = pd.DataFrame(bands(requested))
         table, chart = starvation_table(rounds), starvation_chart(rounds)
-        title = f"{wanted.problem}, {wanted.repetitions} repetitions: deviations where nothing was measured"
+        title = (
+            f"{requested.problem}, {requested.repetitions} repetitions: deviations where nothing "
+            "was "
+            "measured"
+        )
     else:
-        n_runs = len(wanted.methods) * wanted.repetitions
+        n_runs = len(requested.methods) * requested.repetitions
         with progress(quiet=quiet) as report:
             played = play(
-                wanted, lambda done: report(f"runs of {wanted.problem}", done, n_runs), folder
+                requested, lambda done: report(f"runs of {requested.problem}", done, n_runs), folder
             )
         rounds = played.to_pandas()
         table, chart = bandit_table(rounds), bandit_chart(rounds)
-        title = f"{wanted.problem}, {wanted.horizon} rounds, {wanted.repetitions} repetitions"
+        title = (
+            f"{requested.problem}, {requested.horizon} rounds, {requested.repetitions} repetitions"
+        )
     with replacing(folder / "rounds.parquet") as temporary:
         rounds.to_parquet(temporary)
     with replacing(folder / "table.csv") as temporary:

@@ -1,4 +1,4 @@
-"""The terminal as the commands print to it: text from data is no markup, so ``[/b]`` in a name is shown."""
+"""Terminal output of the commands: text from data is no markup, so ``[/b]`` in a name is shown."""
 
 from typing import TYPE_CHECKING
 

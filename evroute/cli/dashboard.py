@@ -6,7 +6,7 @@ import typer
 
 
 def app(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8501,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the server.")] = 8501,
 ) -> None:
     """Open the dashboard in a browser; Ctrl-C ends it."""
     import runpy
@@ -19,7 +19,7 @@ def app(
     for module, package in (("streamlit", "streamlit"), ("streamlit_folium", "streamlit-folium")):
         if find_spec(module) is None:
             raise MissingPackageError(package, "app")
-    # in this process, so that whatever ends it ends the server
+    # in this process, so that its end is the end of the server
     sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
-    sys.argv += ["--server.address", "127.0.0.1"]  # whatever other configuration says
+    sys.argv += ["--server.address", "127.0.0.1"]  # in spite of other configuration
     runpy.run_module("streamlit", run_name="__main__")

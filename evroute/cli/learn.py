@@ -1,4 +1,4 @@
-"""``evroute learn``: a user's own measured trips into a belief to plan with."""
+"""``evroute learn``: from a user's measured trips to a belief for planning."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,13 +17,11 @@ def learn(
     table: Annotated[
         Path,
         typer.Argument(
-            help="Measured, CSV or Parquet: trip, edge, energy_wh or energy_kwh [, time, travel_s, vehicle]; or "
-            "GPS points: trip, time, lat, lon and, read so far, energy_wh, energy_kwh or soc_percent [, vehicle]."
+            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point (time, "
+            "lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="Folder of the belief; what it has learned already is kept.")
-    ],
+    out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],
     network: Annotated[
         str, typer.Option(help="A network's name, or a stored .npz file.")
     ] = "denver",
@@ -37,12 +35,15 @@ def learn(
     arms: Annotated[
         str | None,
         typer.Option(
-            help="What the model learns on: edges, turns (edges as entered), or turns-braked. [edges]"
+            help="Arms of the model: edges, turns (edges as entered), or turns-braked. [edges]"
         ),
     ] = None,
     prior: Annotated[
         str, typer.Option(help="Size of prior deviations: paper, dissipation.")
     ] = "paper",
+    kernel: Annotated[
+        str, typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf.")
+    ] = "matern-5/2",
     reset: Annotated[
         bool,
         typer.Option(
@@ -51,7 +52,7 @@ def learn(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
-    """Learn trips that you measured. Plan on them with 'evroute route --belief'."""
+    """Learn measured trips. Plan on them with 'evroute route --belief'."""
     from evroute.cli.progress import progress
     from evroute.cli.simulate import _parsed
     from evroute.learning.learn import learn as run
@@ -65,6 +66,7 @@ def learn(
             model=model,
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
+            kernel=kernel,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )
@@ -96,26 +98,20 @@ def _print(learned: "Learned") -> None:
                 f"{100 * (row['eq8_wh'] / energy_wh - 1):+.1f}",
             )
         console.print(table)
-    told = [
+    counts = [
         f"learned {learned.new} trip{'s' * (learned.new != 1)}, {learned.trips.num_rows} in all"
     ]
-    told += [f"{learned.known} known already"] * bool(learned.known)
-    told += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
-    console.print("; ".join(told))
+    counts += [f"{learned.known} known already"] * bool(learned.known)
+    counts += [f"{len(learned.skipped)} set aside"] * bool(learned.skipped)
+    console.print("; ".join(counts))
     if rows:
         console.print(learned.verdict, soft_wrap=True)
-    for name, title in (("driven", "what was driven"), ("eq8", "eq. 8's routes")):
-        if name in learned.saving:
-            console.print(
-                f"as believed, its routes save {learned.saving[name]} against {title}",
-                soft_wrap=True,
-            )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:
         console.print(f"  and {len(learned.skipped) - SHOWN} more")
     if learned.aside:
-        console.print(f"the trips learned before are in {learned.aside}", soft_wrap=True)
+        console.print(f"the earlier trips are in {learned.aside}", soft_wrap=True)
     for note in learned.notes:
         console.print(note, soft_wrap=True)
     console.print(f"{learned.folder}/trips.parquet", soft_wrap=True)

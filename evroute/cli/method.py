@@ -1,4 +1,4 @@
-"""``evroute method``: what models and indices there are, and the options of each."""
+"""``evroute method``: models and indices, and their options."""
 
 from typing import Annotated
 
@@ -7,52 +7,71 @@ import typer
 from evroute.cli.console import plain_console
 
 OPTIONS = {
-    "B": "at least the norm of what is learned, in prior deviations; auto: by rule of thumb, without guarantee",
+    "B": (
+        "bound of the norm of the learned deviation, in prior deviations; auto: by rule of thumb, "
+        "without guarantee"
+    ),
     "adam_rate": "step size of the inducing points",
     "batch_size": "measurements in a step",
     "batch_trips": "trips in a batch",
     "beta_scale": "factor of beta: less explores less",
     "c": "scale of the guesses that a bound weighs; mixture: a grid of them",
-    "clip_prior": "whether B alone bounds too",
-    "coefficient_scale": "factor of the prior deviations of mass, rolling, drag, auxiliary power and wind",
+    "clip_prior": "whether B alone is a further bound",
+    "coefficient_scale": (
+        "factor of the prior deviations of mass, rolling, drag, auxiliary power and wind"
+    ),
     "delta": "probability that any of the bounds fails",
-    "device": "where it computes: cpu, cuda",
+    "device": "device: cpu, cuda",
     "eps": "accuracy of the scores by which arms enter the dictionary",
     "epsilon": "share of the rounds that drive at random",
     "eta": "the ridge is 1 + eta",
     "factor_std": "prior deviation of the factor",
-    "features": "of the kernel, at most",
-    "form": "whose radius: lean, theory, safe (the model's), gp, cgp (GP-UCB's), constant (multiplier)",
-    "gamma": "how many times its score an arm's chance to enter the dictionary is; 1 is rough, 5 accurate",
-    "inducing_points": "at most",
-    "max_batch_trips": "a batch closes after so many trips in any case",
-    "max_dictionary": "points in the dictionary, at most",
-    "mode": "strict: a closed batch is measured whole before the next plan; soft: what is under way is carried over",
+    "features": "largest number of features of the kernel",
+    "form": (
+        "whose radius: lean, theory, safe (the model's), gp, cgp (GP-UCB's), constant (multiplier)"
+    ),
+    "gamma": (
+        "factor from an arm's score to its probability of entering the dictionary; 1 is rough, "
+        "5 accurate"
+    ),
+    "inducing_points": "largest number of inducing points",
+    "max_batch_trips": "largest number of trips in a batch",
+    "max_dictionary": "largest number of points in the dictionary",
+    "mode": (
+        "strict: a closed batch is measured whole before the next plan; soft: unfinished trips are "
+        "carried over"
+    ),
     "mu": "accuracy of the projection over the noise variance; none: the ridge",
     "multiplier": "standard deviations of the form constant",
     "natural_rate": "step size of the variational distribution",
     "noise": "deviations of measurements: prior (as given), learned",
-    "norm_bound": "at least the norm of what is learned: larger explores more",
-    "omega": "of Theorem 3.1",
-    "on_empty": "where nothing of norm B fits: raise B (and lose the guarantee), or stop",
-    "q_bar": "oversampling: how many times its variance an arm's chance to enter the dictionary is",
+    "norm_bound": "bound of the norm of the learned deviation: larger explores more",
+    "omega": "parameter of Theorem 3.1",
+    "on_empty": "if no function of norm B fits: raise B (and lose the guarantee), or stop",
+    "q_bar": (
+        "oversampling: factor from an arm's variance to its probability of entering the dictionary"
+    ),
     "refresh_every": "rounds between computations of the bounds",
-    "rest_scale": "factor of the prior deviations of what eq. 8 cannot explain",
+    "rest_scale": "factor of the prior deviations of the part that eq. 8 cannot explain",
     "ridge": "lambda over the noise variance",
-    "running": "whether bounds of earlier rounds hold on; contexts must not change",
-    "sampling": "an arm's chances over its measurements: union (their sum), per_obs (as published)",
+    "running": "whether bounds of earlier rounds stay valid; contexts must not change",
+    "sampling": (
+        "probability of an arm over its measurements: union (their sum), per_obs (as published)"
+    ),
     "sigma": "factor on the deviations of the noise",
-    "slots": "of inducing points: follow (those driven), padded, literal (as printed)",
+    "slots": "rule of inducing points: follow (driven arms), padded, literal (as printed)",
     "slowness_std": "prior deviation of the logarithm of an edge's travel time",
-    "steps": "of the optimiser after each trip",
-    "stop_rule": "what closes a batch: local, global, global-local, exact-ratio, product",
-    "threshold": "how far variances may shrink (cbbkb: sum up) before dictionary and mean are renewed",
+    "steps": "optimiser steps after each trip",
+    "stop_rule": "rule that closes a batch: local, global, global-local, exact-ratio, product",
+    "threshold": (
+        "change of variances (cbbkb: their sum) at which dictionary and mean are renewed"
+    ),
     "time_std": "deviation of the logarithm of one measured travel time",
     "trip_effect": "deviation of the factor that all edges of a trip share, as a share; or learned",
-    "variance_scale": "factor of the variances drawn with; 1 is the paper's, less explores less",
-    "xi": "of Theorem 3.1",
+    "variance_scale": "factor of the sampled variances; 1 is the paper's, smaller explores less",
+    "xi": "parameter of Theorem 3.1",
 }
-"""What each option of a model or an index is; those of one name mean one thing. One that is not here has no words."""
+"""Descriptions of the options of models and indices; equal names have equal meanings."""
 
 app = typer.Typer(help="Models, indices, and the methods that they make.", no_args_is_help=True)
 
@@ -73,7 +92,7 @@ def list_methods() -> None:
         table.add_row(name, str(parts["model"]), str(parts["index"]), options)
     console.print(table)
     for title, known in (("Models", MODELS), ("Indices", INDICES)):
-        table = Table("name", "what it is", title=title)
+        table = Table("name", "description", title=title)
         for name in known:
             table.add_row(name, _plain(summary_of(known, name)))
         console.print(table)
@@ -95,9 +114,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     else:
         parts = [(known, name) for known in (MODELS, INDICES) if name in known]
     if not parts:
-        raise UnknownNameError(
-            f"unknown method '{name}'; 'evroute method list' tells what there is"
-        )
+        raise UnknownNameError(f"unknown method '{name}'; see 'evroute method list'")
     for known, part in parts:
         kind = "model" if known is MODELS else "index"
         defaults = defaults_of(known, part)
@@ -105,7 +122,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         if not defaults:
             plain_console().print(f"{title} It has no options.", highlight=False)
             continue
-        table = Table("option", "default", "what", title=title)
+        table = Table("option", "default", "description", title=title)
         for option, default in defaults.items():
             table.add_row(
                 option, "none" if default is None else str(default), OPTIONS.get(option, "")

@@ -1,4 +1,4 @@
-"""``evroute network``: what networks there are, what is in them, building, exporting and closing roads."""
+"""``evroute network``: list, inspect, build, export and close roads."""
 
 import math
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evroute.network.road_network import RoadNetwork
 
 app = typer.Typer(
-    help="Road networks: list them, look into them, build your own.", no_args_is_help=True
+    help="Road networks: list, inspect, build, export and close roads.", no_args_is_help=True
 )
 
 Name = Annotated[str, typer.Argument(help="A network's name, or a stored .npz file.")]
@@ -22,8 +22,9 @@ Elevation = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RASTER|copernicus",
-        help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 from the internet. "
-        "Of several, the first that knows a place counts.",
+        help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 "
+        "from the internet. "
+        "Of several, the first with a value at a place counts.",
     ),
 ]
 Smoothing = Annotated[
@@ -55,27 +56,27 @@ def info(
     """Show size, inclines and origin of a network."""
     from evroute.network.catalog import load_network
 
-    told = _told(load_network(name))
+    about = _about(load_network(name))
     if json:
-        typer.echo(_as_json(told))
+        typer.echo(_as_json(about))
     else:
-        _print_table(told)
+        _print_table(about)
 
 
 @app.command()
 def build(
     name: Annotated[
-        str, typer.Argument(help="The name to use it by: letters, digits, '.', '_', '-'.")
+        str, typer.Argument(help="Name of the network: letters, digits, '.', '_', '-'.")
     ],
     place: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A place of the world; needs internet.")
+        str | None, typer.Option(metavar="TEXT", help="A place in OpenStreetMap; needs internet.")
     ] = None,
     osm: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="OpenStreetMap: .osm, .osm.gz, .osm.bz2 or .osm.pbf."),
     ] = None,
     graphml: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A graph that OSMnx saved.")
+        Path | None, typer.Option(metavar="FILE", help="A graph saved by OSMnx.")
     ] = None,
     sumo: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A SUMO network, .net.xml or .net.xml.gz.")
@@ -83,7 +84,7 @@ def build(
     elevation: Elevation = None,
     smoothing: Smoothing = 30.0,
 ) -> None:
-    """Build a network from one source and keep it under a name; a failure leaves an older one of that name usable."""
+    """Build a network from one source and store it by name; a failure keeps an older one."""
     from evroute.network import catalog
 
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
@@ -101,7 +102,7 @@ def fetch(
     elevation: Elevation = None,
     smoothing: Smoothing = 30.0,
 ) -> None:
-    """Download a published SUMO network of a city, verify it, and build it under its name; needs internet."""
+    """Download, verify and build a published SUMO network of a city; needs internet."""
     from dataclasses import replace
 
     from rich.progress import DownloadColumn, Progress
@@ -110,19 +111,19 @@ def fetch(
     from evroute.network.catalog import cache_dir
     from evroute.network.fetch import download, find
 
-    wanted = find(name)
+    requested = find(name)
     columns = (*Progress.get_default_columns(), DownloadColumn())
     with Progress(*columns, console=plain_console(stderr=True), transient=True) as progress:
-        task = progress.add_task(wanted.file_name)
+        task = progress.add_task(requested.file_name)
         path = download(
-            wanted,
+            requested,
             cache_dir() / "downloads",
             lambda so_far, total: progress.update(task, completed=so_far, total=total),
         )
 
     def read() -> "RoadNetwork":
         network = sumo_net.read(path, name)
-        return replace(network, source=replace(network.source, attribution=wanted.attribution))
+        return replace(network, source=replace(network.source, attribution=requested.attribution))
 
     _build(read, f"reading {path.name}", elevation, smoothing)
 
@@ -149,29 +150,27 @@ def close(
     name: Name,
     new: Annotated[
         str,
-        typer.Option("--as", metavar="NAME", help="The name of the network without those roads."),
+        typer.Option("--as", metavar="NAME", help="Name of the new network."),
     ],
     edges: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ID", help="An edge, or several with commas; may be given several times."
-        ),
+        typer.Option(metavar="ID", help="An edge id, or several with commas; repeatable."),
     ] = None,
     area: Annotated[
         list[str] | None,
         typer.Option(
             metavar="AREA",
-            help="lat,lon,lat,lon of two corners, or a file with polygons; several times too.",
+            help="lat,lon,lat,lon of two corners, or a file with polygons; repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Close roads, for roadworks: keep a copy of a network without them, to plan on."""
+    """Store a copy of a network without closed roads, for roadworks."""
     from evroute.network import catalog, closures
 
     network = catalog.load_network(name)
     catalog.check_name(new)
     if new == network.name:
-        raise typer.BadParameter("give the copy a name of its own", param_hint="--as")
+        raise typer.BadParameter("give the copy another name", param_hint="--as")
     closed = closures.named(network, edges or [])
     for one in area or []:
         closed |= closures.within(network, one)
@@ -183,7 +182,7 @@ def close(
 def _build(
     read: "Callable[[], RoadNetwork]", doing: str, elevation: list[str] | None, smoothing: float
 ) -> None:
-    """Read the roads, give them heights, keep them, and show what came of it."""
+    """Read the roads, set their heights, store them, and print a summary."""
     from rich.text import Text
 
     from evroute.network import catalog
@@ -201,11 +200,11 @@ def _build(
         status.update("storing")
         path = catalog.keep(network)
     console.print(f"built {path}", soft_wrap=True)
-    _print_table(_told(network))
+    _print_table(_about(network))
 
 
 def _read(option: str, source: str, name: str) -> "RoadNetwork":
-    """Read the roads with the reader that belongs to the option."""
+    """Read the roads with the reader of the option."""
     from evroute.network import catalog, graphml, osm, sumo_net
 
     if option == "--place":
@@ -214,12 +213,12 @@ def _read(option: str, source: str, name: str) -> "RoadNetwork":
     return readers[option](Path(source), name)
 
 
-def _rasters(network: "RoadNetwork", wanted: list[str]) -> tuple[list[Path], str]:
+def _rasters(network: "RoadNetwork", requested: list[str]) -> tuple[list[Path], str]:
     """Return the files with the heights, and the network's attribution with theirs."""
     from evroute.network import catalog, copernicus
 
     rasters, attributions = [], [network.source.attribution]
-    for raster in wanted:
+    for raster in requested:
         if raster == "copernicus":
             rasters += copernicus.rasters(network, catalog.cache_dir() / "copernicus")
             attributions.append(copernicus.ATTRIBUTION)
@@ -228,7 +227,7 @@ def _rasters(network: "RoadNetwork", wanted: list[str]) -> tuple[list[Path], str
     return rasters, "; ".join(filter(None, attributions))
 
 
-def _told(network: "RoadNetwork") -> dict[str, Any]:
+def _about(network: "RoadNetwork") -> dict[str, Any]:
     from evroute.energy.prior import fit
     from evroute.energy.vehicle import load_vehicle
     from evroute.network.summary import summary
@@ -237,36 +236,38 @@ def _told(network: "RoadNetwork") -> dict[str, Any]:
     return summary(network) | {"negative_prior_edges": int(negative.sum())}
 
 
-def _as_json(told: dict[str, Any]) -> str:
+def _as_json(about: dict[str, Any]) -> str:
     from json import dumps
 
-    return dumps(told, indent=2, ensure_ascii=False)
+    return dumps(about, indent=2, ensure_ascii=False)
 
 
-def _print_table(told: dict[str, Any]) -> None:
+def _print_table(about: dict[str, Any]) -> None:
     from rich.table import Table
 
-    inclines = told["incline_percent"]
-    table = Table(title=told["name"], show_header=False)
+    inclines = about["incline_percent"]
+    table = Table(title=about["name"], show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row(
-        "edges, junctions, turns", f"{told['edges']:,}, {told['junctions']:,}, {told['turns']:,}"
+        "edges, junctions, turns", f"{about['edges']:,}, {about['junctions']:,}, {about['turns']:,}"
     )
-    table.add_row("length", f"{told['length_m'] / 1000:.1f} km")
+    table.add_row("length", f"{about['length_m'] / 1000:.1f} km")
     titles = ("median", "95th percentile", "99th", "steepest")
-    told_inclines = (
+    incline_texts = (
         f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True)
     )
-    table.add_row("|incline| of edges", ", ".join(told_inclines))
+    table.add_row("|incline| of edges", ", ".join(incline_texts))
     table.add_row(
         "edges with negative energy",
-        f"{told['negative_prior_edges']:,} (eq. 8, the default vehicle)",
+        f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)",
     )
-    smoothing = f"smoothed by {told['smoothing_m']:g} m" if told["smoothing_m"] else "not smoothed"
-    table.add_row("heights", f"{told['elevation']}; {smoothing}")
+    smoothing = (
+        f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
+    )
+    table.add_row("heights", f"{about['elevation']}; {smoothing}")
     for key in ("source", "source_sha256", "attribution", "crs"):
-        table.add_row(key.replace("_", " "), told[key])
-    for note in told["notes"]:
+        table.add_row(key.replace("_", " "), about[key])
+    for note in about["notes"]:
         table.add_row("note", note)
     plain_console().print(table)

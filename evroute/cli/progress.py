@@ -1,4 +1,4 @@
-"""Progress of long work on stderr: a bar on a terminal, a line a minute elsewhere, such as in a log file."""
+"""Progress on stderr: a bar on a terminal, else a line a minute, such as in a log file."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,14 +8,14 @@ from time import monotonic
 LINE_EVERY_S = 60.0
 
 Report = Callable[[str, int, int | None], None]
-"""Hears what is being counted, how many of it are done, and of how many, if that is known."""
+"""Called with the name of the counted things, the number done, and the total if known."""
 
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Report]:
-    """Yield what is to hear of the progress; nothing of it stays to be seen when the work fails."""
+    """Yield a progress callback; the bar is removed on failure."""
     if quiet:
-        yield lambda what, done, total: None
+        yield lambda name, done, total: None
     elif sys.stderr.isatty():
         with _bar() as report:
             yield report
@@ -43,32 +43,31 @@ def _bar() -> Iterator[Report]:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("preparing", total=None)
         try:
-            yield lambda what, done, total: bar.update(
-                task, description=what, completed=done, total=total
+            yield lambda name, done, total: bar.update(
+                task, description=name, completed=done, total=total
             )
         except BaseException:
-            bar.live.transient = True  # the one line that tells what was wrong stands alone
+            bar.live.transient = True  # keep only the error message
             raise
 
 
 def _lines() -> Report:
-    started_s = told_s = monotonic()
+    started_s = printed_s = monotonic()
     first: int | None = None
 
-    def report(what: str, done: int, total: int | None) -> None:
-        nonlocal told_s, first
+    def report(name: str, done: int, total: int | None) -> None:
+        nonlocal printed_s, first
         now_s = monotonic()
         if first is None:
-            first = (
-                done  # what an earlier run had done already says nothing of the time this one takes
-            )
-        if now_s - told_s < LINE_EVERY_S and done != total:
+            first = done  # work of an earlier run does not count in the speed of this one
+        if now_s - printed_s < LINE_EVERY_S and done != total:
             return
-        told_s, line = now_s, f"{what}: {done:,}"
+        printed_s, line = now_s, f"{name}: {done:,}"
         if total is not None:
             line += f" of {total:,}"
         if total is not None and first < done < total:
-            line += f", about {(now_s - started_s) * (total - done) / (done - first) / 60:.0f} minutes left"
+            left_s = (now_s - started_s) * (total - done) / (done - first)
+            line += f", about {left_s / 60:.0f} minutes left"
         print(line, file=sys.stderr, flush=True)
 
     return report

@@ -1,4 +1,4 @@
-"""``evroute report``: one page about a run folder, with its figures beside it."""
+"""``evroute report``: a page on a run folder, with its figures as files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +11,12 @@ SHOWN_SENTENCES = 6
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder, as evroute simulate writes it.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder of 'evroute simulate'.")],
     out: Annotated[
         Path | None, typer.Option(help="The page. [report.html in the run folder]")
     ] = None,
 ) -> None:
-    """Write a page about a run folder, with its figures as PNGs beside it; print its abstract."""
+    """Write a page on a run folder, with its figures as PNG files; print its abstract."""
     from rich.text import Text
 
     from evroute.experiments.runs import RunFolder
@@ -25,7 +25,7 @@ def report(
 
     target = out or folder / "report.html"
     with plain_console(stderr=True).status("reading") as status:
-        page = build_page(RunFolder(folder), lambda what: status.update(Text(f"drawing {what}")))
+        page = build_page(RunFolder(folder), lambda name: status.update(Text(f"drawing {name}")))
     outdated = set(target.parent.glob(f"{target.stem}-*.png"))
     for figure in page.figures:
         path = target.with_name(f"{target.stem}-{figure.name}.png")
@@ -41,5 +41,5 @@ def report(
     for sentence in page.abstract[:SHOWN_SENTENCES]:
         typer.echo(sentence)
     if len(page.abstract) > SHOWN_SENTENCES:
-        typer.echo(f"{len(page.abstract) - SHOWN_SENTENCES} more such sentences are in the page")
+        typer.echo(f"{len(page.abstract) - SHOWN_SENTENCES} more sentences are in the page")
     typer.echo(f"{target} and {len(page.figures)} figures")

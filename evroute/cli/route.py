@@ -6,19 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evroute.cli.console import plain_console
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evroute.energy.vehicle import Vehicle
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.guarantee import Guarantee
     from evroute.planning.plan import Plan
     from evroute.planning.planner import Planner
-
-TITLES = {"energy": "least energy", "time": "fastest", "distance": "shortest"}
-"""Columns; an alternative goes by its name."""
 
 
 def route(
@@ -49,7 +43,8 @@ def route(
     max_extra_time: Annotated[
         str | None,
         typer.Option(
-            metavar="SHARE", help="Least energy among routes at most so much slower: 10%."
+            metavar="SHARE",
+            help="All but the shortest at most so much slower than the fastest: 10%.",
         ),
     ] = None,
     alternatives: Annotated[
@@ -58,6 +53,19 @@ def route(
             min=0, max=5, help="Show so many routes between the fastest and the least energy."
         ),
     ] = 0,
+    depart: Annotated[
+        str | None,
+        typer.Option(metavar="HH:MM", help="Time of departure: shows times of arrival."),
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option(metavar="MONEY", help="Price of a kWh: shows costs.")
+    ] = None,
+    time_value: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MONEY", help="Value of an hour: recommends the least cost. Needs --price."
+        ),
+    ] = None,
     soc: Annotated[
         float | None,
         typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
@@ -93,14 +101,18 @@ def route(
     interval: Annotated[
         str | None,
         typer.Option(
-            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs --belief."
+            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs "
+            "--belief."
         ),
     ] = None,
     assume: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 delta=0.05]",
+            help=(
+                "Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 "
+                "delta=0.05]"
+            ),
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -108,7 +120,7 @@ def route(
         Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")
     ] = None,
     gpx: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the least-energy route as GPX.")
+        Path | None, typer.Option(metavar="FILE", help="Write the recommended route as GPX.")
     ] = None,
     map_: Annotated[
         Path | None,
@@ -118,40 +130,51 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time) with JSON lines.",
+            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, "
+            "depart, price, "
+            "time_value) with JSON lines.",
         ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
-            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much faster."
+            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much "
+            "faster."
         ),
     ] = None,
 ) -> None:
-    """Plan a trip by least energy. Tells what that costs in time, and whether the battery carries it."""
-    from evroute.energy.driving import conditions
-    from evroute.energy.vehicle import load_vehicle
-    from evroute.errors import EvrouteError
-    from evroute.network.catalog import load_network
-    from evroute.planning.answers import share_of
-    from evroute.planning.battery import Battery
-    from evroute.planning.places import stops
-
+    """Plan a trip by least energy, beside the fastest and the shortest route."""
     places = [place for place in (start, *(via or ()), goal) if place is not None]
-    if via and (start is None or goal is None):
-        raise EvrouteError("--via goes between --from and --to")
-    if batch is None and not trip and not places:
-        raise EvrouteError(
-            "say where to drive: a named trip (--trip A), or two places (--from, --to)"
-        )
-    if reserve is not None and soc is None:
-        raise EvrouteError("--reserve needs the charge at the start: --soc")
-    if run is not None and belief is None:
-        raise EvrouteError("--run names a run of a folder: --belief FOLDER")
-    if interval is not None and belief is None:
-        raise EvrouteError("--interval bounds what was learned: --belief FOLDER")
-    if assume and interval is None:
-        raise EvrouteError("--assume belongs to --interval")
+    _refuse(
+        (via and (start is None or goal is None), "--via goes between --from and --to"),
+        (
+            not (batch or trip or places),
+            "give a named trip (--trip A), or two places (--from, --to)",
+        ),
+        (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
+        (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
+        (interval and belief is None, "--interval bounds what was learned: --belief FOLDER"),
+        (assume and interval is None, "--assume belongs to --interval"),
+        (
+            only is not None and (only != "energy" or batch is None or search != "potential"),
+            "--only energy goes with --batch, and with no other --search than potential",
+        ),
+        (
+            batch and any((trip, places, json, geojson, gpx, map_, alternatives)),
+            "--batch takes trips from its file, and prints JSON lines alone",
+        ),
+        (
+            batch and any(each is not None for each in (max_extra_time, depart, soc, price)),
+            "--batch takes charges, limits, departures and prices from its file",
+        ),
+        (
+            time_value is not None and (batch or price is None),
+            "--time-value goes with --price, not with --batch",
+        ),
+    )
+    from evroute.energy.driving import conditions
+    from evroute.network.catalog import load_network
+
     wanted = None if interval is None else _guarantee(interval, assume or [])
     day = conditions(
         temperature_c=temperature,
@@ -160,10 +183,6 @@ def route(
         speed_factor=speed_factor,
         payload_kg=payload,
     )
-    if only is not None and (only != "energy" or batch is None or search != "potential"):
-        raise EvrouteError(
-            "--only energy goes with --batch, and with no other --search than potential"
-        )
     roads = load_network(network)
     learned = None
     if belief is not None:
@@ -171,46 +190,35 @@ def route(
 
         learned = load_belief(belief, run, network=roads)
 
-    def planner_of(vehicle: "Vehicle") -> "Planner":
+    def planner_of(name: str) -> "Planner":
+        from evroute.energy.vehicle import load_vehicle
         from evroute.planning.planner import Planner
 
-        return Planner(roads, vehicle, learned, conditions=day, guarantee=wanted)
+        return Planner(roads, load_vehicle(name), learned, conditions=day, guarantee=wanted)
 
     if batch is not None:
-        if (
-            trip
-            or places
-            or json
-            or geojson
-            or gpx
-            or map_
-            or max_extra_time
-            or soc is not None
-            or alternatives
-        ):
-            raise EvrouteError(
-                "--batch takes trips, charges and limits from its file, and prints JSON lines alone"
-            )
-        _answer(
-            batch,
-            lambda name: planner_of(load_vehicle(name)),
-            vehicle,
-            search,
-            only,
-        )
+        _answer(batch, planner_of, vehicle, search, only)
         return
+    from evroute.planning.battery import Battery
+    from evroute.planning.numbers import share_of
+    from evroute.planning.places import stops
+
     origin, *between, destination = stops(roads, trip, places)
-    car = load_vehicle(vehicle)
-    battery = None if soc is None else Battery.of_percent(car.battery_kwh, soc, reserve or 0.0)
-    extra = None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
-    plan = planner_of(car).plan(
+    planner = planner_of(vehicle)
+    kwh = planner.vehicle.battery_kwh
+    plan = planner.plan(
         origin,
         destination,
         search=search,
-        battery=battery,
-        max_extra_time=extra,
+        battery=None if soc is None else Battery.of_percent(kwh, soc, reserve or 0.0),
+        max_extra_time=(
+            None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
+        ),
         via=between,
         alternatives=alternatives,
+        depart=depart,
+        price=price,
+        time_value=time_value,
     )
     _write(roads, plan, geojson, gpx, map_)
     if json:
@@ -219,36 +227,30 @@ def route(
         from evroute.planning.answers import document
 
         typer.echo(dumps(document(plan), ensure_ascii=False))
-    else:
-        _print(roads, plan)
-        found = sum(name.startswith("alternative") for name in plan.routes)
-        if found < alternatives:
-            typer.echo(
-                f"{found} of {alternatives} alternatives: no more lie between the fastest and the least energy"
-            )
-        if learned is not None:
-            heard = learned.conformal
-            if heard.trips:
-                last = (
-                    f"last {heard.trips_heard} trips were"
-                    if heard.trips_heard > 1
-                    else "one trip was"
-                )
-                typer.echo(
-                    f"intervals are {heard.inflation:.2f} times as wide as the model alone would have them, "
-                    f"by how far off its {last}"
-                )
-        for written in (geojson, gpx, map_):
-            if written:
-                typer.echo(written)
+        return
+    from evroute.cli.plan_table import print_plan
+
+    print_plan(roads, plan, alternatives, None if learned is None else learned.conformal)
+    for written in (geojson, gpx, map_):
+        if written:
+            typer.echo(written)
+
+
+def _refuse(*conflicts: tuple[object, str]) -> None:
+    """Raise EvrouteError with the message of the first conflict that there is."""
+    from evroute.errors import EvrouteError
+
+    for conflict, message in conflicts:
+        if conflict:
+            raise EvrouteError(message)
 
 
 def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
     from typing import Any
 
     from evroute.errors import EvrouteError
-    from evroute.planning.answers import number_of
     from evroute.planning.guarantee import Guarantee
+    from evroute.planning.numbers import number_of
 
     values: dict[str, Any] = {}
     for each in assumed:
@@ -285,7 +287,8 @@ def _answer(
             if only:
                 if not compiled():
                     typer.echo(
-                        "evroute: three times slower without numba; run: pip install 'evroute[fast]'",
+                        "evroute: three times slower without numba; run: pip install "
+                        "'evroute[fast]'",
                         err=True,
                     )
                 answers = answer_energies(rows, planner_of(vehicle))
@@ -323,75 +326,3 @@ def _write(
         page = route_map(roads, plan)
         with replacing(map_) as temporary:
             page.save(str(temporary))
-
-
-def _print(roads: "RoadNetwork", plan: "Plan") -> None:
-    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
-    from rich.table import Table
-
-    from evroute.report.words import lowest_charge
-
-    console = plain_console()
-    title = f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}"
-    many = len(plan.routes) > len(TITLES)
-    table = Table(
-        title=title,
-        box=SIMPLE_HEAD if many else HEAVY_HEAD,
-        pad_edge=not many,
-        collapse_padding=many,
-    )
-    table.add_column("", overflow="fold")
-    for name in plan.routes:
-        table.add_column(
-            TITLES.get(name, name.replace("alternative-", "alt. ")),
-            justify="right",
-            overflow="fold",
-        )
-
-    def row(title: str, *values: str) -> None:
-        table.add_row(title, *values)
-
-    routes = list(plan.routes.values())
-    row("kWh from the battery", *(f"{r.energy_wh / 1000:.3f}" for r in routes))
-    for part in routes[0].parts_wh:
-        if any(r.parts_wh[part] for r in routes):
-            row(f"  {part}", *(f"{r.parts_wh[part] / 1000:.3f}" for r in routes))
-    if all(r.energy_forecast for r in routes):
-        intervals = [r.energy_forecast.interval_wh() for r in routes if r.energy_forecast]
-        row(
-            "  90 % of trips",
-            *(f"{low / 1000:.3f} to {high / 1000:.3f}" for low, high in intervals),
-        )
-    bounds = [r.guarantee for r in routes if r.guarantee]
-    if bounds:
-        row(
-            f"  expected, {bounds[0].wanted.kind}",
-            *(f"{b.low_wh / 1000:.3f} to {b.high_wh / 1000:.3f}" for b in bounds),
-        )
-    row("Wh/km", *(f"{r.wh_per_km:.1f}" for r in routes))
-    row("km", *(f"{r.length_m / 1000:.2f}" for r in routes))
-    row("min", *(f"{r.time_s / 60:.1f}" for r in routes))
-    row("climb m", *(f"{r.climb_m:.0f}" for r in routes))
-    row("descent m", *(f"{r.descent_m:.0f}" for r in routes))
-    battery = plan.battery
-    if battery:
-        charges = [r.charge for r in routes if r.charge]
-        row(
-            "lowest charge %",
-            *(f"{battery.percent(float(c.charge_wh.min())):.1f}" for c in charges),
-        )
-        row(
-            "charge on arrival %",
-            *(f"{battery.percent(float(c.charge_wh[-1])):.1f}" for c in charges),
-        )
-        forecasts = [r.charge_forecast for r in routes if r.charge_forecast]
-        if forecasts:
-            row("arrives above the reserve", *(f"{f.arrives_above_reserve:.1%}" for f in forecasts))
-            row("never below the reserve", *(f"{f.never_below_reserve:.1%}" for f in forecasts))
-    console.print(table)
-    console.print(plan.verdict, highlight=False)
-    console.print(plan.proof, highlight=False)
-    if bounds:
-        console.print(f"expected: {bounds[0].assumes}", highlight=False, soft_wrap=True)
-    if lowest := lowest_charge(roads, plan):
-        console.print(lowest)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from evroute.experiments.summary import Summary
 
 SHOWN_ROWS = 40
-"""Rows of each table that the terminal gets; reports have all."""
+"""Number of rows of each table on the terminal; reports have all."""
 LOOK_EVERY_S = 2.0
-"""How often to look for runs that failed."""
+"""Interval between checks for failed runs, s."""
 
 
 def simulate(
@@ -35,15 +35,15 @@ def simulate(
         typer.Option(
             "--trip",
             "--trips",
-            help="A named trip, 'PLACE to PLACE' (edge ids, or LAT,LON), 'random 2-5 km', or a file of trips: .csv, "
-            ".parquet (origin, destination, departure, vehicle, count), SUMO's .rou.xml; repeatable. [A]",
+            help="A named trip, 'PLACE to PLACE' (edge ids, or LAT,LON), 'random 2-5 km', or a "
+            "file of trips: .csv, "
+            ".parquet (origin, destination, departure, vehicle, count), SUMO's .rou.xml; "
+            "repeatable. [A]",
         ),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A named method, such as gp-ts; 'evroute method list' tells all; repeatable."
-        ),
+        typer.Option(help="A named method, such as gp-ts; see 'evroute method list'; repeatable."),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -53,13 +53,14 @@ def simulate(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=VALUE, an option of methods ('evroute method show NAME' tells them); repeatable."
+            help="NAME=VALUE, an option of methods (see 'evroute method show NAME'); repeatable."
         ),
     ] = None,
     search: Annotated[
         list[str] | None,
         typer.Option(
-            help="potential-rectified, rectified (the paper), potential, clamped; repeatable. [potential-rectified]"
+            help="potential-rectified, rectified (the paper), potential, clamped; repeatable. "
+            "[potential-rectified]"
         ),
     ] = None,
     horizon: Annotated[
@@ -74,27 +75,29 @@ def simulate(
     world: Annotated[
         list[str] | None,
         typer.Option(
-            help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. [sampled-gp]"
+            help="A kind of world, one of data/worlds by name, or a .toml file; repeatable. "
+            "[sampled-gp]"
         ),
     ] = None,
     in_flight: Annotated[
         str | None,
         typer.Option(
-            help="Trips planned before the first of them tells what it took; clock: when each ends. [1]"
+            help="Trips planned before the first measurement is used; clock: use each when it "
+            "ends. [1]"
         ),
     ] = None,
     audit: Annotated[
         bool,
         typer.Option(
             "--audit",
-            help="Drive random routes too, unlearned: how well was known what was not chosen.",
+            help=(
+                "Drive random routes too, without learning, to test forecasts of routes not chosen."
+            ),
         ),
     ] = False,
     soc: Annotated[
         float | None,
-        typer.Option(
-            min=0, max=100, help="Log what each trip does to a battery that starts so full, %."
-        ),
+        typer.Option(min=0, max=100, help="Charge at the start of each trip, %; logs the battery."),
     ] = None,
     reserve: Annotated[
         float | None,
@@ -102,9 +105,7 @@ def simulate(
     ] = None,
     share_belief: Annotated[
         bool,
-        typer.Option(
-            "--share-belief", help="Vehicles that trips name learn together, not each for itself."
-        ),
+        typer.Option("--share-belief", help="Let all vehicles of the trips share one belief."),
     ] = False,
     closed_share: Annotated[
         float | None,
@@ -112,40 +113,8 @@ def simulate(
     ] = None,
     variance_scale: Annotated[
         float | None,
-        typer.Option(help="Of Thompson samples; 1 is the paper's, less explores less."),
+        typer.Option(help="Factor on the variance of Thompson samples; smaller explores less. [1]"),
     ] = None,
-    beta_scale: Annotated[
-        float | None, typer.Option(min=0, help="Factor of beta of the confidence bounds.")
-    ] = None,
-    omega: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
-    xi: Annotated[float | None, typer.Option(help="Of bayes-ucb (Theorem 3.1). [1]")] = None,
-    inducing_points: Annotated[
-        int | None, typer.Option(min=1, help="Of svgp, at most. [1000]")
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Measurements in a step of svgp. [2500]")
-    ] = None,
-    slots: Annotated[
-        str | None,
-        typer.Option(
-            help="Of svgp's inducing points: follow, padded, literal (as printed). [follow]"
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Where svgp computes: cpu, cuda. [cpu]")
-    ] = None,
-    arms: Annotated[
-        str | None,
-        typer.Option(
-            help="What models learn on: edges, turns (edges as entered), or turns-braked. [edges]"
-        ),
-    ] = None,
-    guard: Annotated[
-        bool,
-        typer.Option(
-            "--guard", help="Let no method lose more than a small budget against the eq. 8 route."
-        ),
-    ] = False,
     prior: Annotated[
         list[str] | None,
         typer.Option(
@@ -154,21 +123,21 @@ def simulate(
     ] = None,
     lengthscale: Annotated[
         list[float] | None,
-        typer.Option(help="Of worlds and models, in standard deviations of a context. [1]"),
-    ] = None,
-    fit_hyperparameters: Annotated[
-        bool,
         typer.Option(
-            "--fit-hyperparameters", help="Fit kernel and noise to the trips as these come in."
+            help="Lengthscale of worlds and models, in standard deviations of a context. [1]"
         ),
-    ] = False,
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf. [matern-5/2]"),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
     jobs: Annotated[
         int, typer.Option(min=1, help="Processes; the results do not depend on it.")
     ] = 1,
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="TCP://HOST:PORT", help="A Dask cluster that does the work instead."),
+        typer.Option(metavar="TCP://HOST:PORT", help="Run on a Dask cluster instead."),
     ] = None,
     resume: Annotated[
         bool,
@@ -178,7 +147,7 @@ def simulate(
     ] = True,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only say what would run, how long and on how much disk."),
+        typer.Option("--dry-run", help="Only print the runs, their duration and disk space."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
@@ -189,23 +158,11 @@ def simulate(
     from evroute.experiments.experiment import simulate as run
     from evroute.experiments.runs import RunFolder
 
-    flags = {
-        "variance_scale": variance_scale,
-        "beta_scale": beta_scale,
-        "omega": omega,
-        "xi": xi,
-        "inducing_points": inducing_points,
-        "batch_size": batch_size,
-        "slots": slots,
-        "device": device,
-        "arms": arms,
-        "guard": guard or None,
-        "fit_hyperparameters": fit_hyperparameters or None,
+    flags = {} if variance_scale is None else {"variance_scale": variance_scale}
+    options = flags | dict(map(_parsed, option or ()))
+    grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale} | {
+        "kernel": kernel
     }
-    options = {name: value for name, value in flags.items() if value is not None} | dict(
-        map(_parsed, option or ())
-    )
-    grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale}
     choices = (
         {"network": network, "trip": trip, "method": method, "model": model, "index": index}
         | grids
@@ -227,13 +184,14 @@ def simulate(
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:
             raise EvrouteError(
-                f"--{clash[0].replace('_', '-')} cannot change an experiment file; edit {experiment}"
+                f"--{clash[0].replace('_', '-')} cannot change an experiment file; edit "
+                f"{experiment}"
             )
-        wanted = load_experiment(experiment, **given)
+        requested = load_experiment(experiment, **given)
     elif not network:
         raise EvrouteError("name an experiment file, or a network with --network")
     else:
-        wanted = grid(
+        requested = grid(
             networks=network,
             trips=trip or ["A"],
             methods=method or [],
@@ -244,21 +202,26 @@ def simulate(
         )
     if out is None:
         if experiment is None:
-            raise EvrouteError("say where the runs go with --out")
+            raise EvrouteError("give a run folder with --out")
         out = Path("runs", experiment.stem)
 
     if dry_run:
         if scheduler is not None:
             raise EvrouteError("--dry-run estimates for the processes of --jobs, not for a cluster")
-        _foresee(wanted, out, jobs)
+        _print_estimate(requested, out, jobs)
         return
-    foreseen = kept(wanted) if scheduler is None else None
+    foreseen = kept(requested) if scheduler is None else None
     started = monotonic()
     try:
         with progress(quiet=quiet) as report:
-            heard = _Heard(report, RunFolder(out))
+            on_progress = _Progress(report, RunFolder(out))
             folder = run(
-                wanted, out, jobs=jobs, scheduler=scheduler, resume=resume, on_progress=heard
+                requested,
+                out,
+                jobs=jobs,
+                scheduler=scheduler,
+                resume=resume,
+                on_progress=on_progress,
             )
     except KeyboardInterrupt:
         typer.echo(
@@ -272,32 +235,31 @@ def simulate(
     for name, error in failures.items():
         typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
     if failures:
-        typer.echo(
-            f"evroute: {len(failures)} runs failed; {folder.path}/failures tells why", err=True
-        )
+        typer.echo(f"evroute: {len(failures)} runs failed; see {folder.path}/failures", err=True)
     if not folder.finished_runs():
         raise typer.Exit(1)
     _show(folder)
     for files in folder.manifest().get("trip_files", {}).values():
-        for file, told in files.items():
+        for file, result in files.items():
             notes = [
-                f"{count} left out: {reason}" for reason, count in told["skipped"].items()
-            ] + told["notes"]
-            typer.echo("; ".join([f"{file}: {told['trips']} trips", *notes]))
+                f"{count} left out: {reason}" for reason, count in result["skipped"].items()
+            ] + result["notes"]
+            typer.echo("; ".join([f"{file}: {result['trips']} trips", *notes]))
     for worlds in folder.manifest().get("worlds", {}).values():
-        for label, told in worlds.items():
-            typer.echo(f"{label}: {told['note']}")
+        for label, result in worlds.items():
+            typer.echo(f"{label}: {result['note']}")
     if (
         foreseen
         and foreseen.jobs == jobs
         and foreseen.rounds
         and not foreseen.finished
-        and heard.before == 0
+        and on_progress.before == 0
     ):
         known = hindsight(foreseen, folder, took_s)
         taken_mb, foreseen_mb = (known[name] / 1e6 for name in ("took_bytes", "estimated_bytes"))
         typer.echo(
-            f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)}) and {taken_mb:,.1f} MB "
+            f"took {_duration(took_s)} (estimated {_duration(foreseen.wall_s)}) and "
+            f"{taken_mb:,.1f} MB "
             f"(estimated {foreseen_mb:,.1f} MB); kept in {folder.path}/estimate.json"
         )
     typer.echo(f"{folder.path}/rounds.parquet")
@@ -319,7 +281,10 @@ def _show(folder: "RunFolder") -> None:
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
         table = Table(
             title=f"{title}, {worlds} world{'s' * several}",
-            caption=f"regret: Wh above the best routes, summed over a run{spread}; vs eq. 8, best: below 0 is saved",
+            caption=(
+                f"regret: Wh above the best routes, summed over a run{spread}; vs eq. 8, best: "
+                "below 0 is saved"
+            ),
             caption_justify="left",
             box=SIMPLE_HEAD,
             pad_edge=False,
@@ -330,8 +295,8 @@ def _show(folder: "RunFolder") -> None:
         spreads = ("± se", "geom. mean") if several else ()
         for column in ("regret Wh", *spreads, "vs eq. 8 Wh/trip", "best"):
             table.add_column(column, justify="right", no_wrap=True)
-        told = list(rows)
-        for row in told[:SHOWN_ROWS]:
+        all_rows = list(rows)
+        for row in all_rows[:SHOWN_ROWS]:
             table.add_row(
                 f"{row.network} {row.trip}",
                 row.method,
@@ -345,12 +310,12 @@ def _show(folder: "RunFolder") -> None:
                 f"{row.headroom_wh:+.1f}",
             )
         plain_console().print(table)
-        if len(told) > SHOWN_ROWS:
-            typer.echo(f"and {len(told) - SHOWN_ROWS} rows more: evroute report {folder.path}")
+        if len(all_rows) > SHOWN_ROWS:
+            typer.echo(f"and {len(all_rows) - SHOWN_ROWS} rows more: evroute report {folder.path}")
 
 
 def _block(row: "Summary") -> tuple[str, int]:
-    """Return what the rows of a table have in common, as its title says it, and of how many worlds they are."""
+    """Return the common values of the rows of a table, as its title, and the number of worlds."""
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE
     from evroute.worlds.world import DEFAULT as DEFAULT_WORLD
@@ -361,41 +326,45 @@ def _block(row: "Summary") -> tuple[str, int]:
     return f"{world}search {row.search}{prior}{scale}", row.worlds
 
 
-class _Heard:
-    """Passes on how many trips are done, with the runs that failed; ``before``: done when it began."""
+class _Progress:
+    """Reports the number of finished trips and failed runs; ``before``: trips done at the start."""
 
     def __init__(self, report: "Report", folder: "RunFolder") -> None:
         self.before: int | None = None
         self._report = report
         self._folder = folder
         self._looked_s = -math.inf
-        self._what = "trips"
+        self._counted = "trips"
 
     def __call__(self, done: int, total: int) -> None:
         if self.before is None:
             self.before = done
         if monotonic() - self._looked_s > LOOK_EVERY_S:
             self._looked_s, failed = monotonic(), len(self._folder.failures())
-            self._what = f"trips ({failed} runs failed)" if failed else "trips"
-        self._report(self._what, done, total)
+            self._counted = f"trips ({failed} runs failed)" if failed else "trips"
+        self._report(self._counted, done, total)
 
 
-def _foresee(wanted: "Experiment", out: Path, jobs: int) -> None:
+def _print_estimate(requested: "Experiment", out: Path, jobs: int) -> None:
     from evroute.experiments.estimate import estimate
 
-    told = estimate(wanted, out, jobs=jobs)
-    finished = f", {told.finished} of them finished" if told.finished else ""
+    result = estimate(requested, out, jobs=jobs)
+    finished = f", {result.finished} of them finished" if result.finished else ""
     typer.echo(
-        f"{told.runs} runs{finished}: networks {told.networks}, trips {told.trips}, methods {told.methods}, "
-        f"worlds {told.worlds}, seeds {wanted.seeds}, {wanted.horizon} rounds each; {told.rounds:,} rounds to play"
+        f"{result.runs} runs{finished}: networks {result.networks}, trips {result.trips}, methods "
+        f"{result.methods}, "
+        f"worlds {result.worlds}, seeds {requested.seeds}, {requested.horizon} rounds each; "
+        f"{result.rounds:,} rounds to play"
     )
     typer.echo(
-        f"about {_duration(told.wall_s)} with --jobs {told.jobs} ({_duration(told.cpu_s)} of CPU) and "
-        f"{told.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of {told.kinds} kinds of runs"
+        f"about {_duration(result.wall_s)} with --jobs {result.jobs} ({_duration(result.cpu_s)} of "
+        "CPU) and "
+        f"{result.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of {result.kinds} kinds of "
+        "runs"
     )
-    for name, error in told.failures.items():
+    for name, error in result.failures.items():
         typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)
-    if told.failures:
+    if result.failures:
         raise typer.Exit(1)
 
 

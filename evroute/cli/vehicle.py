@@ -1,4 +1,4 @@
-"""``evroute vehicle``: what vehicles there are, and where each of their numbers is from."""
+"""``evroute vehicle``: the vehicles, and the sources of their numbers."""
 
 from typing import Annotated
 
@@ -6,9 +6,7 @@ import typer
 
 from evroute.cli.console import plain_console
 
-app = typer.Typer(
-    help="Vehicles of the catalogue, and TOML files of your own.", no_args_is_help=True
-)
+app = typer.Typer(help="Vehicles of the catalogue, and your own TOML files.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -46,7 +44,7 @@ def list_vehicles() -> None:
 def show(
     name: Annotated[str, typer.Argument(help="A name of the catalogue, or a .toml file.")],
 ) -> None:
-    """Show the numbers of one vehicle and where they are from."""
+    """Show the numbers of one vehicle and their sources."""
     from dataclasses import asdict
 
     from rich.table import Table

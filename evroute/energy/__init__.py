@@ -1,1 +1,1 @@
-"""Physics: vehicles, the energy of an edge at constant speed (eq. 8), and the prior that learning starts from."""
+"""Physics: vehicles, the energy of edges (eq. 8) and turns, and the prior of learning."""

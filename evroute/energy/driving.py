@@ -1,4 +1,4 @@
-"""DrivingConditions: temperature, wind, payload and traffic of a day, and their effects on eq. 8."""
+"""DrivingConditions: temperature, wind, payload and traffic of a day; their effects on eq. 8."""
 
 from dataclasses import replace
 from typing import Any
@@ -26,12 +26,12 @@ TEMPERATURE_UNIT_K = 10.0
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class DrivingConditions:
-    """What a trip meets; the defaults are what eq. 8 assumes.
+    """Conditions of a trip; the defaults are those of eq. 8.
 
-    temperature_c: of the air, which sets its density and what heating or cooling takes (`hvac_w`);
-    ``None``: eq. 8's density and no heating.  wind_mps, wind_from_deg: a steady wind and the
-    bearing it blows from, clockwise from north.  speed_factor: of the speeds driven to those of the
-    network.  payload_kg: on top of the vehicle's mass.
+    temperature_c: air temperature, °C, which sets the air density and the power of heating or
+    cooling (`hvac_w`); ``None``: eq. 8's density and no heating.  wind_mps, wind_from_deg: a steady
+    wind, m/s, and the bearing it blows from, clockwise from north.  speed_factor: driven speed
+    divided by the speed of the network.  payload_kg: added to the vehicle's mass.
 
     Raises
     ------
@@ -60,7 +60,7 @@ class DrivingConditions:
         Raises
         ------
         EvrouteError
-            If that is heavier or hungrier than any vehicle may be.
+            If its mass or auxiliary power exceeds the limits of a vehicle.
         """
         hvac = 0.0 if self.temperature_c is None else hvac_w(self.temperature_c)
         try:
@@ -80,7 +80,7 @@ class DrivingConditions:
 
 
 def conditions(**fields: Any) -> DrivingConditions:
-    """Build conditions from what a user gave.
+    """Return validated driving conditions.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def air_density_kgpm3(temperature_c: float) -> float:
 
 
 def hvac_w(temperature_c: float) -> float:
-    """Return what heating or cooling the cabin takes at an outside temperature, W.
+    """Return the power of heating or cooling the cabin at an outside temperature, W.
 
     Straight lines away from 21 °C, to at most 5 kW (the heater of a Nissan Leaf; Lohse-Busch et al.
     2013, SAE 2013-01-1462). Their slopes are those at which five cars lost range (AAA, *Electric
@@ -121,11 +121,17 @@ def temperature_feature(temperature_c: float) -> float:
 
 
 def headwind_mps(network: RoadNetwork, wind_mps: float, wind_from_deg: float) -> FloatArray:
-    """Return the part of a wind that blows against the direction of each edge, (n,) m/s.
+    """Return the headwind of each edge, (n,) m/s, negative for a tail wind.
 
-    The direction is that from the edge's tail to its head; an edge that ends where it begins has no
-    headwind.
-    wind_from_deg: clockwise from the map's north.
+    Parameters
+    ----------
+    network
+        The roads; the direction of an edge is that from its tail to its head. A closed edge has no
+        headwind.
+    wind_mps
+        Wind speed, m/s.
+    wind_from_deg
+        Bearing it blows from, degrees clockwise from the map's north.
     """
     east_m = network.x_m[network.head] - network.x_m[network.tail]
     north_m = network.y_m[network.head] - network.y_m[network.tail]

@@ -24,9 +24,10 @@ class FullBattery:
     wh_per_percent: float
 
     def after(self, percent: float, energy_wh: float) -> float:
-        """Return the charge after an edge, %; at most 100, negative where it does not suffice.
+        """Return the charge after an edge, %; at most 100, negative if the charge is too low.
 
-        percent: at the start.  energy_wh: of the edge where nothing is lost, negative if returned.
+        percent: charge at the start.  energy_wh: energy of the edge without losses, Wh, negative if
+        returned.
         """
         gain = -energy_wh / self.wh_per_percent
         if gain <= max(0.0, self.threshold_percent - percent):
@@ -41,8 +42,9 @@ class FullBattery:
     def before(self, percent: float, energy_wh: float) -> float:
         """Return the least charge at the start of an edge that leaves ``percent``, %.
 
-        The inverse of `after`. No descent leads above ``s*``: such a charge is needed at the start.
-        energy_wh: of the edge where nothing is lost, negative if returned.
+        The inverse of `after`. No descent leads above ``s*``: a higher charge is needed at the
+        start.
+        energy_wh: energy of the edge without losses, Wh, negative if returned.
         """
         gain = -energy_wh / self.wh_per_percent
         above = percent - self.threshold_percent

@@ -21,9 +21,9 @@ J_PER_WH = 3600.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnergyParts:
-    """What the battery gives on each edge, split by cause; the four (n,) columns sum to the whole, Wh.
+    """Energy from the battery on each edge, by cause; the four (n,) columns sum to the total, Wh.
 
-    Climb, rolling and drag each carry the efficiency that applies to the edge as a whole.
+    Climb, rolling and drag are divided by the efficiency of the edge as a whole.
     """
 
     climb_wh: FloatArray
@@ -51,7 +51,7 @@ def energy_parts(
     headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
 ) -> EnergyParts:
-    """Compute the energy of edges driven at constant speed (Sandberg et al., eq. 8), split by cause.
+    """Return the energy of edges at constant speed by cause, Wh (Sandberg et al., eq. 8).
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def energy_parts(
     length_m, climb_m, speed_mps
         (n,) length as driven, m; height gained, m (``|climb| <= length``); speed, m/s.
     headwind_mps, air_density_kgpm3
-        Drag goes with the signed square of ``speed + headwind``; eq. 8 knows no wind.
+        Drag is proportional to the signed square of ``speed + headwind``; eq. 8 has no wind.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     level_m = np.sqrt(np.maximum(length_m**2 - climb_m**2, 0.0))  # length * cos(incline)
@@ -86,6 +86,9 @@ def energy_parts(
 
 
 def potential_wh(vehicle: Vehicle, climb_m: FloatArray) -> FloatArray:
-    """Compute the (n,) change of potential energy ``m g dz`` over each edge, Wh; it telescopes along a route."""
+    """Return the change of potential energy ``m g dz`` over each edge, (n,) Wh.
+
+    It telescopes along a route.
+    """
     potential: FloatArray = vehicle.mass_kg * GRAVITY_MPS2 * climb_m / J_PER_WH
     return potential

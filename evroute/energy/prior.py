@@ -63,7 +63,7 @@ class EnergyPrior:
         return dissipated
 
     def negative_share(self, variance_wh2: FloatArray) -> float:
-        """Return the expected share of arms whose draw, of variance (a,) Wh², is below its potential."""
+        """Return the expected share of arms with a draw below the potential; variance (a,) Wh²."""
         return float(ndtr(-self.dissipated_wh / np.sqrt(variance_wh2)).mean())
 
 
@@ -73,7 +73,7 @@ def check_spread(name: str) -> str:
     Raises
     ------
     UnknownNameError
-        If there is none; the message lists them.
+        If the name is unknown; the message lists the names.
     """
     if name not in SPREADS:
         raise UnknownNameError(f"unknown prior '{name}'; there are {', '.join(SPREADS)}")
@@ -83,14 +83,14 @@ def check_spread(name: str) -> str:
 def edge_parts(
     network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions = EQ8_CONDITIONS
 ) -> EnergyParts:
-    """Evaluate eq. 8 on every edge of a network, by cause, Wh.
+    """Return eq. 8 of every edge of a network, by cause, Wh.
 
     Parameters
     ----------
     network
         n edges, driven at their speed limits times the speed factor of the conditions.
     vehicle
-        As it is without payload, heating or cooling.
+        The vehicle without payload, heating or cooling.
     conditions
         Conditions of the day.
     """
@@ -122,7 +122,7 @@ def fit(
     Raises
     ------
     UnknownNameError
-        If there is no such spread; the message lists them.
+        If the spread is unknown; the message lists the names.
     """
     check_spread(spread)
     mean_wh = edge_parts(network, vehicle, conditions).total_wh

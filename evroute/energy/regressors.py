@@ -1,10 +1,10 @@
-"""Regressors: derivatives of the energy of edges and turns by the numbers that physics assumes.
+"""Regressors: derivatives of the energy of edges and turns by the coefficients of physics.
 
 To first order the true energy of an edge is ``E + sum_j x_j b_j``, with ``x_j`` the derivative of
 eq. 8 by one of
 
 =================  =====  ====================================================  =========
-coefficient        unit   what it multiplies in eq. 8                           prior std
+coefficient        unit   factor of eq. 8                                       prior std
 =================  =====  ====================================================  =========
 mass               share  climb and rolling resistance                          0.15
 rolling            share  rolling resistance                                    0.20
@@ -14,14 +14,14 @@ wind from east     m/s    drag: ``(v + h)² = v² + 2 v h`` for a head wind h   
 wind from north    m/s    likewise                                              5
 =================  =====  ====================================================  =========
 
-Each carries the efficiency that eq. 8 gives the edge, auxiliary power none. Of turns the mass also
-multiplies the energy of speeding up and of braking for the turn. These have a coefficient of their
-own as well, "kinetic", a share with prior deviation 0.5: 0 where speeds change as the prior
-assumes, negative for drivers who let the car roll, and at -1 changes of speed take no energy.
+Each is divided by the efficiency that eq. 8 gives the edge, except auxiliary power. On turns the
+mass also multiplies the energy of acceleration and braking. These have a further coefficient,
+"kinetic", a share with prior deviation 0.5. It is 0 where speeds change as the prior assumes,
+negative for drivers who let the car roll; at -1 changes of speed take no energy.
 
 The prior deviations are ours: 15 % of 1.8 t are four people; rolling resistance changes by 0.8 %
 per kelvin (ISO 28580), so 25 K are 20 %; air at 0 °C is 9 % denser than at 25 °C, and roof boxes
-and open windows come on top; heating and cooling take 0 to 5 kW, seldom much above 2 once the cabin
+and open windows are added; heating and cooling take 0 to 5 kW, seldom much above 2 once the cabin
 is warm; 5 m/s is a gentle breeze (Beaufort 3).
 """
 

@@ -5,10 +5,10 @@ Every edge has its speed v. Entering edge e' from edge e takes
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
 at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. With the
-total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than P rises by,
-and P telescopes along a route. A turn that is taken slower than both edges are driven brakes and
-speeds up in between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times what the two
-efficiencies leave of a round trip.
+total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the rise of
+P, and P telescopes along a route. A turn that is slower than both edges brakes and accelerates in
+between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of the two
+efficiencies.
 
 The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the
 corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit
@@ -39,7 +39,7 @@ class TurnEnergy:
     network, table
         A network of n edges, and its turns and starts.
     vehicle
-        As it is without payload, heating or cooling.
+        The vehicle without payload, heating or cooling.
     conditions
         Conditions of the day; the methods take speeds after their speed factor.
     """
@@ -63,7 +63,7 @@ class TurnEnergy:
         self._height_wh = potential_wh(self.vehicle, network.climb_m)
 
     def with_vehicle(self, vehicle: Vehicle) -> "TurnEnergy":
-        """Return the same for another vehicle."""
+        """Return the energy of the same turns for another vehicle."""
         return TurnEnergy(self.network, vehicle, self.table, self.conditions)
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
@@ -92,7 +92,7 @@ class TurnEnergy:
         return self._parts(self.vehicle, speed_mps).total_wh
 
     def wasted_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return what braking for the turn itself loses, (a,) Wh, never negative."""
+        """Return the energy lost by braking for the turn itself, (a,) Wh, never negative."""
         return self.wasted_between_wh(
             rows, speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
         )
@@ -100,7 +100,17 @@ class TurnEnergy:
     def wasted_between_wh(
         self, rows: IntArray, entry_mps: FloatArray, speed_mps: FloatArray
     ) -> FloatArray:
-        """Return the same between the speeds (a,) of the edge left and the edge entered."""
+        """Return the energy lost by braking for turns at given speeds, (a,) Wh.
+
+        Parameters
+        ----------
+        rows
+            (a,) rows of the table.
+        entry_mps
+            (a,) speeds on the edge left, m/s.
+        speed_mps
+            (a,) speeds on the edge entered, m/s.
+        """
         slower_mps = np.minimum(entry_mps, speed_mps)
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
         dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
@@ -109,7 +119,7 @@ class TurnEnergy:
         return wasted
 
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return what slowing down to the speed of the turn gives back, (a,) Wh, never positive."""
+        """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""
         entry_mps, next_mps = speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
         turn_mps = np.minimum(
             np.minimum(turn_speed_mps(self.table.angle_rad[rows]), next_mps), entry_mps
@@ -138,7 +148,7 @@ class TurnEnergy:
 
 
 def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
-    """Return the speed at which turns (a,) are taken, m/s; infinite straight on."""
+    """Return the speed of turns by angles (a,), m/s; infinite straight on."""
     with np.errstate(divide="ignore"):
         radius_m = CORNER_M / np.tan(angle_rad / 2)
     speed: FloatArray = np.sqrt(LATERAL_MPS2 * np.maximum(radius_m, 0.0))
@@ -148,13 +158,13 @@ def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
 def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
     """Return the prior of all turns and starts at the speed limits; ``spread`` is one of `SPREADS`.
 
-    Deviations follow the dissipated energy of the turn where the spread does. Then noise does too,
-    at the paper's size in the root mean square; otherwise it is the paper's on every turn.
+    If the spread follows the dissipated energy of the turn, the noise does too, with the root mean
+    square of the paper. Otherwise the noise is the paper's on every turn.
 
     Raises
     ------
     UnknownNameError
-        If there is no such spread; the message lists them.
+        If the spread is unknown; the message lists the names.
     """
     rows = np.arange(len(energy.table))
     speed_mps = energy.conditions.speed_factor * energy.network.speed_mps

@@ -1,7 +1,7 @@
-"""Vehicles: the parameters of eq. 8, a catalogue that ships with evroute, and TOML files of the user's own.
+"""Vehicles: the parameters of eq. 8, a shipped catalogue, and TOML files of users.
 
-A vehicle file holds the fields of `Vehicle` and, if wanted, a ``[sources]`` table: where each
-number is from::
+A vehicle file holds the fields of `Vehicle` and optionally a ``[sources]`` table with the origin of
+each number::
 
     name = "my van"
     mass_kg = 2400
@@ -26,13 +26,12 @@ DEFAULT = "reference"
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class Vehicle:
-    """One vehicle as eq. 8 sees it.
+    """One vehicle with the parameters of eq. 8.
 
     mass_kg: as driven.  rolling, drag: coefficients.  front_m2: frontal area.
-    propulsion_efficiency: battery to
-    wheel, and recuperation_efficiency: wheel to battery, at most 1.  auxiliary_w: constant load
-    beside the powertrain, W.  battery_kwh: usable capacity.  sources: where each number is from, by
-    field.
+    propulsion_efficiency: battery to wheel, and recuperation_efficiency: wheel to battery, at most
+    1.  auxiliary_w: constant load besides the powertrain, W.  battery_kwh: usable capacity.
+    sources: origin of each number, by field.
 
     Raises
     ------
@@ -56,19 +55,19 @@ _VEHICLE = TypeAdapter(Vehicle)
 
 
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
-    """Return the fields of a vehicle without the sources of its numbers; beliefs depend on them."""
+    """Return the fields of a vehicle without their sources, as beliefs store them."""
     numbers = asdict(vehicle)
     del numbers["sources"]
     return numbers
 
 
 def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
-    """Load a vehicle of the catalogue by name, or one of the user's own from a ``.toml`` file.
+    """Load a vehicle of the catalogue by name, or a user's vehicle from a ``.toml`` file.
 
     Raises
     ------
     UnknownNameError
-        If the catalogue does not have the name; the message lists what it has.
+        If the catalogue does not have the name; the message lists the names.
     EvrouteError
         If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of
         range.

@@ -1,7 +1,7 @@
 """Agents of a run: one per vehicle of its trips, with separate beliefs or a common one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
@@ -149,7 +149,8 @@ def _learner(
     first: Learner | None,
 ) -> Learner:
     method, setting = run.method, _setting(run, vehicle)
-    believed = _setting(run, vehicle, run.lengthscale * (method.lengthscale_factor or 1.0))
+    factor = method.lengthscale_factor or 1.0
+    believed = _setting(run, vehicle, factor)
     over_arms = setting_of(method, believed)
     if first is None:
         own = {"rng": default_rng(model_seeds)} | (
@@ -184,11 +185,10 @@ def _shared(first: Learner, setting: Setting) -> FleetView:
     )
 
 
-def _setting(run: Run, vehicle: str, lengthscale: float | None = None) -> Setting:
-    known = run.world.tells_temperature
-    return load_setting(
-        run.network, vehicle or run.vehicle, run.prior, lengthscale or run.lengthscale, known
-    )
+def _setting(run: Run, vehicle: str, lengthscale_factor: float = 1.0) -> Setting:
+    assumed = run.assumed
+    assumed = replace(assumed, lengthscale=assumed.lengthscale * lengthscale_factor)
+    return load_setting(run.network, vehicle or run.vehicle, assumed)
 
 
 def _key(vehicle: str) -> int:

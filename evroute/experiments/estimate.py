@@ -19,6 +19,7 @@ from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
 from evroute.methods.method import check_ranges
+from evroute.methods.prior import Prior
 from evroute.methods.setting import load_setting
 from evroute.network.catalog import cache_dir
 from evroute.worlds.demand.demand import provenance
@@ -112,14 +113,14 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     left = [run for run in runs if not folder.is_finished(run)]
     kinds: dict[tuple[object, ...], list[Run]] = {}
     for run in left:
-        kind = run.network, run.method.name, run.world.label, run.search, run.prior, run.lengthscale
+        kind = run.network, run.method.name, run.world.label, run.search, run.prior
         kinds.setdefault(kind, []).append(run)
     seconds, disk, failures = [0.0], 0.0, {}
     preparing_s = 0.0
-    prepared: set[tuple[str, str, float]] = set()
+    prepared: set[tuple[str, Prior]] = set()
     for same in kinds.values():
         first = same[0]
-        if (key := (first.network, first.prior, first.lengthscale)) not in prepared:
+        if (key := (first.network, first.prior)) not in prepared:
             prepared.add(key)  # every process prepares the network before its first run
             preparing_s += _played(first, 1)[0]
         time_line, disk_line, error = _calibrated(first)

@@ -117,7 +117,7 @@ def _make_shared(run: Run) -> None:
 
     The prior factor is skipped for models that do not use it.
     """
-    setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale)
+    setting = load_setting(run.network, run.vehicle, run.prior)
     parameters = signature(named(MODELS, "model", run.method.model)).parameters
     if "sparse_kernel" in parameters:
         _ = setting.sparse_kernel

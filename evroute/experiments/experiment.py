@@ -47,8 +47,10 @@ from evroute.experiments.runs import Run, RunFolder
 from evroute.files import read_toml
 from evroute.methods.method import Method, check_ranges
 from evroute.methods.parts import INDICES, MODELS, ONLY_EDGES, named, options_of, pair
+from evroute.methods.prior import Prior
 from evroute.methods.setting import load_setting
 from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.model.context_kernels import DEFAULT_KERNEL, check_kernel
 from evroute.planning.weights import check_search
 from evroute.worlds.demand.demand import is_file, load_demand, load_file, provenance, vehicles_of
 from evroute.worlds.demand.in_flight import Flight
@@ -94,6 +96,9 @@ class Experiment(BaseModel):
         applies to each of them.
     prior, lengthscale
         Of sampled worlds, and of the models in any world.
+    kernel
+        Kernel between contexts, likewise: ``matern-1/2``, ``matern-3/2``, ``matern-5/2``, ``rbf``,
+        or two of them joined by ``+`` (their mean) or ``*``.
 
     Raises
     ------
@@ -126,6 +131,7 @@ class Experiment(BaseModel):
     prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field(
         (DEFAULT_SPREAD,), min_length=1
     )
+    kernel: Annotated[str, AfterValidator(check_kernel)] = DEFAULT_KERNEL
     lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field(
         (DEFAULT_LENGTHSCALE,), min_length=1
     )
@@ -171,13 +177,15 @@ class Experiment(BaseModel):
         grid = product(
             trips,
             self.world,
-            self.prior,
-            self.lengthscale,
+            [
+                Prior(spread, self.kernel, lengthscale)
+                for spread, lengthscale in product(self.prior, self.lengthscale)
+            ],
             self.search,
             self.methods,
             range(self.seeds),
         )
-        for (network, trip), world, prior, lengthscale, search, method, seed in grid:
+        for (network, trip), world, prior, search, method, seed in grid:
             yield Run(
                 network=network,
                 trip=trip,
@@ -188,7 +196,6 @@ class Experiment(BaseModel):
                 vehicle=self.vehicle,
                 world=world,
                 prior=prior,
-                lengthscale=lengthscale,
                 in_flight=self.in_flight,
                 audit=bool(self.audit),
                 share_belief=bool(self.share_belief),

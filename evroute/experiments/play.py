@@ -1,22 +1,26 @@
 """Playing one run: a method drives trips in a world, and the results go to the run folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from zlib import crc32
 
+import numpy as np
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
 from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
 from evroute.experiments.agents import joined, make_learners, make_scorer
 from evroute.experiments.battery_log import BatteryLog
+from evroute.experiments.log import Log
 from evroute.experiments.loop import run as run_loop
 from evroute.experiments.random_route_probe import RandomRouteProbe
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.pace import Pace
 from evroute.methods.parts import MODELS, named
 from evroute.methods.setting import load_setting
 from evroute.model.refitting import Refitting
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.policy.conformal import AdaptiveConformal
 from evroute.worlds.demand.demand import load_demand, vehicles_of
@@ -42,8 +46,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         MODELS, "model", method.model
     )  # torch brings threads of its own, which can be limited once it is loaded
     with threadpool_limits(1):
-        known = run.world.tells_temperature
-        setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale, known)
+        setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
             SeedSequence(run.seed, spawn_key=names).spawn(6)
@@ -81,10 +84,30 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             ):  # what all share is kept once, as of the run's own vehicle
                 continue
             learned = LearnedBelief(
-                learner.model, learner.space, method, learner.setting, conformal[vehicle]
+                learner.model,
+                learner.space,
+                method,
+                learner.setting,
+                conformal[vehicle],
+                pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
             )
             belief.save(folder.belief_path(run.name, vehicle), learned)
         first = learners[""].model
         if isinstance(first, Refitting):
             folder.write_fits(run.name, first.fits)
         folder.write(run, log)
+
+
+def _pace(log: Log, network: RoadNetwork, vehicles: Sequence[str]) -> Pace:
+    """Return the pace learned from the trips of some vehicles."""
+    pace, routes = Pace.of_network(network), log.routes
+    first = np.searchsorted(routes["t"], log.rounds["t"])
+    for vehicle, edge, travel_s in zip(
+        log.rounds["vehicle"],
+        np.split(routes["edge"], first[1:]),
+        np.split(routes["travel_s"], first[1:]),
+        strict=True,
+    ):
+        if vehicle in vehicles:
+            pace.learn(edge, travel_s)
+    return pace

@@ -24,7 +24,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
 from pathlib import Path
@@ -33,14 +33,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.errors import EvrouteError
 from evroute.experiments.log import Log
 from evroute.files import replacing
 from evroute.folder import Folder
 from evroute.learning.belief import is_whole
 from evroute.methods.method import Method
-from evroute.model.build import DEFAULT_LENGTHSCALE
+from evroute.methods.prior import DEFAULT_PRIOR, Prior
 from evroute.model.hyperparameters import Fit
 from evroute.tables import is_readable, read_columns, write_columns
 from evroute.text import slug
@@ -64,13 +63,17 @@ class Run:
     horizon: int
     vehicle: str
     world: World
-    prior: str = DEFAULT_SPREAD
-    lengthscale: float = DEFAULT_LENGTHSCALE
+    prior: Prior = DEFAULT_PRIOR
     in_flight: Flight = 1
     audit: bool = False
     share_belief: bool = False
     soc: float | None = None
     reserve: float = 0.0
+
+    @property
+    def assumed(self) -> Prior:
+        """The prior, with the temperature among the contexts if the world tells it."""
+        return replace(self.prior, temperature=self.world.tells_temperature)
 
     @property
     def name(self) -> str:
@@ -79,8 +82,10 @@ class Run:
         parts = [network, slug(self.trip)]
         parts += [self.world.label] * (self.world.label != DEFAULT_WORLD)
         parts += [self.method.name, self.search]
-        parts += [self.prior] * (self.prior != DEFAULT_SPREAD)
-        parts += [f"l{self.lengthscale:g}"] * (self.lengthscale != DEFAULT_LENGTHSCALE)
+        prior, default = self.prior, DEFAULT_PRIOR
+        parts += [prior.spread] * (prior.spread != default.spread)
+        parts += [slug(prior.kernel)] * (prior.kernel != default.kernel)
+        parts += [f"l{prior.lengthscale:g}"] * (prior.lengthscale != default.lengthscale)
         parts += [f"f{self.in_flight}"] * (self.in_flight != 1)
         parts += ["shared"] * self.share_belief
         return "-".join([*parts, f"s{self.seed}"])
@@ -136,8 +141,9 @@ class RunFolder(Folder):
             "network": [run.network] * n,
             "trip": [run.trip] * n,
             "world": [run.world.label] * n,
-            "prior": [run.prior] * n,
-            "lengthscale": [run.lengthscale] * n,
+            "prior": [run.prior.spread] * n,
+            "kernel": [run.prior.kernel] * n,
+            "lengthscale": [run.prior.lengthscale] * n,
             "seed": [run.seed] * n,
         }
         write_columns(

@@ -12,14 +12,17 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.learned_belief import LearnedBelief, check_roads
+from evroute.learning.pace import Pace
 from evroute.methods.method import Method
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
-_CONFORMAL = "conformal/"
+_CONFORMAL, _PACE = "conformal/", "pace/"
 SHOWN_RUNS = 10
 
 
@@ -28,20 +31,24 @@ def save(path: Path, belief: LearnedBelief) -> None:
     setting = belief.setting
     about = {
         "method": belief.method.model_dump(exclude_none=True),
-        "prior": setting.spread,
-        "lengthscale": setting.lengthscale,
-        "temperature": setting.temperature,
+        "prior": setting.assumed.spread,
+        "kernel": setting.assumed.kernel,
+        "lengthscale": setting.assumed.lengthscale,
+        "temperature": setting.assumed.temperature,
         "network": setting.network.name,
         "digest": setting.network.digest,
         "vehicle": setting.vehicle_numbers,
         "trips": belief.trips,
     }
-    widths = {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
-    write_arrays(path, {_ABOUT: np.array(json.dumps(about)), **belief.state(), **widths})
+    arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
+    arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+    if belief.pace is not None:
+        arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
+    write_arrays(path, arrays)
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether a belief exists and has its digest."""
+    """Return True if a belief exists and its digest is correct."""
     try:
         read_arrays(path)
     except DamagedFileError:
@@ -52,44 +59,42 @@ def is_whole(path: Path) -> bool:
 def load_belief(
     folder: str | Path, run: str | None = None, *, network: RoadNetwork | None = None
 ) -> LearnedBelief:
-    """Load the belief that a run, or ``evroute learn``, has left in a folder.
+    """Return the belief of a run, or of ``evroute learn``, from a folder.
 
     Parameters
     ----------
     folder
         Folder of ``evroute learn`` or ``evroute simulate``.
     run
-        Name of a run; None if the folder holds one alone.
+        Name of a run; None if the folder holds only one.
     network
-        The network that it is about; loaded by its name if None.
+        The network of the belief; loaded by its name if None.
 
     Raises
     ------
     UnknownNameError
-        If there is no such run, or several and none is named; the message lists them.
+        If the run is unknown, or no run is named among several; the message lists them.
     EvrouteError
         If the file is unreadable, or the belief is about another network.
     """
     path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
-    state, about, conformal = _read(path)
+    state, about = _read(path)
     if about.get("temperature"):
         raise EvrouteError(
-            f"{path} is a belief that goes by the temperature of each trip; "
-            "plans do not tell one yet"
+            f"{path} is a belief with temperature contexts; plans have no temperature context yet"
         )
     roads = load_network(about["network"]) if network is None else network
     check_roads(str(path), about["network"], about["digest"], roads)
     setting = Setting(
         roads,
         Vehicle(**about["vehicle"]),
-        spread=about["prior"],
-        lengthscale=about["lengthscale"],
+        Prior(about["prior"], about.get("kernel", DEFAULT_KERNEL), about["lengthscale"]),
     )
-    return _restored(path, setting, state, about, conformal)
+    return _restored(path, setting, state, about)
 
 
 def continued(path: Path, setting: Setting) -> LearnedBelief:
-    """Return the belief of a file, to go on learning in the same setting.
+    """Return the belief of a file, to continue learning in the same setting.
 
     Raises
     ------
@@ -99,23 +104,21 @@ def continued(path: Path, setting: Setting) -> LearnedBelief:
     return _restored(path, setting, *_read(path))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any], AdaptiveConformal]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arrays of a file by name, and what the belief is about."""
     try:
         state = read_arrays(path)
-        widths = {name: state.pop(name) for name in list(state) if name.startswith(_CONFORMAL)}
-        about = json.loads(str(state.pop(_ABOUT)))
-        conformal = AdaptiveConformal()
-        if widths:
-            conformal.restore(
-                {name.removeprefix(_CONFORMAL): array for name, array in widths.items()}
-            )
+        return state, json.loads(str(state.pop(_ABOUT)))
     except (DamagedFileError, KeyError, ValueError) as error:
-        raise DamagedFileError(f"{error}; make it again with {_maker(path)}") from None
-    return state, about, conformal
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> DamagedFileError:
+    return DamagedFileError(f"{error}; make it again with {_maker(path)}")
 
 
 def _maker(path: Path) -> str:
-    """Return the command that makes a belief again, in words."""
+    """Return the command that makes a belief again, for messages."""
     folder = path.parents[1]
     if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
         return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
@@ -123,16 +126,27 @@ def _maker(path: Path) -> str:
 
 
 def _restored(
-    path: Path,
-    setting: Setting,
-    state: dict[str, Any],
-    about: dict[str, Any],
-    conformal: AdaptiveConformal,
+    path: Path, setting: Setting, state: dict[str, Any], about: dict[str, Any]
 ) -> LearnedBelief:
     method = Method.model_validate(about["method"])
     belief = LearnedBelief.before_trips(method, setting, {"device": "cpu"})
+    widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)
+    conformal, pace = AdaptiveConformal(), Pace.of_network(setting.network)
+    try:
+        if widths:
+            conformal.restore(widths)
+        if paces:  # beliefs of earlier versions have none
+            pace.restore(paces)
+    except (KeyError, ValueError) as error:
+        raise _damaged(path, error) from None
     belief.restore(state)
-    return replace(belief, conformal=conformal, trips=about["trips"], source=str(path))
+    return replace(belief, conformal=conformal, trips=about["trips"], pace=pace, source=str(path))
+
+
+def _take(state: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Remove the arrays of a prefix and return them by their names without it."""
+    names = [name for name in state if name.startswith(prefix)]
+    return {name.removeprefix(prefix): state.pop(name) for name in names}
 
 
 def _choose(folder: Path, run: str | None) -> str:

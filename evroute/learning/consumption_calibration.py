@@ -46,8 +46,9 @@ class ConsumptionCalibration:
         factor = (energy_wh - float(climb_wh.sum())) / float(dissipated_wh.sum())
         if not FACTORS[0] <= factor <= FACTORS[1]:
             raise EvrouteError(
-                f"a trip of {energy_wh / 1000:.2f} kWh would be {factor:.1f} times what physics "
-                "says of this route beside its climb; check the charge, and that this route was "
+                f"a trip of {energy_wh / 1000:.2f} kWh would be {factor:.1f} times the "
+                "energy by physics of this route without its climb; check the charge, and that "
+                "this route was "
                 "driven"
             )
         self.belief.update(

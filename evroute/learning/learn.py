@@ -1,16 +1,16 @@
-"""Learning from measured trips: a belief, and the energy expected of each trip before it was learned.
+"""Learning from measured trips: a belief, and the expected energy of each trip before it.
 
 The folder is one that ``evroute route --belief`` plans with; its only run is called
 ``NETWORK-learned``::
 
-    manifest.json       what was asked for
+    manifest.json       the settings of the belief
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
-    beliefs/RUN.npz     the belief, and how many of these trips it has learned; written last
+    beliefs/RUN.npz     the belief, and the number of these trips in it; written last
 
 Everything but the manifest follows from the measured trips, which are written first. A call learns
-the recorded trips that the belief lacks, whatever interrupted the calls before it.
+the recorded trips that the belief lacks, after any interruption of earlier calls.
 """
 
 import logging
@@ -31,11 +31,12 @@ from evroute.folder import Folder
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.measured_table import read_measured
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
-from evroute.learning.saving import Saving, savings
+from evroute.learning.readers.formats import read_measured
 from evroute.methods.method import checked_method
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
+from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.planning.forecast import INTERVAL_LEVEL, predict
 from evroute.tables import is_readable, read_columns, write_columns
 
@@ -48,17 +49,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came of learning a table.
+    """Result of learning a table.
 
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
-    before the trip was learned, the deviation with noise), eq8_wh.  new: how many of them, the last
-    ones, this table brought.
-    known: trips of the table that the folder had learned already.  skipped: trips set aside and
-    why.  notes: what else was left out.
-    aside: folder to which ``reset`` moved the trips measured before; None if there was none.
-    saving: what planning on the belief is expected to save on all trips, against what was driven
-    and eq. 8's routes.
+    before the trip was learned, the deviation with noise), eq8_wh.  new: number of them from this
+    table, the last ones.
+    known: trips of the table that the folder had learned already.  skipped: trips set aside, with
+    the reason.  notes: other omissions.
+    aside: folder to which ``reset`` moved the earlier trips; None if there was none.
     """
 
     folder: Path
@@ -68,11 +67,10 @@ class Learned:
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
-    saving: dict[str, Saving]
 
     @property
     def verdict(self) -> str:
-        """How far off what was expected of the new trips was, belief against eq. 8, and how often intervals held."""
+        """Forecast errors of the new trips, belief against eq. 8, and interval coverage."""
         named = ("energy_wh", "predicted_wh", "predicted_sd_wh", "eq8_wh")
         last = self.trips.slice(self.trips.num_rows - self.new)
         energy_wh, predicted_wh, std_wh, eq8_wh = (
@@ -97,6 +95,7 @@ def learn(
     model: str = DEFAULT_MODEL,
     options: dict[str, Any] | None = None,
     prior: str = DEFAULT_SPREAD,
+    kernel: str = DEFAULT_KERNEL,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -108,8 +107,10 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle, prior
+    network, vehicle
         Names or files.
+    prior, kernel
+        Spread of the prior deviations, and kernel between contexts.
     model, options
         One of `parts.MODELS`, and its options; ``arms="turns"`` and ``learn_speeds=True`` go with
         them.
@@ -125,7 +126,7 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, prior)
+    setting = load_setting(network, vehicle, Prior(prior, kernel))
     method = checked_method({"model": model, "index": "greedy"} | (options or {}))
     fresh = LearnedBelief.before_trips(method, setting)
     measured = read_measured(
@@ -136,6 +137,7 @@ def learn(
         "kind": "learned",
         "method": method.model_dump(exclude_none=True),
         "prior": prior,
+        "kernel": kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
@@ -191,7 +193,6 @@ def learn(
         skipped=measured.skipped,
         notes=notes,
         aside=aside,
-        saving=savings(learner, [Route(tuple(trip.edge.tolist())) for trip in recorded.values()]),
     )
 
 

@@ -1,6 +1,6 @@
-"""LearnedBelief: the knowledge that trips have left about the roads for one vehicle.
+"""LearnedBelief: the learned energy of the roads for one vehicle, with its origin.
 
-It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python hold
+It is read once from its folder (`belief.load_belief`); planner, reports, dashboard and Python use
 the same object.
 """
 
@@ -11,9 +11,10 @@ from typing import Any
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
-from evroute.arrays import IntArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.learning.pace import Pace
 from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel, State
@@ -33,15 +34,17 @@ class LearnedBelief:
     space
         The arms: edges or turns.
     method
-        Model and options by which it was learned.
+        Model and options of the learner.
     setting
         Network, vehicle and prior.
     conformal
         Width of its intervals, from the errors of its past trips.
     trips
         Number of trips learned by `learn`; None for the belief of a simulation.
+    pace
+        Pace of the edges, from the travel times of its trips; None if none were recorded.
     source
-        The file that it was read from, for messages.
+        The file of the belief, for messages.
     """
 
     model: EnergyModel
@@ -50,6 +53,7 @@ class LearnedBelief:
     setting: Setting
     conformal: AdaptiveConformal = field(default_factory=AdaptiveConformal)
     trips: int | None = None
+    pace: Pace | None = None
     source: str = "this"
 
     @classmethod
@@ -65,25 +69,37 @@ class LearnedBelief:
         setting
             Network, vehicle and prior, over the edges.
         options
-            Arguments of the model that go before those of the method.
+            Arguments of the model that override those of the method.
         """
         # a plan draws few edges at once, so that it needs no factor of the prior of all
         made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
-        return cls(make_model(method, setting, made), make_space(method, setting), method, setting)
+        model, space = make_model(method, setting, made), make_space(method, setting)
+        return cls(model, space, method, setting, pace=Pace.of_network(setting.network))
 
     @property
     def network(self) -> RoadNetwork:
-        """The network that it is about."""
+        """The network of the belief."""
         return self.setting.network
 
     @property
     def vehicle(self) -> Vehicle:
-        """The vehicle that it is about."""
+        """The vehicle of the belief."""
         return self.setting.vehicle
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s: learned, or the network's if not measured."""
+        pace = self.pace
+        return self.network.time_s if pace is None or not pace.trips else pace.time_s
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+        return "trips" if self.pace is not None and self.pace.trips else "map"
+
+    @property
     def inflation(self) -> float:
-        """Factor on the deviations of its forecasts that its past trips call for."""
+        """Factor on the deviations of its forecasts, from the errors of past trips."""
         return self.conformal.inflation
 
     @property
@@ -92,21 +108,23 @@ class LearnedBelief:
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
     def passed(self, route: Route) -> tuple[Arms, IntArray]:
-        """Return all arms in free flow, and the positions (k,) among them that a route passes."""
+        """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
         return arms, arms.rows_of(self.space.arms_of_route(route))
 
     def update(self, feedback: Feedback) -> None:
-        """Learn from the feedback of one trip on edges."""
+        """Learn energies and travel times from the feedback of one trip on edges."""
+        if self.pace is not None:
+            self.pace.learn(feedback.id, feedback.travel_s)
         self.model.update(self.space.feedback(feedback))
 
     def state(self) -> State:
-        """Return all that model and space have learned."""
+        """Return the learned state of model and space."""
         return self.model.state() | self.space.state()
 
     def restore(self, state: State) -> None:
-        """Take over a state of the same method."""
+        """Restore a state of the same method."""
         of_space = self.space.state()
         self.space.restore(state)
         self.model.restore({name: part for name, part in state.items() if name not in of_space})

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.network.road_network import RoadNetwork
 
 MAP_PASSES = 1.0
 START_TRIPS = 3.0
@@ -31,6 +32,16 @@ class Pace:
         self._passes = np.zeros(len(length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
 
+    @classmethod
+    def of_network(cls, network: RoadNetwork) -> "Pace":
+        """Return the pace of the edges of a network before any trip."""
+        return cls(network.length_m, network.time_s / network.length_m)
+
+    @property
+    def trips(self) -> int:
+        """Number of trips with at least one measured travel time."""
+        return int(self._totals[2])
+
     @property
     def factor(self) -> float:
         """Driven time over the map's time, g."""
@@ -39,10 +50,16 @@ class Pace:
         return float((trips * ratio + START_TRIPS * START_FACTOR) / (trips + START_TRIPS))
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s."""
+        expected_s = MAP_PASSES * self.factor * self._map_s + self._seconds
+        time: FloatArray = expected_s / (MAP_PASSES + self._passes)
+        return time
+
+    @property
     def spm(self) -> FloatArray:
         """(n,) expected pace of each edge, s/m."""
-        expected_s = MAP_PASSES * self.factor * self._map_s + self._seconds
-        pace: FloatArray = expected_s / ((MAP_PASSES + self._passes) * self._length_m)
+        pace: FloatArray = self.time_s / self._length_m
         return pace
 
     def learn(self, edge: IntArray, travel_s: FloatArray) -> None:

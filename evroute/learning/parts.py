@@ -1,7 +1,8 @@
-"""The measured trips of a folder of ``evroute learn``: one file for each call, written once, never changed.
+"""The measured trips of a folder of ``evroute learn``: one file per call, never changed.
 
-``measured/0001.parquet`` and so on have a row per edge driven with the fields of `MeasuredTrip`, and
-the digest of their columns among their metadata. Each is a trip table that ``evroute learn`` reads.
+``measured/0001.parquet`` and so on have a row per edge driven with the fields of `MeasuredTrip`,
+and the digest of their columns in their metadata. Each is a trip table that ``evroute learn``
+reads.
 """
 
 import os
@@ -29,12 +30,12 @@ _DERIVED = ("beliefs", "routes", "trips.parquet")
 
 
 def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
-    """Return the measured trips of a folder by name, in the order in which they were recorded.
+    """Return the measured trips of a folder by name, in the order of recording.
 
     Raises
     ------
     DamagedFileError
-        If a file is cut off or was changed; the message names it and what to do.
+        If a file is cut off or was changed; the message names it and the remedy.
     """
     trips: dict[str, MeasuredTrip] = {}
     for path in _paths(folder):
@@ -48,8 +49,8 @@ def read_parts(folder: Path, network: RoadNetwork) -> dict[str, MeasuredTrip]:
                 trips.setdefault(trip.trip, trip)
         except (OSError, pa.ArrowException, LookupError, TypeError, ValueError) as error:
             raise DamagedFileError(
-                f"{path} is damaged ({str(error).splitlines()[0]}); move it away and learn the table of its "
-                f"trips again: evroute learn TABLE --out {folder}"
+                f"{path} is damaged ({str(error).splitlines()[0]}); move it away and learn the "
+                f"table of its trips again: evroute learn TABLE --out {folder}"
             ) from None
     return trips
 
@@ -86,10 +87,10 @@ def append_part(folder: Path, trips: Sequence[MeasuredTrip], network: RoadNetwor
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Move what a folder has learned and measured into ``reset-DATE`` within it; return that folder.
+    """Move the belief and the measured trips of a folder into ``reset-DATE``; return that folder.
 
-    The measured trips go last: whatever an interruption leaves can be learned again. Nothing is
-    moved, and None returned, where there is nothing.
+    The measured trips are moved last, so that an interruption leaves trips that can be learned
+    again. Return None if there is nothing to move.
     """
     names = [name for name in (*_DERIVED, "measured") if (folder / name).exists()]
     if not names:
@@ -104,12 +105,12 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def adopt_tables(folder: Path, run: str, network: RoadNetwork) -> None:
-    """Record the trips of a folder that an earlier version wrote, from its tables of trips and routes.
+    """Record the trips of a folder of an earlier version, from its tables of trips and routes.
 
     Parameters
     ----------
     folder
-        Folder of ``evroute learn``; one that has recorded trips is left as it is.
+        Folder of ``evroute learn``; one with recorded trips is not changed.
     run
         Name of the run, ``NETWORK-learned``.
     network
@@ -128,7 +129,8 @@ def adopt_tables(folder: Path, run: str, network: RoadNetwork) -> None:
         edges = pq.read_table(driven, columns=["t", "edge", "observed_wh", "travel_s"]).to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DamagedFileError(
-            f"{folder} is damaged ({str(error).splitlines()[0]}); learn its tables again into another --out"
+            f"{folder} is damaged ({str(error).splitlines()[0]}); learn its tables again into "
+            "another --out"
         ) from None
     passed = {t: list(each) for t, each in groupby(edges, key=lambda row: row["t"])}
     trips = [

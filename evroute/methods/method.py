@@ -1,4 +1,4 @@
-"""Methods: a model of edge energy and an index over it, with their options, and how they are built for a setting."""
+"""Methods: a model of edge energy and an index, with their options and their construction."""
 
 from collections.abc import Mapping
 from inspect import signature
@@ -77,24 +77,24 @@ SHORT = {
     "lengthscale_factor": "l",
     "fit_hyperparameters": "fitted",
 }
-"""What stands for an option in file names; others stand there in full."""
+"""Abbreviations of options in file names; other options are written in full."""
 
 
 class Method(BaseModel):
-    """A model and an index, or the name of such a pair, with options; those left out keep their defaults.
+    """A model and an index, or the name of a pair, with options; others keep their defaults.
 
-    arms: what the model's arms are, ``"turns"``, ``"turns-braked"`` where braking for a turn is
-    measured on the edge left (`TurnSpace`), or ``"edges"`` where left out.  learn_speeds: turns go
-    by the speeds that trips measured.
-    controls: contexts of turns tell of lights, stop signs and right of way, where the network knows
-    of them.
+    arms: arms of the model, ``"turns"``, ``"turns-braked"`` if braking for a turn is measured on
+    the
+    edge left (`TurnSpace`), ``"edges"`` by default.  learn_speeds: turns use the measured speeds of
+    trips.
+    controls: add lights, stop signs and priority to the contexts of turns; the network needs them.
     guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the
     default.
-    corridor: routes are sought among the edges on ways that cost at most so many times the least by
-    eq. 8, and nothing is predicted of others (`Corridor`).  lengthscale_factor: the model's
-    kernel has the world's lengthscale times this.  fit_hyperparameters: of kernel and noise, to
-    what is driven; both are for models with a kernel.  Every other option is a parameter with a
-    default of the model or the index (`options_of`); one that both have goes to both.
+    corridor: search only edges on ways that cost at most this factor times the least by eq. 8, and
+    predict no others (`Corridor`).  lengthscale_factor: the model's kernel has the world's
+    lengthscale times this.  fit_hyperparameters: fit kernel and noise to the measurements. Both
+    need a model with a kernel.  Every other option is a parameter with a default of the model or
+    the index (`options_of`); an option of both is passed to both.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
@@ -122,7 +122,7 @@ class Method(BaseModel):
         rest = {name: value for name, value in data.items() if name != "method"}
         if clash := sorted(rest.keys() & {"model", "index"}):
             raise EvrouteError(
-                f"method '{data['method']}' names its {clash[0]}; leave one of both out"
+                f"method '{data['method']}' names its {clash[0]}; leave one of them out"
             )
         return pair(data["method"]) | rest
 
@@ -131,14 +131,15 @@ class Method(BaseModel):
         model, needs = named(MODELS, "model", self.model), needs_of(self.index)
         if self._given_fields() and "kernel" not in signature(model).parameters:
             raise EvrouteError(
-                f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no kernel"
+                f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no "
+                "kernel"
             )
         if self.learn_speeds and not self.arms:
             raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
         if self.controls and not self.arms:
             raise EvrouteError("controls is for arms on turns; give arms = 'turns' too")
         if self.corridor and self.arms:
-            raise EvrouteError("a corridor is one of edges; leave corridor or arms out")
+            raise EvrouteError("corridor is for arms on edges; leave corridor or arms out")
         if self.arms:
             if self.model in ONLY_EDGES:
                 raise EvrouteError(
@@ -150,7 +151,8 @@ class Method(BaseModel):
                 )
         if self.fit_hyperparameters and lacking(Refitting, needs):
             raise EvrouteError(
-                f"index '{self.index}' needs a kernel fixed before the run; leave fit_hyperparameters out"
+                f"index '{self.index}' needs a kernel fixed before the run; leave "
+                "fit_hyperparameters out"
             )
         if self.fit_hyperparameters and (
             of_noise := {"trip_effect", "noise"} & self.options.keys()
@@ -163,7 +165,8 @@ class Method(BaseModel):
                 name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)
             ]
             raise EvrouteError(
-                f"index '{self.index}' cannot work on model '{self.model}', which is not {needs.__name__}; "
+                f"index '{self.index}' cannot work on model '{self.model}', which is not "
+                f"{needs.__name__}; "
                 f"use one of: {', '.join(able)}"
             )
         taken = options_of(MODELS, self.model) | options_of(INDICES, self.index)
@@ -184,12 +187,12 @@ class Method(BaseModel):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options given, of model and index."""
+        """The given options of model and index."""
         return dict(self.__pydantic_extra__ or {})
 
     @property
     def name(self) -> str:
-        """Model and index with their options, as they stand in file names: ``svgp-m200-ts-v0.25``."""
+        """Model and index with their options, for file names: ``svgp-m200-ts-v0.25``."""
         of_model, of_index = self._by_part()
         arms: list[str] = [self.arms] if self.arms else []
         arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
@@ -208,7 +211,7 @@ class Method(BaseModel):
 
     @property
     def label(self) -> str:
-        """What reports call it: ``GP-TS``, ``BI-BayesUCB (xi 0.5)``."""
+        """Name in reports: ``GP-TS``, ``BI-BayesUCB (xi 0.5)``."""
         of_model, of_index = self._by_part()
         options = ", ".join(
             f"{name.replace('_', ' ')} {_short(value)}".rstrip()
@@ -217,14 +220,14 @@ class Method(BaseModel):
         model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
         name = model if model == index else f"{model}-{index}"
         name += f" {self.arms}" if self.arms else ""
-        told = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
-        name += f" with {' and '.join(told)}" if told else ""
+        extras = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
+        name += f" with {' and '.join(extras)}" if extras else ""
         name += f" corridor {_short(self.corridor)}" if self.corridor else ""
         name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the options given of the model and those of the index alone, in the order of their parameters."""
+        """Return the given options of the model and those of the index alone, in their order."""
         given = self.options
         of_model = {name: given[name] for name in options_of(MODELS, self.model) if name in given}
         of_index = {
@@ -240,7 +243,7 @@ class Method(BaseModel):
 
 
 def checked_method(table: Mapping[str, Any]) -> Method:
-    """Return the method that a table tells.
+    """Return the validated method of a table.
 
     Raises
     ------
@@ -267,7 +270,7 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
     setting
         Network, vehicle and prior, over the edges.
     options
-        Arguments that go before those of the method and the setting.
+        Arguments that override those of the method and the setting.
     """
     target = named(MODELS, "model", method.model)
     shared = setting_of(method, setting)
@@ -288,7 +291,7 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
 def make_space(method: Method, setting: Setting) -> SearchSpace:
     """Return a new space of the arms of a method, for one learner."""
     if not method.arms:
-        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.temperature)
+        return EdgeSpace(setting.network, setting.vehicle, temperature=setting.assumed.temperature)
     return TurnSpace(
         setting.edges,
         setting.turn_table,
@@ -311,7 +314,7 @@ def make_index(method: Method, setting: Setting) -> Index:
 
 
 def check_ranges(method: Method, setting: Setting) -> None:
-    """Build the parts of a method that has options and throw them away, so that one out of range is told at once.
+    """Build the parts of a method with options once, to report an option out of range early.
 
     Raises
     ------
@@ -328,7 +331,7 @@ def check_ranges(method: Method, setting: Setting) -> None:
 
 
 def _validated(name: str, value: Any, annotation: Any) -> Any:
-    """Bring the value of an option to the type of its parameter; ranges are the concern of what it is for."""
+    """Convert an option to the type of its parameter; the part itself checks ranges."""
     try:
         return TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False)).validate_python(
             value
@@ -343,7 +346,7 @@ def _brief(option: tuple[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    """Write the value of an option; nothing for one that is just on."""
+    """Return the value of an option as text; empty if it is True."""
     if isinstance(value, float):
         return f"{value:g}"
     return "" if value is True else str(value)

@@ -1,10 +1,9 @@
-"""Parts of methods by name: models of edge energy and indices over them, and the pairs that papers named.
+"""Parts of methods by name: models of edge energy, indices, and the named pairs of papers.
 
-The tables hold ``"module:name"`` strings, imported when named. What is named is a class or a
-function; it is called
-with the values that its parameters name: the options of a method, and what a `Setting` has of that
-name. So every parameter with a default is an option, and a new sibling is one new file and one new
-line.
+The tables hold ``"module:name"`` strings, imported on use. Each names a class or a function. It is
+called with the values named by its parameters: the options of a method, and attributes of a
+`Setting`. So every parameter with a default is an option, and a new sibling is one new file and one
+new line.
 """
 
 from collections.abc import Callable, Mapping
@@ -81,38 +80,47 @@ METHODS: dict[str, dict[str, Any]] = {
     "ay-gp-ucb": {"model": "exact", "index": "ay-gp-ucb"},
     "igp-ucb": {"model": "exact", "index": "igp-ucb"},
 }
-"""Pairs by the names that the papers give them; an experiment may name one instead of its model and index."""
+"""Pairs by their names in papers; an experiment may name one instead of its model and index."""
 
 ONLY_EDGES = {
     "regional": "its graph kernel is made for edges alone",
     "edge-speeds": "the speed of an edge is the same however it is entered",
 }
-"""Models that cannot work on turns, and why."""
+"""Models that cannot work on turns, with the reason."""
 
 
 def pair(name: str) -> dict[str, Any]:
-    """Return model and index, and options if it has any, of a named method.
+    """Return model, index and options of a named method.
 
     Raises
     ------
     UnknownNameError
-        If there is no such name; the message lists those there are.
+        If the name is unknown; the message lists the names.
     """
     if name not in METHODS:
         raise UnknownNameError(f"unknown method '{name}'; there are {', '.join(METHODS)}")
     return dict(METHODS[name])
 
 
-def named(table: Mapping[str, str], what: str, name: str) -> Any:
+def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     """Import the entry of a table.
+
+    Parameters
+    ----------
+    table
+        ``"module:name"`` by name.
+    kind
+        Kind of the entries in messages, such as ``model``.
+    name
+        Name of the entry.
 
     Raises
     ------
     UnknownNameError
-        If the table does not have it; the message lists what it has.
+        If the table does not have it; the message lists the names.
     """
     if name not in table:
-        raise UnknownNameError(f"unknown {what} '{name}'; there are {', '.join(table)}")
+        raise UnknownNameError(f"unknown {kind} '{name}'; there are {', '.join(table)}")
     module, _, attribute = table[name].partition(":")
     return getattr(import_module(module), attribute)
 
@@ -120,8 +128,7 @@ def named(table: Mapping[str, str], what: str, name: str) -> Any:
 def options_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
     """Return the options of a model or an index and their types: its parameters with a default.
 
-    Those that bear the name of something that a `Setting` has are not options: they are the
-    setting's.
+    Parameters with the name of a `Setting` attribute are not options.
 
     Raises
     ------
@@ -143,7 +150,7 @@ def defaults_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
 
 
 def summary_of(table: Mapping[str, str], name: str) -> str:
-    """Return the first line of what a model or an index says of itself."""
+    """Return the first docstring line of a model or an index."""
     return (named(table, _kind(table), name).__doc__ or "").strip().partition("\n")[0]
 
 
@@ -161,13 +168,13 @@ def _kind(table: Mapping[str, str]) -> str:
 
 
 def made_by(target: Any) -> type:
-    """Return the class of the models that an entry of the table makes: itself, or what a function says it returns."""
+    """Return the class of the models of an entry: the class, or the return type of a function."""
     model: type = target if isinstance(target, type) else get_type_hints(target)["return"]
     return model
 
 
 def needs_of(index: str) -> type:
-    """Return the protocol that an index asks of its model: a class says it, what a function returns says it."""
+    """Return the protocol that an index requires of its model, as it declares it."""
     target = named(INDICES, "index", index)
     index_or_class: Any = target if isinstance(target, type) else target()
     needs: type = index_or_class.needs
@@ -175,7 +182,17 @@ def needs_of(index: str) -> type:
 
 
 def call(target: Callable[..., Any], options: Mapping[str, Any], setting: object) -> Any:
-    """Call with the arguments that its parameters name: an option if it was given, else a value of the setting."""
+    """Call a class or function with the values named by its parameters.
+
+    Parameters
+    ----------
+    target
+        The class or function.
+    options
+        Values by parameter name; they have precedence.
+    setting
+        Object whose attributes fill the remaining parameters.
+    """
     parameters = signature(target).parameters
     given = {name: value for name, value in options.items() if name in parameters}
     shared = {name for name in parameters if hasattr(type(setting), name)} - given.keys()

@@ -1,6 +1,6 @@
-"""Setting: the values that all runs on one network with one vehicle and one prior share.
+"""Setting: the shared values of all runs on one network with one vehicle and one prior.
 
-Each is computed once for each process. Models and indices may ask for the attributes by name
+Each is computed once for each process. Models and indices take the attributes by name
 (`parts.call`).
 """
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
-from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
+from evroute.energy.prior import EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.energy.vehicle import Vehicle, load_vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.methods.prior import DEFAULT_PRIOR, Prior
 from evroute.model import build
-from evroute.model.build import DEFAULT_LENGTHSCALE
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
@@ -38,12 +38,8 @@ class Setting:
     ----------
     network, vehicle
         Roads, and the vehicle that drives them.
-    spread
-        Spread of the prior deviations over the arms, one of `energy.prior.SPREADS`.
-    lengthscale
-        Of the kernel, in standard deviations of the contexts.
-    temperature
-        Whether contexts have the temperature as a further feature.
+    assumed
+        Spread, kernel and contexts of the prior.
     space
         The arms; the edges of the network if None.
     """
@@ -52,18 +48,14 @@ class Setting:
         self,
         network: RoadNetwork,
         vehicle: Vehicle,
+        assumed: Prior = DEFAULT_PRIOR,
         *,
-        spread: str = DEFAULT_SPREAD,
-        lengthscale: float = DEFAULT_LENGTHSCALE,
-        temperature: bool = False,
         space: SearchSpace | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
-        self.spread = spread
-        self.lengthscale = lengthscale
-        self.temperature = temperature
-        self.space = space or EdgeSpace(network, vehicle, temperature=temperature)
+        self.assumed = assumed
+        self.space = space or EdgeSpace(network, vehicle, temperature=assumed.temperature)
         self._on_turns: dict[bool, Setting] = {}
 
     def on_turns(self, *, controls: bool = False) -> "Setting":
@@ -72,9 +64,7 @@ class Setting:
             self._on_turns[controls] = Setting(
                 self.network,
                 self.vehicle,
-                spread=self.spread,
-                lengthscale=self.lengthscale,
-                temperature=self.temperature,
+                self.assumed,
                 space=TurnSpace(self.edges, self.turn_table, controls=controls),
             )
         return self._on_turns[controls]
@@ -91,7 +81,7 @@ class Setting:
 
     @cached_property
     def vehicle_numbers(self) -> dict[str, Any]:
-        """The vehicle without the sources of its numbers; beliefs are kept with it."""
+        """The vehicle without the sources of its numbers, as beliefs store it."""
         return numbers_of(self.vehicle)
 
     @property
@@ -101,8 +91,8 @@ class Setting:
 
     @cached_property
     def prior(self) -> EnergyPrior:
-        """Physics of every arm and the spreads around it."""
-        return self.space.prior(self.spread)
+        """Prior of every arm: mean by physics, spread and noise."""
+        return self.space.prior(self.assumed.spread)
 
     @property
     def arms(self) -> Arms:
@@ -121,24 +111,24 @@ class Setting:
 
     @cached_property
     def kernel(self) -> EdgeContextKernel:
-        """The prior covariance of arms; all runs of the process share the rows of its graph."""
+        """The prior covariance of arms; all runs of a process share the rows of its graph."""
         return self._kernel(self.prior, _graph(self.network))
 
     @cached_property
     def sparse_kernel(self) -> EdgeContextKernel:
-        """The prior covariance to 1e-6, on a graph kernel that is sparse, for regions."""
+        """The prior covariance to 1e-6, on a sparse graph kernel, for regions."""
         return self._kernel(self.prior, _sparse_graph(self.network))
 
     @cached_property
     def dissipation_kernel(self) -> EdgeContextKernel:
-        """The prior covariance with the spread "dissipation", whatever the setting's own."""
-        if self.spread == "dissipation":
+        """The prior covariance with the spread "dissipation", for any spread of the setting."""
+        if self.assumed.spread == "dissipation":
             return self.kernel
         return self._kernel(self.space.prior("dissipation"), _graph(self.network))
 
     @property
     def regressors(self) -> Derivatives:
-        """Derivatives of the energy of the arms by the numbers that physics assumes."""
+        """Derivatives of the energy of the arms by the coefficients of physics."""
         return self.space.regressors
 
     @cached_property
@@ -152,8 +142,9 @@ class Setting:
         return build.prior_factor(self.kernel, self.arms, cache_dir())
 
     def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
-        lengthscales = self.lengthscale * self.space.lengthscale_factors
-        return EdgeContextKernel(self.space.graph(of_edges), prior.std_wh, lengthscales)
+        lengthscales = self.assumed.lengthscale * self.space.lengthscale_factors
+        graph = self.space.graph(of_edges)
+        return EdgeContextKernel(graph, prior.std_wh, lengthscales, context=self.assumed.kernel)
 
     def ends(self, trip: str) -> tuple[int, int]:
         """Return origin and destination, network rows, of a named trip or of ``PLACE to PLACE``.
@@ -161,7 +152,7 @@ class Setting:
         Raises
         ------
         UnknownNameError
-            If the network has no such trip or place; the message lists those it has.
+            If the network has no such trip or place; the message lists the names.
         EvrouteError
             If both places are the same edge.
         """
@@ -175,34 +166,22 @@ class Setting:
 
 
 @cache
-def load_setting(
-    network: str,
-    vehicle: str,
-    spread: str = DEFAULT_SPREAD,
-    lengthscale: float = DEFAULT_LENGTHSCALE,
-    temperature: bool = False,
-) -> Setting:
+def load_setting(network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR) -> Setting:
     """Return the setting of a network and a vehicle over the edges; equal calls share one.
 
     Parameters
     ----------
     network, vehicle
         A name or a file each.
-    spread, lengthscale, temperature
-        As in `Setting`.
+    assumed
+        Spread, kernel and contexts of the prior.
 
     Raises
     ------
     EvrouteError
-        If there is no such network or vehicle, or it cannot be read.
+        If the network or the vehicle is unknown or unreadable.
     """
-    return Setting(
-        _network(network),
-        load_vehicle(vehicle),
-        spread=spread,
-        lengthscale=lengthscale,
-        temperature=temperature,
-    )
+    return Setting(_network(network), load_vehicle(vehicle), assumed)
 
 
 @cache

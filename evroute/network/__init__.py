@@ -1,1 +1,1 @@
-"""Roads: networks, legal turns, heights and contexts. No energy and no learning here."""
+"""Roads: networks, legal turns, heights and contexts. No energy and no learning."""

@@ -1,9 +1,8 @@
-"""Networks by name: the user's cache, then the data folder, then what ships with evroute.
+"""Networks by name: the user's cache, then the data folder, then those shipped with evroute.
 
-1. ``cache_dir()/networks/NAME.npz``: what ``evroute network build`` wrote.
+1. ``cache_dir()/networks/NAME.npz``: written by ``evroute network build``.
 2. ``EVROUTE_DATA_DIR``: the sources listed in ``data/networks.toml``, built on first use into
-``cache_dir()/built``
-   under a fingerprint of their bytes, so that a changed source is built again.
+   ``cache_dir()/built`` under a fingerprint of their bytes. A changed source is built again.
 3. ``data/NAME/network.npz``, embedded.
 """
 
@@ -34,7 +33,7 @@ def load_network(name: str | Path) -> RoadNetwork:
     Raises
     ------
     UnknownNameError
-        If there is none of that name; the message lists what there is.
+        If no network has that name; the message lists the available names.
     NetworkFormatError
         If its source or its stored form cannot be read.
     EvrouteError
@@ -55,16 +54,22 @@ def load_network(name: str | Path) -> RoadNetwork:
     if (embedded := data_path(name, "network.npz")).is_file():
         return store.load(embedded)
     if name in published():
-        advice = f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to where its source lies"
+        advice = (
+            f"Download it with 'evroute network fetch {name}', or set EVROUTE_DATA_DIR to the "
+            "folder of its source"
+        )
     else:
-        advice = f"Build it with 'evroute network build {name} --osm FILE'; that command's --help tells other sources"
+        advice = (
+            f"Build it with 'evroute network build {name} --osm FILE'; its --help lists other "
+            "sources"
+        )
     raise UnknownNameError(
         f"there is no network '{name}'; there are: {', '.join(network_names())}. {advice}"
     )
 
 
 def network_version(name: str) -> tuple[object, ...]:
-    """Return paths, dates and sizes of the files of a network; they differ once it was rebuilt."""
+    """Return paths, dates and sizes of the files of a network; they differ after a rebuild."""
     recipe, kept = _recipes_at_hand().get(name), _kept_path(name)
     embedded = data_path(name, "network.npz")
     files = [kept if kept.is_file() else embedded]
@@ -75,19 +80,19 @@ def network_version(name: str) -> tuple[object, ...]:
 
 
 def first_network(*names: str) -> RoadNetwork:
-    """Load the first network of several that is there.
+    """Load the first of several networks that is available.
 
     Raises
     ------
     UnknownNameError
-        If there is none of them; the message lists what there is.
+        If none is available; the message lists the available names.
     """
     there = network_names()
     return load_network(next((name for name in names if name in there), names[0]))
 
 
 def network_names() -> dict[str, str]:
-    """Return every name that ``load_network`` knows, sorted, and where it would find it."""
+    """Return every name that `load_network` accepts, sorted, with the place of its network."""
     found = {path.parent.name: "embedded" for path in data_path().glob("*/network.npz")}
     found |= {
         name: f"data folder ({recipe.net.name})" for name, recipe in _recipes_at_hand().items()
@@ -97,13 +102,13 @@ def network_names() -> dict[str, str]:
 
 
 def source_path(name: str) -> Path | None:
-    """Return the SUMO file of the data folder that a named network is built from, if there is one."""
+    """Return the SUMO file that a named network is built from, None if it has none."""
     recipe = _recipes_at_hand().get(name)
     return recipe.net if recipe else None
 
 
 def cache_dir() -> Path:
-    """Return the folder of built networks and of files that can be made again; make it if missing.
+    """Return the folder of built networks and other derived files; make it if missing.
 
     It is that of EVROUTE_CACHE_DIR or the user's cache, and no other user can write it.
 
@@ -128,10 +133,21 @@ def build(
     smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
     attribution: str = "",
 ) -> RoadNetwork:
-    """Make a network as a reader gives it ready for planning: strongest component, heights, lengths.
+    """Prepare a network from a reader for planning: strongest component, heights, lengths.
 
-    Heights come from the rasters if there are any, else from the network itself. The component is
-    taken first, so that heights are asked for, and reported missing, only where one can drive.
+    The component is taken first, so that heights are read, and reported missing, only on roads that
+    can be driven.
+
+    Parameters
+    ----------
+    network
+        As a reader returns it.
+    rasters
+        Elevation files; empty to keep the heights of the network.
+    smoothing_m
+        Strength of `elevation.smooth`, m.
+    attribution
+        Credit line of the source; empty to keep that of the network.
     """
     n_edges = network.n_edges
     network = network.strongest_component()
@@ -158,7 +174,7 @@ def build(
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:
-    """Read roads with the reader that the ending of a file asks for; what was not stored by evroute is then built.
+    """Read roads with the reader for the ending of the file; build those not stored by evroute.
 
     Endings: .npz; .net.xml, .net.xml.gz; .graphml; .osm, .osm.gz, .osm.bz2, .osm.pbf.
 
@@ -181,18 +197,17 @@ def read_any(path: Path, name: str) -> RoadNetwork:
         if path.name.endswith(endings):
             return build(read(path, name))
     raise EvrouteError(
-        f"{path.name} is no file of roads that evroute reads: give .osm, .osm.pbf, .net.xml, .graphml or .npz"
+        f"{path.name} has no ending of a road file: give .osm, .osm.pbf, .net.xml, .graphml or .npz"
     )
 
 
 def keep(network: RoadNetwork) -> Path:
-    """Store a network in the user's cache under its own name and return where.
+    """Store a network in the user's cache under its name and return the path.
 
     Raises
     ------
     EvrouteError
-        If the name cannot be a file name, or the cache cannot be written; what was there before
-        stays.
+        If the name cannot be a file name, or the cache cannot be written; an older file stays.
     """
     check_name(network.name)
     path = cache_dir() / "networks" / f"{network.name}.npz"
@@ -201,7 +216,7 @@ def keep(network: RoadNetwork) -> Path:
 
 
 def check_name(name: str) -> None:
-    """Refuse a network name that could not be a plain file name.
+    """Check that a network name is a plain file name.
 
     Raises
     ------
@@ -214,7 +229,7 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """How a named network is built from files of the data folder."""
+    """The source files and options of a named network of the data folder."""
 
     name: str
     net: Path
@@ -249,7 +264,7 @@ class _Recipe:
 
 
 def _recipes_at_hand() -> dict[str, _Recipe]:
-    """Return the networks whose source files lie in the data folder, by name."""
+    """Return the networks whose source files are in the data folder, by name."""
     folder = os.environ.get("EVROUTE_DATA_DIR")
     if not folder:
         return {}

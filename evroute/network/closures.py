@@ -21,9 +21,18 @@ _NUMBER = re.compile(r"-?\d+(\.\d*)?")
 
 
 def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
-    """Return network ``name`` without the closed edges (n,), and without those that are cut off by them.
+    """Return network ``name`` without the closed edges and those that they cut off.
 
     Where every way on is closed, cars may turn round, as at any dead end.
+
+    Parameters
+    ----------
+    network
+        The network with all edges.
+    closed
+        (n,) True at closed edges.
+    name
+        Name of the new network.
 
     Raises
     ------
@@ -39,12 +48,12 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     ids = [network.edge_id[e] for e in np.flatnonzero(closed)[:5]]
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
-    note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off by that"
+    note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
     return replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
 
 
 def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
-    """Add the turns back from open edges all of whose turns lead into closed ones."""
+    """Add U-turns at the end of open edges all of whose turns lead into closed ones."""
     source, target = network.turns.T
     goes_on, went_on = np.zeros_like(closed), np.zeros_like(closed)
     goes_on[source[~closed[target]]] = True
@@ -66,7 +75,9 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
 
 
 def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:
-    """Tell (n,) which edges are named: each text is an edge id, or several with commas between, or inside.
+    """Return a mask (n,) of the edges named by texts: ids, alone or joined by commas.
+
+    An id may contain commas.
 
     Raises
     ------
@@ -78,7 +89,7 @@ def named(network: RoadNetwork, texts: Collection[str]) -> BoolArray:
 
 
 def _rows(network: RoadNetwork, text: str) -> list[int]:
-    """Read the ids in a text from left to right, each as long as can be: ids of OpenStreetMap hold commas."""
+    """Read the ids in a text from left to right, longest first: OpenStreetMap ids hold commas."""
     pieces, rows = text.split(","), []
     while pieces:
         ids = (",".join(pieces[:n]) for n in range(len(pieces), 0, -1))
@@ -91,7 +102,9 @@ def _rows(network: RoadNetwork, text: str) -> list[int]:
 
 
 def within(network: RoadNetwork, area: str) -> BoolArray:
-    """Tell (n,) which edges touch an area: ``lat,lon,lat,lon`` of two opposite corners, or a file with polygons.
+    """Return a mask (n,) of the edges that touch an area.
+
+    area: ``lat,lon,lat,lon`` of two opposite corners, degrees, or a file with polygons.
 
     Raises
     ------
@@ -118,7 +131,7 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
 
 
 def _polygons(path: Path) -> "shapely.Geometry":
-    """Return everything in a GeoJSON, GeoPackage or shape file as one geometry in WGS 84."""
+    """Return the union of a GeoJSON, GeoPackage or shape file in WGS 84."""
     try:
         import geopandas as gpd
     except ImportError as error:

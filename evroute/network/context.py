@@ -1,4 +1,4 @@
-"""Contexts of edges: the features that the context kernel sees, with names and units, standardised.
+"""Contexts of edges: the features of the context kernel, with names and units, standardised.
 
 Sandberg et al., section B.1: length, speed limit and incline, each divided by its standard
 deviation.
@@ -34,13 +34,13 @@ class Context:
 
     @property
     def features(self) -> FloatArray:
-        """(n, d) values divided by their scale: unit standard deviation."""
+        """(n, d) values divided by their scale, so that each column has unit standard deviation."""
         features: FloatArray = self.values / self.scale
         return features
 
 
 def build(network: RoadNetwork) -> Context:
-    """Collect length, speed limit and incline of every edge of a network."""
+    """Return length, speed limit and incline of every edge of a network."""
     values = np.column_stack([network.length_m, network.speed_mps, network.incline_rad])
     scale = values.std(axis=0)
     constant = scale <= 1e-12 * np.maximum(1.0, np.abs(values).max(axis=0))

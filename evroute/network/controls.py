@@ -1,11 +1,11 @@
-"""What holds cars up at a turn: lights, stop signs, having to give way. Absent in a source is not absent on the road.
+"""Traffic controls at turns: lights, stop signs and priority.
 
-SUMO says of every connection who has priority (``state``) and whether lights rule it (``tl``):
+SUMO gives the priority (``state``) and the lights (``tl``) of every connection:
 https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html#plain_connections. OpenStreetMap has nodes
 tagged ``highway=traffic_signals``, ``stop`` and ``give_way``, on the junction or on the way before
-it, where ``direction`` tells whom they are for, or else the nearer junction does
-(https://wiki.openstreetmap.org/wiki/Tag:highway=stop); of turns without such a node it says
-nothing.
+it. The tag ``direction`` names the direction that they control; without it, the nearer junction
+does (https://wiki.openstreetmap.org/wiki/Tag:highway=stop). Turns without such a node are unknown:
+a control that a source lacks may exist on the road.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from evroute.arrays import FloatArray, IntArray
 NOT_TOLD, RIGHT_OF_WAY, GIVES_WAY, STOP, LIGHT = range(5)
 NAMES = ("not told", "right of way", "gives way", "stop sign", "traffic light")
 CONTEXTS = ("not told", "gives way", "stop sign", "traffic light")
-"""Columns of `contexts`: 1 where it is so; all 0 with the right of way."""
+"""Columns of `contexts`: 1 where the control has that name; all 0 with the right of way."""
 
 _OF_STATE = {
     **dict.fromkeys("MO-", RIGHT_OF_WAY),
@@ -30,19 +30,26 @@ _DIRECTIONS = ("traffic_signals:direction", "direction")
 
 
 def of_connection(attributes: Mapping[str, str]) -> int:
-    """Return what a connection of a SUMO network is held up by; lights, and signals that are off, are lights."""
+    """Return the control of a connection of a SUMO network; lights that are off are lights."""
     return LIGHT if attributes.get("tl") else _OF_STATE.get(attributes.get("state", ""), NOT_TOLD)
 
 
 def at(tags: Mapping[str, str]) -> int:
-    """Return what holds cars up at a node of OpenStreetMap with these tags."""
+    """Return the control at an OpenStreetMap node with these tags."""
     return _OF_TAG.get(tags.get("highway", ""), NOT_TOLD)
 
 
 def along(nodes: Sequence[int], tags: Mapping[int, Mapping[str, str]], *, reverse: bool) -> int:
-    """Return what holds cars up that drive a stretch of an OpenStreetMap way, at its end or on the way there.
+    """Return the control on a stretch of an OpenStreetMap way, at its end or before it.
 
-    nodes: of the stretch, in the way's own direction.  reverse: whether it is driven against that.
+    Parameters
+    ----------
+    nodes
+        Node ids of the stretch, in the direction of the way.
+    tags
+        Tags of the nodes, by id.
+    reverse
+        True if the stretch is driven against the direction of the way.
     """
     last = len(nodes) - 1
     found = NOT_TOLD
@@ -61,12 +68,12 @@ def along(nodes: Sequence[int], tags: Mapping[int, Mapping[str, str]], *, revers
 
 
 def known(control: IntArray) -> IntArray | None:
-    """Return what a source tells of turns (m,); None where it tells nothing of any."""
+    """Return the controls of turns (m,), None if all are unknown."""
     return control if np.any(control != NOT_TOLD) else None
 
 
 def note(control: IntArray) -> str:
-    """Say how many turns (m,) have what, and of how many the source says nothing."""
+    """Return a sentence with the number of turns (m,) of each control and of unknown ones."""
     if known(control) is None:
         return "the source tells nothing of lights, stop signs or right of way"
     counts = np.bincount(control, minlength=len(NAMES))
@@ -75,7 +82,7 @@ def note(control: IntArray) -> str:
 
 
 def contexts(control: IntArray) -> FloatArray:
-    """Return the contexts (m, 4) of turns (m,)."""
+    """Return the control contexts of turns (m,) as indicator columns, (m, 4)."""
     columns: FloatArray = (
         control[:, np.newaxis] == [NAMES.index(name) for name in CONTEXTS]
     ).astype(np.float64)

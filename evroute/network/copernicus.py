@@ -1,9 +1,8 @@
-"""Heights from Copernicus GLO-30: public cloud-optimised GeoTIFFs of one degree by one degree, read by window.
+"""Heights from Copernicus GLO-30: public cloud-optimised GeoTIFFs of 1° by 1°, read by window.
 
 Source: https://registry.opendata.aws/copernicus-dem, bucket ``copernicus-dem-30m``; no account
-needed. The model is
-of the surface: roofs and tree tops included. Windows are kept as GeoTIFFs and read from there the
-next time.
+needed. It is a surface model: roofs and tree tops are included. Windows are stored as GeoTIFFs and
+reused.
 """
 
 import math
@@ -19,7 +18,8 @@ from evroute.network.road_network import RoadNetwork
 
 BASE_URL = "https://copernicus-dem-30m.s3.amazonaws.com"
 ATTRIBUTION = (
-    "heights: Copernicus DEM GLO-30, (c) DLR e.V. 2010-2014 and (c) Airbus Defence and Space GmbH 2014-2018,"
+    "heights: Copernicus DEM GLO-30, (c) DLR e.V. 2010-2014 and (c) Airbus Defence and Space GmbH "
+    "2014-2018,"
     " provided under COPERNICUS by the European Union and ESA"
 )
 # Windows reach this far beyond the junctions and end on whole multiples of it, degrees; one cell is
@@ -37,7 +37,7 @@ _GDAL = {
 
 
 def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
-    """Return GeoTIFFs with the heights around a network's junctions, read from the internet into ``folder``.
+    """Return GeoTIFFs with the heights around the junctions, downloaded into ``folder``.
 
     Tiles that Copernicus does not have (open sea) are left out.
 
@@ -46,7 +46,7 @@ def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
     MissingPackageError
         If rasterio is not installed.
     EvrouteError
-        If the tiles cannot be reached, or there is none for any junction.
+        If the tiles cannot be reached, or no junction lies in a tile.
     """
     try:
         import rasterio  # noqa: F401
@@ -69,7 +69,7 @@ def tile_name(lat: int, lon: int) -> str:
 
 
 def _windows(network: RoadNetwork) -> Iterator[tuple[str, Bounds]]:
-    """Yield the name of each tile with junctions in it or beside it, and the bounds to read, degrees."""
+    """Yield the name of each tile at or next to junctions, and the bounds to read, degrees."""
     lon, lat = network.junction_lon_lat
     south, west, north, east = (
         lat - MARGIN_DEG,
@@ -93,7 +93,7 @@ def _windows(network: RoadNetwork) -> Iterator[tuple[str, Bounds]]:
 
 
 def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
-    """Return the window of a tile as a file of ``folder``, or None if there is no such tile."""
+    """Return the window of a tile as a file of ``folder``, None if the tile does not exist."""
     import rasterio
     import requests
 
@@ -114,7 +114,8 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
             _copy(source, bounds, temporary)
     except (requests.RequestException, rasterio.errors.RasterioError) as error:
         raise EvrouteError(
-            f"the heights of Copernicus cannot be read from {url} ({type(error).__name__}); check the internet "
+            f"the heights of Copernicus cannot be read from {url} ({type(error).__name__}); check "
+            "the internet "
             "connection, or give rasters of your own"
         ) from error
     return path

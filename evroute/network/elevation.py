@@ -1,4 +1,4 @@
-"""Heights of junctions: from rasters, across bridges and tunnels, smoothed, and the lengths that go with them.
+"""Heights of junctions: from rasters, across bridges and tunnels, smoothed; and edge lengths.
 
 One height per junction makes inclines conservative: every closed walk climbs as much as it
 descends. Heights are noisy (65 % grades on raw Monaco), so they are smoothed by minimising, over
@@ -25,8 +25,7 @@ from evroute.network import raster
 from evroute.network.road_network import RoadNetwork
 
 DEFAULT_SMOOTHING_M = 30.0
-# Above this share of junctions without a height, filling them from their neighbours would be
-# inventing terrain.
+# Largest share of junctions without a height that is filled from their neighbours.
 GREATEST_MISSING_SHARE = 0.1
 # Few streets are as steep as this; more often a bridge or tunnel is mapped on the ground.
 STEEP = 0.25
@@ -34,11 +33,12 @@ STEEP = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Heights:
-    """Heights of the v junctions of a network, and how they were come by.
+    """Heights of the v junctions of a network, and their origin.
 
-    elevation_m: (v,).  outside, void: junctions outside every raster, and in a hole of one; both
-    were filled.
-    carried: junctions on bridges and in tunnels, put on the straight grade between the ends.
+    elevation_m: (v,) m.  outside, void: numbers of junctions outside every raster, and in a hole of
+    one; both were filled.
+    carried: number of junctions on bridges and in tunnels, put on the straight grade between the
+    ends.
     described, notes: for ``Source.elevation`` and ``Source.notes``.
     """
 
@@ -51,10 +51,11 @@ class Heights:
 
 
 def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
-    """Read the junctions' heights from rasters, bilinearly; the first raster that knows a place gives its height.
+    """Return the heights of the junctions, interpolated bilinearly from rasters.
 
-    Junctions in a hole or outside, and those carried by a bridge or tunnel, take heights that
-    change evenly along the roads between the junctions whose height is known.
+    The first raster with a value at a place gives its height. Junctions in a hole or outside, and
+    those on a bridge or in a tunnel, take heights that change evenly along the roads between
+    junctions of known height.
 
     Raises
     ------
@@ -80,12 +81,14 @@ def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
     v, outside, void = network.n_junctions, int((~inside).sum()), int((inside & ~known).sum())
     if outside + void > GREATEST_MISSING_SHARE * v:
         raise EvrouteError(
-            f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie outside the rasters and "
+            f"{(outside + void) / v:.1%} of the {v} junctions have no height: {outside} lie "
+            "outside the rasters and "
             f"{void} in their holes; add the rasters that are missing"
         )
     if outside:
         notes.append(
-            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the roads"
+            f"{outside} junctions ({outside / v:.1%}) lie outside the rasters; filled along the "
+            "roads"
         )
     if void:
         notes.append(
@@ -94,7 +97,8 @@ def sample(network: RoadNetwork, rasters: Sequence[Path]) -> Heights:
     carried = carried_junctions(network)
     if carried.any():
         notes.append(
-            f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade between ends"
+            f"{int(carried.sum())} junctions on bridges and in tunnels lie on the straight grade "
+            "between ends"
         )
     return Heights(
         elevation_m=fill(network, elevation_m, known & ~carried),
@@ -114,16 +118,20 @@ def set_heights(
     described: str,
     notes: tuple[str, ...] = (),
 ) -> RoadNetwork:
-    """Give a network heights: smooth them, lengthen what is shorter than the straight line in space, record it all.
+    """Return the network with smoothed heights and with lengths that allow them.
+
+    No edge is shorter than the straight line in space.
 
     Parameters
     ----------
+    network
+        The network without these heights.
     elevation_m
         (v,) heights of the junctions, m.
     smoothing_m
-        Strength s >= 0, m; 0 leaves the heights as they are.
+        Strength s >= 0, m; 0 keeps the heights.
     described, notes
-        What gave the heights, and what was missing; for ``Source``.
+        Origin of the heights, and missing ones; for ``Source``.
     """
     smooth_m = smooth(network, elevation_m, smoothing_m)
     tail, head = network.tail, network.head
@@ -135,7 +143,7 @@ def set_heights(
     if steep := int((np.abs(smooth_m[head] - smooth_m[tail]) > STEEP * length_m).sum()):
         notes = (
             *notes,
-            f"{steep} edges are steeper than {STEEP:.0%}: look whether their heights can be right",
+            f"{steep} edges are steeper than {STEEP:.0%}: check their heights",
         )
     return replace(
         network,
@@ -148,7 +156,18 @@ def set_heights(
 
 
 def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) -> FloatArray:
-    """Return the (v,) heights that minimise squared changes plus ``smoothing_m`` times squared climbs per length.
+    """Return smoothed heights, (v,) m.
+
+    They minimise the squared changes plus ``smoothing_m`` times the squared climbs per length.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    elevation_m
+        (v,) heights of the junctions, m.
+    smoothing_m
+        Strength >= 0, m.
 
     Raises
     ------
@@ -162,12 +181,23 @@ def smooth(network: RoadNetwork, elevation_m: FloatArray, smoothing_m: float) ->
 
 
 def fill(network: RoadNetwork, elevation_m: FloatArray, known: BoolArray) -> FloatArray:
-    """Return the (v,) heights with those not ``known`` (v,) put where sum dz²/length is least: even grades between.
+    """Return the heights with unknown ones filled by even grades, (v,) m.
+
+    The filled heights minimise the sum of dz² / length.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    elevation_m
+        (v,) heights of the junctions, m; not read where unknown.
+    known
+        (v,) True at known heights.
 
     Raises
     ------
     EvrouteError
-        If a connected part of the network holds no known height at all.
+        If a connected part of the network has no known height.
     """
     free, fixed = np.flatnonzero(~known), np.flatnonzero(known)
     if lost := int((~_parts_with(network, known)).sum()):
@@ -183,9 +213,10 @@ def fill(network: RoadNetwork, elevation_m: FloatArray, known: BoolArray) -> Flo
 
 
 def carried_junctions(network: RoadNetwork) -> BoolArray:
-    """Tell (v,) which junctions are met by bridges and tunnels alone, so that the ground's height is not theirs.
+    """Return a mask (v,) of the junctions that only bridges and tunnels meet.
 
-    In a connected part that never touches the ground no junction counts as carried.
+    The height of the ground is not theirs. In a connected part that never touches the ground no
+    junction is carried.
     """
     grounded = np.zeros(network.n_junctions, dtype=bool)
     on_ground = network.structure == 0
@@ -196,7 +227,7 @@ def carried_junctions(network: RoadNetwork) -> BoolArray:
 
 
 def _parts_with(network: RoadNetwork, marked: BoolArray) -> BoolArray:
-    """Tell (v,) which junctions lie in a connected part that holds a ``marked`` (v,) junction."""
+    """Return a mask (v,) of the junctions in a connected part with a ``marked`` (v,) junction."""
     n_parts, part = connected_components(_laplacian(network), directed=False)
     holds = np.zeros(n_parts, dtype=bool)
     holds[part[marked]] = True

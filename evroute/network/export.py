@@ -1,4 +1,4 @@
-"""Write a network for other programs: GraphML that OSMnx reads, GeoPackage, GeoJSON, GeoParquet.
+"""Exports of a network: GraphML that OSMnx reads, GeoPackage, GeoJSON, GeoParquet.
 
 Positions are WGS 84. GeoPackage holds the layers ``edges``, ``junctions`` and the table ``turns``;
 GeoJSON and GeoParquet hold the edges alone; GraphML holds edges and junctions, not the turns.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def export(network: RoadNetwork, path: Path) -> None:
-    """Write ``network`` in the format that the suffix of ``path`` names (a key of `WRITERS`).
+    """Write a network in the format of the suffix of ``path`` (a key of `WRITERS`).
 
     Raises
     ------
@@ -43,7 +43,7 @@ def export(network: RoadNetwork, path: Path) -> None:
 
 
 def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
-    """Return the n edges with their columns in WGS 84, one line each."""
+    """Return the n edges with their columns and one line each, in WGS 84."""
     import geopandas as gpd
     import shapely
 
@@ -68,7 +68,7 @@ def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
 
 
 def junction_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
-    """Return the v junctions with their heights in WGS 84, one point each."""
+    """Return the v junctions with their heights (m) and one point each, in WGS 84."""
     import geopandas as gpd
     import shapely
 
@@ -80,10 +80,10 @@ def junction_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
 
 
 def to_osmnx(network: RoadNetwork) -> "nx.MultiDiGraph":
-    """Return the network as OSMnx has them: nodes with x, y, elevation; edges with length, speed_kph, geometry.
+    """Return the network as an OSMnx graph.
 
-    Nodes are the junction ids where all of these are whole numbers, as OSMnx wants them, else
-    junction rows.
+    Nodes have x, y, elevation; edges have length, speed_kph, geometry. Nodes are the junction ids
+    if all of them are whole numbers, as OSMnx requires, else junction rows.
     """
     import networkx as nx
 

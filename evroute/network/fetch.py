@@ -1,7 +1,7 @@
-"""Download published networks: one file each of a public repository at a fixed commit, verified by its git blob id.
+"""Downloads of published networks: files of public repositories at fixed commits.
 
-What is published where stands in ``data/published.toml``. Files are cached with pooch; a download
-that breaks off goes on from there the next time.
+``data/published.toml`` lists them with their git blob ids, which verify the bytes. Files are
+cached with pooch. An interrupted download is resumed.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A network file on the internet; ``git_blob`` is the id that its bytes must have."""
+    """A network file on the internet; ``git_blob`` is the required id of its bytes."""
 
     name: str
     url: str
@@ -47,7 +47,7 @@ def find(name: str) -> Published:
     Raises
     ------
     UnknownNameError
-        If there is none; the message lists what there is.
+        If no published network has that name; the message lists the names.
     """
     known = published()
     if name not in known:
@@ -56,14 +56,23 @@ def find(name: str) -> Published:
 
 
 def download(wanted: Published, folder: Path, progress: Progress) -> Path:
-    """Return the verified file below ``folder``, downloaded unless it is there; ``progress(bytes, of bytes)``.
+    """Return the path of the verified file below ``folder``; download it if missing.
+
+    Parameters
+    ----------
+    wanted
+        The file.
+    folder
+        Folder of downloads.
+    progress
+        Called with the bytes received and the bytes in all.
 
     Raises
     ------
     EvrouteError
-        If the address cannot be reached or has no such file, the download breaks off, or the bytes
-        are not the published ones. What had come of a download that broke off is kept; wrong bytes
-        are not.
+        If the address cannot be reached or has no such file, the download is interrupted, or the
+        bytes are not the published ones. The received part of an interrupted download is kept;
+        wrong bytes are not.
     """
     import pooch
 
@@ -83,7 +92,7 @@ def download(wanted: Published, folder: Path, progress: Progress) -> Path:
 
 
 def git_blob(path: Path) -> str:
-    """Return the id that git gives to the bytes of a file: sha1 of ``blob LENGTH``, a zero byte, and the bytes."""
+    """Return the git id of a file: the SHA-1 of ``blob LENGTH``, a zero byte, and the bytes."""
     total = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as handle:
         while chunk := handle.read(_CHUNK_BYTES):
@@ -93,7 +102,7 @@ def git_blob(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Resuming:
-    """A downloader for pooch that goes on where an earlier one broke off, and verifies what came."""
+    """A downloader for pooch that resumes an interrupted download and verifies the bytes."""
 
     wanted: Published
     progress: Progress
@@ -111,7 +120,8 @@ class _Resuming:
             come = part.stat().st_size if part.exists() else 0
             if come:
                 raise EvrouteError(
-                    f"the download of {self.wanted.file_name} broke off after {come:,} bytes; the same command goes "
+                    f"the download of {self.wanted.file_name} broke off after {come:,} bytes; the "
+                    "same command goes "
                     "on from there"
                 ) from error
             raise EvrouteError(
@@ -120,13 +130,14 @@ class _Resuming:
         if (blob := git_blob(part)) != self.wanted.git_blob:
             part.unlink()
             raise EvrouteError(
-                f"what came from {url} is not the published file (git blob {blob}, expected {self.wanted.git_blob}); "
+                f"what came from {url} is not the published file (git blob {blob}, expected "
+                f"{self.wanted.git_blob}); "
                 "nothing was kept"
             )
         part.replace(output)
 
     def _complete(self, url: str, part: Path) -> None:
-        """Append to ``part`` what it lacks."""
+        """Download the missing bytes of ``part``."""
         import requests
 
         start = part.stat().st_size if part.exists() else 0

@@ -1,9 +1,9 @@
 """Read an OSMnx graph that was saved with ``osmnx.save_graphml``.
 
-GraphML holds no turn restrictions: whatever meets may turn, back only at dead ends. Speeds are the
-graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing; heights are the nodes'
-``elevation`` if every node has one. Lights and signs are those at the junctions, which simplified
-graphs keep alone.
+GraphML holds no turn restrictions: all edges that meet may turn, back only at dead ends. Speeds are
+the graph's ``speed_kph``, else its ``maxspeed``, imputed by class where missing. Heights are the
+nodes' ``elevation`` if every node has one. Lights and signs are those at the junctions: simplified
+graphs keep no others.
 """
 
 import hashlib
@@ -124,13 +124,16 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
 
 
 def _first(data: dict[str, Any], key: str) -> str:
-    """Return an attribute as text; of the several values that a simplified edge can have, the first."""
+    """Return an attribute as text; the first value if a simplified edge has several."""
     value = data.get(key, "")
     return str(value[0] if isinstance(value, list) and value else value or "")
 
 
 def _control(graph: "nx.MultiDiGraph", edges: Sequence[Edge], turns: IntArray) -> IntArray | None:
-    """Return what holds cars up at turns (m,) by the tag ``highway`` of the junctions; None where no node has one."""
+    """Return the controls of turns (m,) by the tag ``highway`` of the junctions.
+
+    None if no node has that tag.
+    """
     tags = {node: {"highway": _first(data, "highway")} for node, data in graph.nodes(data=True)}
     if not any(tag["highway"] for tag in tags.values()):
         return None
@@ -148,7 +151,7 @@ def _tags(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _drivable(data: dict[str, Any]) -> bool:
-    """Apply the rules of `osm_tags` to edges with a road class; OSMnx has dealt with the directions."""
+    """Return True if `osm_tags` opens the edge to cars; OSMnx has handled the directions."""
     tags = _tags(data)
     return "highway" not in tags or osm_tags.directions(tags)[0]
 
@@ -176,7 +179,7 @@ def _line(edge: Edge, graph: "nx.MultiDiGraph") -> FloatArray:
 def _system(
     graph: "nx.MultiDiGraph", nodes: Sequence[str]
 ) -> tuple[str, Callable[..., tuple[FloatArray, FloatArray]]]:
-    """Return the coordinate system to use, in metres, and the transformation into it."""
+    """Return the coordinate system of the network, in metres, and the transformation into it."""
     from pyproj import CRS, Transformer
     from pyproj.exceptions import CRSError
 
@@ -210,7 +213,7 @@ def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray
 
 
 def _speeds(edges: Sequence[Edge]) -> tuple[FloatArray, str]:
-    """Return the speeds (n,) in m/s, and a note on how many were imputed."""
+    """Return the speeds (n,) in m/s, and a note on the share of imputed ones."""
     own_kmh = limits.plausible(
         np.array([_number(d, "speed_kph") if "speed_kph" in d else np.nan for *_, d in edges])
     )

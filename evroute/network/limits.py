@@ -1,7 +1,7 @@
-"""Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as OSMnx's ``add_edge_speeds`` finds them.
+"""Speed limits from OpenStreetMap's ``maxspeed`` and ``highway`` tags, as in OSMnx.
 
-Texts are read by OSMnx. A road without a limit takes the mean limit of the roads of its class, as
-OSMnx imputes it, but a class of which no road has a limit its typical speed
+OSMnx reads the texts. A road without a limit takes the mean limit of the roads of its class, as in
+OSMnx's ``add_edge_speeds``. A class without any limit takes its typical speed
 (``osm_tags.TYPICAL_KMH``).
 """
 
@@ -18,9 +18,9 @@ POSSIBLE_KMH = (1.0, 200.0)
 
 
 def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
-    """Return the limits (n,) in km/h that n ``maxspeed`` texts give, nan where they give none.
+    """Return the speed limits of n ``maxspeed`` texts, (n,) km/h, nan where they hold none.
 
-    Read are numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones
+    Accepted: numbers, in km/h or with their unit, one per lane ("50|30", their mean), and zones
     ("DE:urban").
     """
     try:
@@ -47,7 +47,7 @@ def plausible(kmh: FloatArray) -> FloatArray:
 
 
 def impute_kmh(classes: Sequence[str], tagged_kmh: FloatArray) -> tuple[FloatArray, set[str]]:
-    """Fill in the limits (n,) that are nan, by road class; return them, and the classes of which none has a limit."""
+    """Return the limits (n,) km/h with nan imputed by road class, and classes without limits."""
     names, row = np.unique(classes, return_inverse=True)
     known = ~np.isnan(tagged_kmh)
     count = np.bincount(row[known], minlength=len(names))
@@ -58,7 +58,7 @@ def impute_kmh(classes: Sequence[str], tagged_kmh: FloatArray) -> tuple[FloatArr
 
 
 def note(imputed_share: float, untagged: set[str]) -> str:
-    """Say in one sentence how many edges got a limit by `impute_kmh`, for ``Source.notes``."""
+    """Return a sentence on the share of imputed limits, for ``Source.notes``."""
     if imputed_share == 0:
         return "every edge has a speed limit of its own"
     mean = f"speed limits imputed on {imputed_share:.1%} of the edges, from the mean of their class"

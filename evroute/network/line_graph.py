@@ -1,6 +1,6 @@
-"""LineGraph: edges as nodes, legal turns as arcs, in a fixed CSR whose entries carry the weights of a search.
+"""LineGraph: edges as nodes, legal turns as arcs, in a fixed CSR with the weights as entries.
 
-The cost of a path belongs to the edge *entered*; costs per edge are broadcast to the turns that
+The cost of a path belongs to the edge *entered*. Costs per edge are broadcast to the turns that
 enter them, so costs per turn need no second search. The incidence Laplacian is that of Sandberg et
 al., eqs. 132-133.
 """
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LineGraph:
-    """CSR of the legal turns of n edges: entry i runs from edge ``source[i]`` to edge ``indices[i]``.
+    """CSR of the legal turns of n edges: entry i is a turn from ``source[i]`` to ``indices[i]``.
 
-    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines want them; entry i
+    indptr: (n + 1,) and indices, source: (m,), int32 as scipy's graph routines require; entry i
     is row i of ``RoadNetwork.turns``.
     """
 
@@ -42,7 +42,7 @@ class LineGraph:
 
     @classmethod
     def from_network(cls, network: RoadNetwork) -> "LineGraph":
-        """Build the line graph of a network: one node per edge, one arc per legal turn."""
+        """Return the line graph of a network: one node per edge, one arc per legal turn."""
         source, target = network.turns[:, 0], network.turns[:, 1]
         counts = np.bincount(source, minlength=network.n_edges)
         indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -54,7 +54,7 @@ class LineGraph:
         return len(self.indptr) - 1
 
     def through(self, via: Sequence[int]) -> "LineGraph":
-        """Return a layer of all edges for each leg of a trip: node ``k * n + e`` is edge e in leg k.
+        """Return a graph with a layer of all edges per leg: node ``k * n + e`` is edge e in leg k.
 
         Driving ``via[k]`` in leg k leads into leg k + 1, so that any route from the first layer to
         the last drives these edges in their order.
@@ -78,7 +78,7 @@ class LineGraph:
         return costs
 
     def reversed(self) -> "LineGraph":
-        """Return the line graph with every turn turned round, for searches from the destination."""
+        """Return the line graph with every turn reversed, for searches from the destination."""
         order = np.lexsort((self.source, self.indices))
         counts = np.bincount(self.indices, minlength=self.n_edges)
         indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -105,7 +105,7 @@ class LineGraph:
         return csc_matrix(incidence @ incidence.T)
 
     def to_networkx(self, network: RoadNetwork) -> "nx.DiGraph":
-        """Return the line graph for people: nodes are edge ids with their columns, arcs are legal turns."""
+        """Return the line graph as a networkx graph: nodes are edge ids, arcs are legal turns."""
         import networkx as nx
 
         graph = nx.DiGraph(name=network.name)

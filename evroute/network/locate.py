@@ -1,4 +1,4 @@
-"""Find the edge that a user means: by its id, or by a place given as ``lat,lon``."""
+"""Find the edge for a user's text: an edge id, or a place given as ``lat,lon``."""
 
 import re
 from difflib import get_close_matches
@@ -22,7 +22,7 @@ _LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 
 
 def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
-    """Return the row of the edge with the id ``text``, or of the edges nearest to the place ``text`` = "lat,lon".
+    """Return the row of the edge with the id ``text``, or of the edges nearest to "lat,lon".
 
     Distances are planar, to the edge's shape. Several rows are the directions of one street,
     equally near.
@@ -42,7 +42,7 @@ def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
 
 
 def unknown_edge(network: RoadNetwork, text: str) -> str:
-    """Say that there is no such edge, and name similar ids."""
+    """Return the message for an unknown edge id, with similar ids."""
     near = get_close_matches(text, network.edge_id, n=3)
     hint = f"similar ids: {'; '.join(near)}" if near else "give an edge id or 'lat,lon'"
     return f"network '{network.name}' has no edge '{text}'; {hint}"
@@ -67,7 +67,8 @@ def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
     distance_m = float(tree.query_nearest(point, return_distance=True)[1][0])
     if distance_m > FARTHEST_M:
         raise EvrouteError(
-            f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network '{network.name}' "
+            f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network "
+            f"'{network.name}' "
             f"(at most {FARTHEST_M:.0f} m)"
         )
     near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)

@@ -1,10 +1,11 @@
-"""Map matching: the edges that a track of noisy positions was driven on, by a hidden Markov model.
+"""Map matching: the edges of a track of noisy positions, by a hidden Markov model.
 
 Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness*, ACM SIGSPATIAL
 2009: Gaussian distances to the road (eq. 1, sigma 4.07 m there), exponential differences between
-the way along the roads and the way through the air (eqs. 2-3), Viterbi. Ways follow legal turns
-alone; parallel edges are candidates of their own. Positions closer than 2 sigma to the one before
-are left out, as there.
+the way along the roads and the straight line (eqs. 2-3), Viterbi. Ways follow legal turns only;
+parallel edges are separate candidates. Positions closer than 2 sigma to the one before are left
+out, as in the source. Positions without a road nearby are skipped if the roads have a way around
+them that is as long as the track; they split the track otherwise.
 """
 
 from collections.abc import Sequence
@@ -21,23 +22,26 @@ from evroute.network.road_network import RoadNetwork
 
 SIGMA_M = 5.0
 BETA_M = 10.0
-"""Scale of the difference between the two ways, m: what 5 to 10 s between positions call for."""
+"""Scale of road minus straight distance, m, for 5 to 10 s between positions."""
 FARTHEST_M = 50.0
 MOST_CANDIDATES = 8
 DETOUR_M = 300.0
 DETOUR_FACTOR = 2.0
-"""A way between two positions may be so much longer, in all, than that through the air."""
+"""A way may be at most DETOUR_FACTOR times the straight distance plus DETOUR_M."""
+TRACK_SHARE = 0.25
+TRACK_M = 100.0
+"""Positions off the roads are skipped if the way around them has the track's length within these."""
 BACKWARD_M = 4 * SIGMA_M
-"""So far noise may throw a position back along an edge."""
+"""Largest backward jump along an edge that is taken for noise, m."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """A connected part of a track.
 
-    edges: (k,) network rows in driving order.  position: (p,) rows of the track that it holds,
+    edges: (k,) network rows in driving order.  position: (p,) rows of the track in this part,
     increasing.
-    at_m: (p,) how far along ``edges`` each of them lies, m of road, never decreasing.
+    at_m: (p,) distance along ``edges`` of each position, m of road, never decreasing.
     """
 
     edges: IntArray
@@ -53,7 +57,17 @@ class _Candidate:
 
 
 class MapMatcher:
-    """Matches tracks to one network."""
+    """Matches tracks to one network.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    sigma_m
+        Standard deviation of the position noise, m.
+    beta_m
+        Scale of the difference between road and straight distance, m.
+    """
 
     def __init__(
         self, network: RoadNetwork, *, sigma_m: float = SIGMA_M, beta_m: float = BETA_M
@@ -77,7 +91,9 @@ class MapMatcher:
         self._ways: dict[int, tuple[float, dict[int, tuple[float, int]]]] = {}
 
     def match(self, lat: FloatArray, lon: FloatArray) -> list[Match]:
-        """Return the connected parts of a track, (p,) degrees; more than one where it leaves the network or jumps.
+        """Return the connected parts of a track, given as (p,) degrees.
+
+        There are several if the track leaves the network or jumps.
 
         Raises
         ------
@@ -86,7 +102,7 @@ class MapMatcher:
         """
         from pyproj import Transformer
 
-        if not (np.all(np.abs(lat) <= 90) and np.all(np.abs(lon) <= 180)):
+        if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
             raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
         x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(
             lon, lat
@@ -94,7 +110,10 @@ class MapMatcher:
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
     def match_xy(self, x_m: FloatArray, y_m: FloatArray) -> list[Match]:
-        """Do the same for positions in the network's own coordinates, (p,) m; those that are not finite are off."""
+        """Return the connected parts of a track, given as (p,) m in the network's coordinates.
+
+        Positions that are not finite count as off the network.
+        """
         matches: list[Match] = []
         position: list[int] = []
         layers: list[list[_Candidate]] = []
@@ -107,16 +126,26 @@ class MapMatcher:
             for kept in (position, layers, cost, back):
                 kept.clear()
 
+        track_m = _track_m(x_m, y_m)
+        lost = False
         for row, found in self._candidates(x_m, y_m):
             if not found:
-                close()
+                lost = bool(position)
                 continue
             if position:
                 last = position[-1]
                 air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
                 if air_m < 2 * self.sigma_m and row < len(x_m) - 1:
                     continue
-                costs, origins = self._step(layers[-1], cost[-1], found, air_m)
+                far_m, least_m, limit_m = air_m, 0.0, DETOUR_FACTOR * air_m + DETOUR_M
+                if lost:
+                    far_m = float(track_m[row] - track_m[last])
+                    least_m = (1 - TRACK_SHARE) * far_m - TRACK_M
+                    limit_m = (1 + TRACK_SHARE) * far_m + TRACK_M
+                    lost = False
+                costs, origins = self._step(
+                    layers[-1], cost[-1], found, far_m, least_m=least_m, limit_m=limit_m
+                )
                 if not np.isfinite(costs).any():
                     close()
             emitted = [0.5 * (each.off_m / self.sigma_m) ** 2 for each in found]
@@ -135,14 +164,15 @@ class MapMatcher:
         """Return each position's nearest edges within `FARTHEST_M`, the nearest first."""
         import shapely
 
-        points = shapely.points(x_m, y_m)
+        known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
+        points = shapely.points(x_m[known], y_m[known])
         place, edge = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)
         off_m = shapely.distance(points[place], self._shapes[edge])
         along_m = shapely.line_locate_point(self._shapes[edge], points[place]) * self._scale[edge]
         order = np.lexsort((edge, off_m, place))
         found: list[tuple[int, list[_Candidate]]] = [(row, []) for row in range(len(x_m))]
         for i in order.tolist():
-            of = found[place[i]][1]
+            of = found[known[place[i]]][1]
             if len(of) < MOST_CANDIDATES:
                 of.append(_Candidate(int(edge[i]), float(along_m[i]), float(off_m[i])))
         return found
@@ -152,19 +182,21 @@ class MapMatcher:
         before: Sequence[_Candidate],
         cost: Sequence[float],
         after: Sequence[_Candidate],
-        air_m: float,
+        far_m: float,
+        *,
+        least_m: float,
+        limit_m: float,
     ) -> tuple[list[float], list[int]]:
-        """Return the least cost of each candidate and the one before it; inf where none leads there."""
+        """Return the least cost of each candidate and its predecessor; inf if there is none."""
         costs, origins = [np.inf] * len(after), [-1] * len(after)
-        limit_m = DETOUR_FACTOR * air_m + DETOUR_M
         for i, start in enumerate(before):
             if cost[i] == np.inf:
                 continue
             ways = self._from(start.edge, limit_m)
             for j, end in enumerate(after):
                 way_m = self._between(start, end, ways)
-                if way_m <= limit_m:
-                    total = cost[i] + abs(way_m - air_m) / self.beta_m
+                if least_m <= way_m <= limit_m:
+                    total = cost[i] + abs(way_m - far_m) / self.beta_m
                     if total < costs[j]:
                         costs[j], origins[j] = total, i
         return costs, origins
@@ -172,7 +204,7 @@ class MapMatcher:
     def _between(
         self, start: _Candidate, end: _Candidate, ways: dict[int, tuple[float, int]]
     ) -> float:
-        """Return the way along the roads, m."""
+        """Return the distance along the roads, m."""
         if start.edge == end.edge and end.along_m >= start.along_m - BACKWARD_M:
             return max(0.0, end.along_m - start.along_m)
         if end.edge not in ways:
@@ -181,7 +213,7 @@ class MapMatcher:
         return way_m
 
     def _from(self, edge: int, limit_m: float) -> dict[int, tuple[float, int]]:
-        """Return the edges whose start lies within a limit of the end of ``edge``: how far, and the edge before."""
+        """Return the edges that start within a limit of the end of ``edge``: m, edge before."""
         known = self._ways.get(edge)
         if known and known[0] >= limit_m:
             return known[1]
@@ -226,3 +258,13 @@ class MapMatcher:
                     edges.append(reached)
             at_m.append(max(at_m[-1], start_m + after.along_m))
         return Match(np.array(edges), np.array(position), np.array(at_m))
+
+
+def _track_m(x_m: FloatArray, y_m: FloatArray) -> FloatArray:
+    """Return the length of a track up to each position, (p,) m, straight past unknown positions."""
+    known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
+    if not len(known):
+        return np.zeros(len(x_m))
+    hops_m = np.hypot(np.diff(x_m[known]), np.diff(y_m[known]))
+    length_m: FloatArray = np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))
+    return length_m

@@ -1,7 +1,7 @@
-"""Optional tables of a network: columns by name, stored with it and read when first used.
+"""Optional tables of a network: columns by name, stored with it and read on first use.
 
-Later versions may fill them without a new format of stored networks; a table of another name in a
-file is ignored.
+Later versions may fill them without a new format of stored networks. Tables with unknown names are
+ignored.
 """
 
 import json
@@ -20,7 +20,7 @@ Table = Mapping[str, Column]
 
 
 def to_arrays(tables: Mapping[str, Table]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays to store, by member of the file, and the description that `StoredTables` needs."""
+    """Return the arrays to store, by member of the file, and the description of the tables."""
     arrays: dict[str, Any] = {}
     described = {}
     for name, table in tables.items():
@@ -35,14 +35,14 @@ def to_arrays(tables: Mapping[str, Table]) -> tuple[dict[str, Any], dict[str, An
 
 
 class StoredTables(Mapping[str, Table]):
-    """The tables of a stored network, each read and checked when first used.
+    """The tables of a stored network, each read and checked on first use.
 
     Parameters
     ----------
     path
         The stored network.
     described
-        Columns, which of them are texts, and the digest of each table, as `to_arrays` returns them.
+        Columns, the text columns among them, and the digest of each table, from `to_arrays`.
     """
 
     def __init__(self, path: Path, described: Mapping[str, Any]) -> None:

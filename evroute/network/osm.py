@@ -2,8 +2,7 @@
 
 Extracts (``.osm``, ``.osm.gz``, ``.osm.bz2``, ``.osm.pbf``) are read with pyosmium, in two passes,
 so that the order of objects does not matter. Places are found with Nominatim and read from the
-Overpass API, both through OSMnx. What
-the roads become: see ``osm_roads``.
+Overpass API, both through OSMnx. ``osm_roads`` turns the objects into a network.
 """
 
 import hashlib
@@ -45,9 +44,16 @@ def read(path: Path, name: str) -> RoadNetwork:
 
 
 def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
-    """Read the roads that touch a place of the world ("Monaco") as network ``name``, all junctions at height 0.
+    """Read the roads that touch a named place ("Monaco") as network ``name``, at height 0.
 
-    Answers of the two services are kept in the folder ``cache``.
+    Parameters
+    ----------
+    place
+        Place to look up in OpenStreetMap.
+    name
+        Name of the network.
+    cache
+        Folder that keeps the answers of the two services.
 
     Raises
     ------
@@ -72,7 +78,7 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
             f"OpenStreetMap's services cannot be reached for '{place}' ({type(error).__name__}); "
             "check the internet connection, or give a file with --osm"
         ) from error
-    except TypeError as error:  # what OSMnx raises for a place without an area
+    except TypeError as error:  # raised by OSMnx for a place without an area
         raise EvrouteError(
             f"'{place}' has no boundary in OpenStreetMap; name a city, district or region"
         ) from error
@@ -130,7 +136,7 @@ def _extract(path: Path) -> Extract:
 
 
 def _answers(area: Any) -> Iterable[dict[str, Any]]:
-    """Ask Overpass for the drivable classes of roads that touch ``area``, their nodes and their turn restrictions."""
+    """Query Overpass for drivable roads that touch ``area``, their nodes and restrictions."""
     from osmnx import _overpass
 
     classes = "|".join(TYPICAL_KMH)
@@ -140,9 +146,7 @@ def _answers(area: Any) -> Iterable[dict[str, Any]]:
             "(.roads;node(w.roads);rel(bw.roads)['type'='restriction'];);out;"
         )
         answer = _overpass._overpass_request(OrderedDict(data=query))
-        if remark := answer.get(
-            "remark"
-        ):  # what Overpass says when it ran out of time or memory half-way
+        if remark := answer.get("remark"):  # Overpass ran out of time or memory
             raise EvrouteError(
                 f"OpenStreetMap's Overpass service gave up: {remark}; try a smaller place, or later"
             )

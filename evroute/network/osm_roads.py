@@ -1,11 +1,11 @@
-"""OpenStreetMap's nodes, ways and restrictions made a RoadNetwork of passenger-car roads.
+"""A RoadNetwork of passenger-car roads from OpenStreetMap's nodes, ways and restrictions.
 
-Junctions are the nodes that drivable ways share or end at, and barriers; edges run between them
-along one way, in the directions that cars may drive, so no edge is part bridge and part ground. An
-edge is named ``u,v,key`` by its nodes' ids, ``key`` counting parallel ones. Lengths are geodesic
-(and never below the planar distance between the junctions). Turning round is allowed at dead ends,
-in turning circles, and where an ``only_u_turn`` says so. A way without a speed limit takes the mean
-of its class, as OSMnx's ``add_edge_speeds`` imputes it.
+Junctions are the nodes that drivable ways share or end at, and barriers. Edges run between them
+along one way, in the directions open to cars, so no edge is part bridge and part ground. An edge is
+named ``u,v,key`` by its nodes' ids, ``key`` counting parallel ones. Lengths are geodesic (and never
+below the planar distance between the junctions). Turning round is allowed at dead ends, in turning
+circles, and at an ``only_u_turn``. A way without a speed limit takes the mean of its class, as in
+OSMnx's ``add_edge_speeds``.
 """
 
 from collections import Counter, defaultdict
@@ -37,9 +37,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What a source says of roads: ways with a ``highway`` tag by id, turn restrictions, and nodes of the ways.
+    """Roads of a source: ways with a ``highway`` tag by id, turn restrictions, and their nodes.
 
-    lon_lat: degrees, of the nodes that the source holds.  node_tags: of those that have any.
+    lon_lat: degrees, of the nodes in the source.  node_tags: of those that have any.
     """
 
     ways: dict[int, Way] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A stretch of a way between two junctions; ``forward`` and ``backward`` say where cars may go."""
+    """A stretch of a way between two junctions; ``forward`` and ``backward``: open to cars."""
 
     way: int
     nodes: tuple[int, ...]
@@ -78,7 +78,16 @@ class _Edge:
 
 
 def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
-    """Return the network of an extract, all junctions at height 0; ``source`` gains notes on what was imputed.
+    """Return the network of an extract, all junctions at height 0.
+
+    Parameters
+    ----------
+    extract
+        The roads.
+    name
+        Name of the network.
+    source
+        Its origin; notes on imputed values are added.
 
     Raises
     ------
@@ -155,7 +164,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
 
 
 def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
-    """Cut the drivable ways at junctions, and at nodes that the source does not hold."""
+    """Cut the drivable ways at junctions, and at nodes that are not in the source."""
     runs, clipped, conditional = [], 0, 0
     for way_id, way in extract.ways.items():
         forward, backward = osm_tags.directions(way.tags)
@@ -189,7 +198,8 @@ def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
         notes.append(f"{clipped} ways are cut where the source does not hold their nodes")
     if conditional:
         notes.append(
-            f"conditions (hours, weights) on access, direction or speed of {conditional} ways are not applied"
+            f"conditional access, direction or speed (hours, weights) of {conditional} ways is not "
+            "applied"
         )
     return segments, notes
 
@@ -228,7 +238,7 @@ def _turns(
 
 
 def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[FloatArray, str]:
-    """Return the limits (n,) in m/s of n edges, given as (way, reverse), and a note on how many were imputed."""
+    """Return the limits (n,) in m/s of n edges (way, reverse), and a note on imputed ones."""
     roads = list(dict.fromkeys(driven))
     classes = [extract.ways[way].tags["highway"] for way, _ in roads]
     texts = [
@@ -245,7 +255,7 @@ def _speeds(extract: Extract, driven: Sequence[tuple[int, bool]]) -> tuple[Float
 def _shapes(
     extract: Extract, segments: Sequence[_Segment]
 ) -> tuple[str, FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return the UTM zone, the points of all segments in it, the segments' geodesic lengths and where each starts."""
+    """Return UTM zone, points, geodesic lengths (m) and first point of the segments."""
     from pyproj import Geod, Transformer
 
     lon, lat = np.array([extract.lon_lat[node] for s in segments for node in s.nodes]).T

@@ -1,4 +1,4 @@
-"""What OpenStreetMap's tags mean to a passenger car: where it may drive, which way, how fast.
+"""OpenStreetMap's tags for passenger cars: access, direction, speed limit, structure.
 
 Sources: https://wiki.openstreetmap.org/wiki/OSM_tags_for_routing and the pages of the keys named
 below. Conditional tags (``*:conditional``) are not applied.
@@ -9,8 +9,7 @@ from collections.abc import Mapping
 Tags = Mapping[str, str]
 
 # Road classes open to cars, and the speeds of the car profile of OSRM (project-osrm.org), km/h:
-# what a road is given when no road of its class has a limit. ``road`` (class not known) is taken
-# for ``unclassified``.
+# used for classes without any limit. ``road`` (class not known) counts as ``unclassified``.
 TYPICAL_KMH = {
     "motorway": 90.0,
     "motorway_link": 75.0,
@@ -66,7 +65,7 @@ _TURNING_PLACES = {"turning_circle", "turning_loop", "mini_roundabout"}
 
 
 def directions(tags: Tags) -> tuple[bool, bool]:
-    """Tell whether a car may drive a way forward and backward.
+    """Return whether a car may drive a way forward and backward.
 
     Left out: other classes than those of `TYPICAL_KMH`, areas, parking lots and driveways, roads
     closed to cars by the most specific of ``motorcar``, ``motor_vehicle``, ``vehicle``, ``access``
@@ -94,7 +93,7 @@ def directions(tags: Tags) -> tuple[bool, bool]:
 
 
 def limit(tags: Tags, direction: str) -> str | None:
-    """Return the text of the speed limit in ``direction`` ("forward" or "backward"), units and all."""
+    """Return the text of the speed limit in ``direction`` ("forward" or "backward")."""
     return tags.get(f"maxspeed:{direction}", tags.get("maxspeed"))
 
 
@@ -106,7 +105,7 @@ def structure(tags: Tags) -> int:
 
 
 def blocks(node_tags: Tags) -> bool:
-    """Tell whether a car cannot pass a node: a bollard, a locked gate."""
+    """Return True if a car cannot pass a node: a bollard, a locked gate."""
     barrier = node_tags.get("barrier")
     if barrier is None:
         return False
@@ -117,7 +116,7 @@ def blocks(node_tags: Tags) -> bool:
 
 
 def invites_u_turn(node_tags: Tags) -> bool:
-    """Tell whether a node is a place made for turning round."""
+    """Return True if a node is a place made for turning round."""
     return node_tags.get("highway") in _TURNING_PLACES
 
 

@@ -1,4 +1,4 @@
-"""Heights at points from one raster file (GeoTIFF, HGT, whatever GDAL reads), in any coordinate system."""
+"""Heights at points from one raster file (GeoTIFF, HGT or any GDAL format), in any projection."""
 
 import warnings
 from pathlib import Path
@@ -17,11 +17,20 @@ _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 def heights_at(
     path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Return the bilinear heights (k,) of k points in ``crs``, nan where there is none, and which lie inside (k,).
+    """Return the bilinear heights of k points, (k,) m, and a mask (k,) of points inside.
 
     Cell values belong to cell centres; within half a cell of the raster's border the nearest
-    centres count. A height is nan if one of the cells that it needs holds no data, or what is no
-    height on earth. Only the window around the points is read.
+    centres count. A height is nan if one of its cells holds no data, or a value that is no height
+    on earth. Only the window around the points is read.
+
+    Parameters
+    ----------
+    path
+        The raster.
+    crs
+        Coordinate system of the points, in metres.
+    x_m, y_m
+        (k,) coordinates of the points, m.
 
     Raises
     ------
@@ -58,7 +67,7 @@ def heights_at(
 def _cell_positions(
     dataset: Any, path: Path, crs: str, x_m: FloatArray, y_m: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """Return the points as fractional columns and rows, counted from the raster's upper left corner."""
+    """Return the points as fractional columns and rows from the raster's upper left corner."""
     from pyproj import Transformer
 
     if dataset.crs is None:

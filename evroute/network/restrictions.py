@@ -1,12 +1,12 @@
-"""Turn restrictions of OpenStreetMap: relations of ``type=restriction`` applied to a set of turns.
+"""Turn restrictions of OpenStreetMap: relations of ``type=restriction`` applied to turns.
 
 Source: https://wiki.openstreetmap.org/wiki/Relation:restriction. ``no_*`` forbids one way through,
 ``only_*`` every other. Each relation becomes forbidden successions of edges. A succession of two is
-a turn, which goes. A longer one, from a restriction via a way, needs a memory that turns do not
-have, save where it can only be entered, or only be
-left, as a whole: if e2 is entered from e1 alone, forbidding (e1, e2, e3) is forbidding the turn
-(e2, e3); if e2 leads to e3 alone, it is forbidding the turn (e1, e2). Those hold exactly (for trips
-that do not begin or end on the way between); relations that need more are counted and left out.
+a turn, which is removed. A longer one, from a restriction via a way, needs a memory that turns do
+not have, unless it can only be entered, or only be left, as a whole: if e2 is entered from e1
+alone, forbidding (e1, e2, e3) is forbidding the turn (e2, e3); if e2 leads to e3 alone, it is
+forbidding the turn (e1, e2). Those hold exactly (for trips that do not begin or end on the way
+between). Other relations are counted and left out.
 """
 
 import re
@@ -33,7 +33,10 @@ _HOURS = {"hour_on", "hour_off", "day_on", "day_off"}
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A restriction as mapped; a member is (type, id, role), its type "node", "way" or "relation"."""
+    """A restriction as mapped.
+
+    A member is (type, id, role); its type is "node", "way" or "relation".
+    """
 
     tags: Tags
     members: Sequence[tuple[str, int, str]]
@@ -41,7 +44,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Roads:
-    """The directed edges that relations speak of: edge e runs on way ``way[e]`` from node ``tail[e]`` to ``head[e]``.
+    """The directed edges of relations: edge e on way ``way[e]``, node ``tail[e]`` to ``head[e]``.
 
     nodes: the nodes of every way of the source, open to cars or not, by way id.
     """
@@ -69,7 +72,7 @@ class Roads:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The turns that remain, and how many relations met which fate (the constants of this module)."""
+    """The remaining turns, and the number of relations by fate (the constants of this module)."""
 
     turns: set[Turn]
     left_out: Counter[str]
@@ -94,9 +97,18 @@ class _LeftOutError(Exception):
 
 
 def apply(relations: Iterable[Relation], roads: Roads, turns: Iterable[Turn]) -> Outcome:
-    """Return the turns without those that the relations forbid, and with those of ``only_u_turn``.
+    """Return the turns after applying restrictions; ``only_u_turn`` adds turns.
 
     Several ``only_*`` relations that begin on the same edge allow each of their turns.
+
+    Parameters
+    ----------
+    relations
+        The restrictions.
+    roads
+        Edges, ways and nodes.
+    turns
+        Pairs of edges, before the restrictions.
     """
     turns, fates = set(turns), Counter[str]()
     forbidden: set[Turn] = set()
@@ -149,7 +161,7 @@ def _kind(tags: Tags) -> str:
 
 
 def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession]:
-    """Return the edges, from first to last, that the relation speaks of: one succession for each from and to."""
+    """Return the successions of edges that the relation names, one for each from and to."""
     by_role: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for member, ref, role in relation.members:
         by_role[role].append((member, ref))
@@ -191,7 +203,7 @@ def _successions(relation: Relation, kind: str, roads: Roads) -> list[Succession
 
 
 def _through(via: Sequence[int], origin: int, target: int, roads: Roads) -> Succession | None:
-    """Return the shortest succession from edge ``origin`` to edge ``target`` over all the via ways, or None."""
+    """Return the shortest succession between two edges over all via ways, None if there is none."""
     steps = [e for way in via for e in roads.edges.get(way, ())]
     level: list[Succession] = [(origin,)]
     seen: set[int] = set()
@@ -214,7 +226,7 @@ def _through(via: Sequence[int], origin: int, target: int, roads: Roads) -> Succ
 def _apply_via_ways(
     relations: Sequence[tuple[bool, list[Succession]]], turns: set[Turn]
 ) -> list[str]:
-    """Remove from ``turns`` what expresses the (mandatory, successions); return the fate of each relation."""
+    """Remove turns that express the (mandatory, successions); return the fate of each relation."""
     if not relations:
         return []
     before: defaultdict[int, set[int]] = defaultdict(set)
@@ -247,7 +259,7 @@ def _apply_via_ways(
 def _shorten(
     s: Succession, before: Mapping[int, set[int]], after: Mapping[int, set[int]]
 ) -> Succession:
-    """Drop the ends of a succession that the rest implies."""
+    """Drop the ends of a succession that are implied by the rest."""
     while len(s) > 2 and before[s[1]] == {s[0]}:
         s = s[1:]
     while len(s) > 2 and after[s[-2]] == {s[-1]}:
@@ -256,7 +268,7 @@ def _shorten(
 
 
 def _detours(succession: Succession, after: Mapping[int, set[int]]) -> set[Succession]:
-    """Return every way of leaving a mandatory succession, each as a forbidden one."""
+    """Return the forbidden successions of a mandatory one: every way of leaving it."""
     return {
         (*succession[: i + 1], other)
         for i, step in enumerate(succession[:-1])

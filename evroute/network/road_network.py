@@ -1,8 +1,8 @@
 """RoadNetwork: directed road edges, junctions with heights, and the legal turns between edges.
 
-Rows are the integers used inside; the ids of the source survive beside them, parallel edges
-included. Heights belong to junctions, so every closed walk climbs as much as it descends
-("conservative" inclines).
+Rows are the integers used inside. The ids of the source are kept, also those of parallel edges.
+Heights belong to junctions, so every closed walk climbs as much as it descends ("conservative"
+inclines).
 """
 
 import hashlib
@@ -27,12 +27,12 @@ from evroute.text import check_printable
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a network came from: what ``evroute network info`` tells.
+    """Origin of a network, printed by ``evroute network info``.
 
-    kind: reader ("sumo", "osm", "graphml", ...).  files: what was read, names alone.  sha256: of
-    those bytes.
-    elevation: what gave the heights.  smoothing_m: the strength used.  notes: what was missing,
-    imputed or mended, one sentence each.
+    kind: reader ("sumo", "osm", "graphml", ...).  files: names of the files read.  sha256: of their
+    bytes.
+    elevation: origin of the heights.  smoothing_m: the strength used, m.  notes: missing, imputed
+    or repaired values, one sentence each.
     """
 
     kind: str
@@ -46,18 +46,18 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class RoadNetwork:
-    """Directed edges of a passenger-car road network; n edges, v junctions, m legal turns, p shape points.
+    """Directed edges of a passenger-car road network; n edges, v junctions, m turns, p points.
 
     edge_id, street, road_class: n strings (the last two may be empty strings).
     tail, head: (n,) junction rows.  length_m: (n,) as driven, junction crossings included, never
     below the straight 3-D distance between the two junctions.  speed_mps: (n,) limit.  structure:
     (n,) 0 ground, 1 bridge, 2 tunnel.
-    turns: (m, 2) edge rows, from and to, sorted, unique.  control: (m,) what holds cars up there,
-    one of `network.controls`; None where the source tells nothing of any.
+    turns: (m, 2) edge rows of legal turns, from and to, sorted, unique.  control: (m,) traffic
+    control, one of `network.controls`; None if the source has none.
     junction_id: v strings.  x_m, y_m: (v,) in ``crs``.  elevation_m: (v,).
-    shape_x_m, shape_y_m: (p,) in ``crs``; edge e owns points ``shape_start[e]:shape_start[e + 1]``
-    (at least two).
-    crs: anything that pyproj understands, units metres.
+    shape_x_m, shape_y_m: (p,) shape points in ``crs``; edge e owns points
+    ``shape_start[e]:shape_start[e + 1]`` (at least two).
+    crs: any text that pyproj reads, units metres.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class RoadNetwork:
         If a column breaks an invariant: duplicate ids, non-finite or non-positive length or speed,
         an edge steeper than its length allows, a turn between edges that do not meet.
     EvrouteError
-        If a text holds signs that cannot be shown (`text.UNPRINTABLE`).
+        If a text holds unprintable characters (`text.UNPRINTABLE`).
     """
 
     name: str
@@ -144,7 +144,8 @@ class RoadNetwork:
             if bad.any():
                 e = int(np.flatnonzero(bad)[0])
                 raise NetworkFormatError(
-                    f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive number "
+                    f"{column} of edge '{self.edge_id[e]}' is {values[e]}; it must be a positive "
+                    "number "
                     f"({int(bad.sum())} such edges)"
                 )
         if n and (
@@ -161,7 +162,8 @@ class RoadNetwork:
         if steep.any():
             e = int(np.flatnonzero(steep)[0])
             raise NetworkFormatError(
-                f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over {self.length_m[e]:.1f} m of road; "
+                f"edge '{self.edge_id[e]}' climbs {self.climb_m[e]:.1f} m over "
+                f"{self.length_m[e]:.1f} m of road; "
                 "set heights with evroute.network.elevation, which lengthens such edges"
             )
         if len(self.turns):
@@ -171,7 +173,8 @@ class RoadNetwork:
             if apart.any():
                 a, b = self.turns[int(np.flatnonzero(apart)[0])]
                 raise NetworkFormatError(
-                    f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do not meet; "
+                    f"a turn joins edge '{self.edge_id[a]}' to edge '{self.edge_id[b]}', which do "
+                    "not meet; "
                     "rebuild the network from its source"
                 )
             key = self.turns[:, 0] * n + self.turns[:, 1]
@@ -228,7 +231,7 @@ class RoadNetwork:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over every column that planning or learning reads; names the network in beliefs and runs."""
+        """SHA-256 of every column that planning or learning reads; stored in beliefs and runs."""
         total = hashlib.sha256()
         for column in ("tail", "head", "length_m", "speed_mps", "turns", "elevation_m"):
             total.update(getattr(self, column).tobytes())
@@ -239,7 +242,7 @@ class RoadNetwork:
 
     @cached_property
     def content_digest(self) -> str:
-        """SHA-256 over the name and every column; the optional tables have digests of their own."""
+        """SHA-256 of the name and every column, without the optional tables."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         texts = {
             name: "\0".join(value) for name, value in values.items() if isinstance(value, tuple)
@@ -261,10 +264,10 @@ class RoadNetwork:
         return tables
 
     def with_tables(self, tables: Mapping[str, Table]) -> "RoadNetwork":
-        """Return the same network with these optional tables in addition to its own.
+        """Return the same network with further optional tables.
 
         A table has columns by name: arrays, and tuples of texts. Every other change of a network
-        makes one without tables, for they may no longer fit.
+        drops the tables, for they may no longer fit.
 
         Raises
         ------
@@ -281,7 +284,7 @@ class RoadNetwork:
         return other
 
     def subset(self, edges: BoolArray) -> "RoadNetwork":
-        """Keep the edges where ``edges`` (n,) is true; junctions without an edge go too."""
+        """Return the network of the edges where ``edges`` (n,) is true, without bare junctions."""
         keep = np.flatnonzero(edges)
         junctions = (
             np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
@@ -317,7 +320,10 @@ class RoadNetwork:
         )
 
     def strongest_component(self) -> "RoadNetwork":
-        """Keep the largest strongly connected component of the line graph: all edges reach each other."""
+        """Return the largest strongly connected component of the line graph.
+
+        All its edges reach each other.
+        """
         n = self.n_edges
         arcs = csr_matrix(
             (np.ones(len(self.turns)), (self.turns[:, 0], self.turns[:, 1])), shape=(n, n)
@@ -327,7 +333,7 @@ class RoadNetwork:
         return self.subset(label == sizes.argmax())
 
     def equals(self, other: "RoadNetwork") -> bool:
-        """Tell whether every column, the name, the source and the tables are exactly equal."""
+        """Return True if every column, the name, the source and the tables are exactly equal."""
         names = [*(field.name for field in fields(self)), "tables"]
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 

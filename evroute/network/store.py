@@ -1,7 +1,7 @@
 """Save and load a RoadNetwork: one compressed ``.npz`` without pickles, an exact round trip.
 
-The numeric columns are arrays under their own names; names, ids, the source and the digest of all
-of them are one JSON document of bytes. Optional tables (`optional_tables`) are arrays beside them.
+The numeric columns are arrays under their own names. Names, ids, the source and the digest of all
+of them are one JSON document of bytes. Optional tables (`optional_tables`) are further arrays.
 """
 
 import json
@@ -19,10 +19,10 @@ from evroute.network.optional_tables import StoredTables, to_arrays
 from evroute.network.road_network import RoadNetwork, Source
 
 FORMAT = 3
-"""Of files that are written; those of format 2, without digest and tables, are read too."""
+"""Format of written files; files of format 2, without digest and tables, are read too."""
 _READ = (2, FORMAT)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Of networks: each could be the name of a file."""
+"""Pattern of network names: each is a valid file name."""
 _ARRAYS = (
     "tail",
     "head",
@@ -41,7 +41,7 @@ _STRINGS = ("edge_id", "street", "road_class", "junction_id")
 
 
 def save(network: RoadNetwork, path: Path) -> None:
-    """Write a network to ``path``; a failure or an interruption leaves an older file of that name as it was.
+    """Write a network to ``path``; a failure leaves an older file unchanged.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def save(network: RoadNetwork, path: Path) -> None:
 
 
 def load(path: Path) -> RoadNetwork:
-    """Read a network that ``save`` wrote.
+    """Read a network written by `save`.
 
     Raises
     ------
@@ -81,7 +81,8 @@ def load(path: Path) -> RoadNetwork:
             document = json.loads(stored["document"].tobytes())
             if document["format"] not in _READ:
                 raise NetworkFormatError(
-                    f"{path} has format {document['format']}, this evroute reads {FORMAT}; build the network again"
+                    f"{path} has format {document['format']}, this evroute reads {FORMAT}; build "
+                    "the network again"
                 )
             _check(document)
             source: dict[str, Any] = {
@@ -106,7 +107,7 @@ def load(path: Path) -> RoadNetwork:
 
 
 def _check(document: dict[str, Any]) -> None:
-    """Refuse names, texts and a reference system that are none."""
+    """Check the names, texts and reference system of a stored network."""
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 

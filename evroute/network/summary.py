@@ -1,4 +1,4 @@
-"""What there is to know about a network in a few numbers: ``evroute network info``."""
+"""Summary of a network in a few numbers: ``evroute network info``."""
 
 from typing import Any
 

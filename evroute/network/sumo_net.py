@@ -2,12 +2,11 @@
 
 Format: https://sumo.dlr.de/docs/Networks/SUMO_Road_Networks.html. The file is parsed as a stream.
 
-What is kept: edges with a lane open to ``passenger``, but no internal edges, crossings or walking
-areas; a turn for each pair of edges with a connection open to ``passenger`` between two such lanes,
-with its lights and priority;
- ids, parallel edges, street names
-and types. An edge takes the highest speed limit and the greatest length of its passenger lanes. Its
-shape is its own, or that of its first passenger lane.
+Read: edges with a lane open to ``passenger``, without internal edges, crossings and walking areas;
+a turn for each pair of edges with a connection open to ``passenger`` between two such lanes, with
+its lights and priority; ids, parallel edges, street names and types. An edge takes the highest
+speed limit and the greatest length of its passenger lanes. Its shape is its own, or that of its
+first passenger lane.
 """
 
 import gzip
@@ -37,7 +36,7 @@ _UNPROJECTED = "+proj=aeqd +lat_0=0 +lon_0=0 +units=m"
 
 
 def read(path: Path, name: str) -> RoadNetwork:
-    """Read a SUMO network as network ``name``, with the junctions' own z as heights (0 where the file has none).
+    """Read a SUMO network as network ``name``, with the junctions' z as heights (0 if absent).
 
     Lengths are those of the lanes, and never below the planar distance between the two junctions
     (lanes stop at the junction's border) or the climb. ``elevation.set_heights`` smooths the
@@ -58,7 +57,7 @@ def read(path: Path, name: str) -> RoadNetwork:
 
 @dataclass(slots=True)
 class _Edge:
-    """One drivable edge as it stands in the file."""
+    """One drivable edge of the file."""
 
     tail: str
     head: str
@@ -71,7 +70,7 @@ class _Edge:
 
 
 class _Collector:
-    """Receives the opening tags of the file, in whatever order."""
+    """Collects the opening tags of the file, in any order."""
 
     def __init__(self) -> None:
         self.location: Mapping[str, str] = {}
@@ -148,7 +147,10 @@ class _Collector:
 
 
 def _open_to_cars(attributes: Mapping[str, str]) -> bool:
-    """Apply SUMO's permissions: ``allow`` lists who may drive; else ``disallow`` who may not; else all may."""
+    """Return True if a lane or connection is open to cars.
+
+    ``allow`` lists the permitted classes; else ``disallow`` the others; else all are permitted.
+    """
     if allow := attributes.get("allow"):
         classes = allow.split()
         return _VEHICLE_CLASS in classes or "all" in classes
@@ -257,7 +259,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
 
 
 def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
-    """Return the turns (m, 2) and what holds cars up there (m,): what does most of the connections of their lanes."""
+    """Return the turns (m, 2) and their controls (m,), the strongest over their connections."""
     edges, row = raw.edges, {edge_id: k for k, edge_id in enumerate(raw.edges)}
     pairs: dict[tuple[int, int], int] = {}
     for origin, origin_lane, target, target_lane, control in raw.connections:

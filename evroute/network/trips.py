@@ -1,4 +1,4 @@
-"""Named trips that ship with evroute: an origin and a destination edge on a named network (``data/trips.toml``)."""
+"""Named trips shipped with evroute: origin and destination edges (``data/trips.toml``)."""
 
 import tomllib
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Trip:
 
 
 def load_trips(network_name: str) -> dict[str, Trip]:
-    """Return the named trips of a network, by name; none if no trips ship for it."""
+    """Return the named trips of a network, by name; empty if it has none."""
     listed = tomllib.loads(data_path("trips.toml").read_text(encoding="utf-8"))
     return {
         name: Trip(name, ends["from"], ends["to"])

@@ -1,7 +1,7 @@
-"""TurnTable: the ways in which an edge can be entered, by a turn from another edge or from standstill.
+"""TurnTable: the entries into edges, by a turn from another edge or from standstill.
 
 Rows 0..m-1 are the turns, the arcs of the line graph in their order; row m + e is the start of a
-trip on edge e. So a route of k edges passes k rows, the first of them a start.
+trip on edge e. A route of k edges uses k rows, the first of them a start.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from evroute.network.road_network import RoadNetwork
 
 NAMES = (*context.NAMES, "entry speed", "turn angle")
 UNITS = (*context.UNITS, "m/s", "rad")
-"""Contexts of turns: those of the edge entered, the speed on the edge left, 0 at a start, and the turn's own."""
+"""Units of the contexts: the entered edge's, the speed on the edge left, the angle."""
 SPEED = NAMES.index("speed limit")
 ENTRY_SPEED = NAMES.index("entry speed")
-"""Both speeds are divided by the scale of the speed limits of edges."""
+"""Column of the entry speed; both speeds are divided by the scale of the edges' speed limits."""
 
 
 @dataclass(frozen=True, eq=False)
 class TurnTable:
     """The m turns and n starts of a network of n edges.
 
-    left, entered: (m + n,) edge rows; a start has left the edge that it enters.
+    left, entered: (m + n,) edge rows; at a start both are the first edge.
     angle_rad: (m + n,) absolute change of direction, 0 to pi; 0 at starts.
-    control: (m + n,) what holds cars up (`network.controls`), nothing at starts; None where the
+    control: (m + n,) traffic control (`network.controls`), right of way at starts; None if the
     network has none.
     """
 
@@ -73,12 +73,12 @@ class TurnTable:
         return len(self) - self.n_edges
 
     def rows_along(self, edges: IntArray) -> IntArray:
-        """Return the (k,) rows that a route over edges (k,) passes, its start first.
+        """Return the rows of a route over edges (k,), its start first, (k,).
 
         Raises
         ------
         ValueError
-            If an edge cannot follow the one before it.
+            If there is no legal turn between successive edges.
         """
         m, n = self.n_turns, self.n_edges
         wanted = edges[:-1] * n + edges[1:]
@@ -95,10 +95,10 @@ class TurnTable:
 
 
 def turn_angles(network: RoadNetwork) -> FloatArray:
-    """Return the (m,) absolute angles between the end of the edge left and the beginning of the edge entered, rad.
+    """Return the absolute angles between the end of the edge left and the edge entered, (m,) rad.
 
     Directions are those of the first and last stretch of the edges' shapes that has a length; an
-    edge without any is taken to go straight on.
+    edge without any counts as straight on.
     """
     begins, ends = _directions(network)
     leaving, entering = ends[network.turns[:, 0]], begins[network.turns[:, 1]]
@@ -109,7 +109,7 @@ def turn_angles(network: RoadNetwork) -> FloatArray:
 
 
 def _directions(network: RoadNetwork) -> tuple[FloatArray, FloatArray]:
-    """Return the direction in which each edge begins and ends, (n, 2) each; 0 where it has no length."""
+    """Return the directions of each edge's beginning and end, (n, 2) each; 0 without a length."""
     points = np.column_stack([network.shape_x_m, network.shape_y_m])
     steps = np.diff(points, axis=0)
     edge_of_step = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))[:-1]

@@ -1,4 +1,4 @@
-"""Turns where the source gives none: whatever meets at a junction, and U-turns only where a road ends."""
+"""Turns for sources without them: between edges that meet, U-turns only at dead ends."""
 
 import numpy as np
 
@@ -6,10 +6,11 @@ from evroute.arrays import IntArray
 
 
 def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
-    """Return the (m, 2) turns between edges that meet, sorted; back to where one came from only at dead ends.
+    """Return the turns between edges that meet, (m, 2) edge rows, sorted.
 
-    tail, head: (n,) junction rows of the edges. A dead end is a junction from which an edge can go
-    nowhere but back.
+    A turn back is legal only at dead ends: junctions with no other edge to continue on.
+
+    tail, head: (n,) junction rows of the edges.
     """
     by_tail = np.argsort(tail, kind="stable")
     first = np.searchsorted(tail[by_tail], head, side="left")

@@ -1,1 +1,1 @@
-"""Routes from weights: one search and its weight rules, batteries, time limits, and plans side by side."""
+"""Routes from weights: a search and its weight rules, batteries, time limits, and plans."""

@@ -1,4 +1,4 @@
-"""Plans as plain documents (what ``--json`` prints), and many requests from a table, one document each."""
+"""Plans as JSON documents (``--json``), and many requests from a table, one document each."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -8,21 +8,25 @@ from typing import Any
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
+from evroute.planning.numbers import number_of, share_of
 from evroute.planning.places import endpoints, stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
-COLUMNS = ("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time")
+COLUMNS = (
+    *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
+    *("depart", "price", "time_value"),
+)
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """Return a plan as a JSON document; energies in Wh, charges in percent of the usable battery or ``None``."""
+    """Return a plan as a JSON document; energies in Wh, charges in % of the battery or None."""
     battery = plan.battery
     return {
         "network": plan.network,
         "vehicle": plan.vehicle,
-        "search": plan.search,
+        "search": plan.options.search,
         "origin": plan.origin,
         "destination": plan.destination,
         "via": list(plan.via),
@@ -30,7 +34,18 @@ def document(plan: Plan) -> dict[str, Any]:
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "verdict": plan.verdict,
         "proof": plan.proof,
-        "routes": {name: _route(route, battery) for name, route in plan.routes.items()},
+        "recommended": plan.recommended,
+        "proofs": plan.proofs,
+        "minutes_from": plan.minutes_from,
+        "routes": {
+            name: _route(route, battery)
+            | {
+                "arrival_time": plan.arrival_time(name),
+                "energy_cost": plan.energy_cost(name),
+                "cost": plan.cost(name),
+            }
+            for name, route in plan.routes.items()
+        },
     }
 
 
@@ -43,6 +58,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "time_s": route.time_s,
         "climb_m": route.climb_m,
         "descent_m": route.descent_m,
+        "held": {"arms": route.held_arms, "wh": route.held_wh},
         "min_soc_percent": None,
         "arrival_soc_percent": None,
     }
@@ -58,7 +74,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
             "mean_wh": route.energy_forecast.mean_wh,
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
-            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"],
+            "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
         }
     if route.guarantee:
         bounds = route.guarantee
@@ -90,23 +106,24 @@ def answer_all(
     vehicle: str = DEFAULT,
     search: str,
 ) -> Iterator[dict[str, Any]]:
-    """Answer requests one by one, in their order; one that cannot be met has an ``error`` in place of ``routes``.
+    """Yield the answers to requests in their order; one that cannot be met has an ``error``.
 
     Parameters
     ----------
     rows
-        Requests by column (`COLUMNS`; others are refused): ``trip``, or ``from`` and ``to``; if
-        wanted ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
-        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``.
+        Requests by column (`COLUMNS`; others are errors): ``trip``, or ``from`` and ``to``;
+        optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
+        ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
+        ``price`` per kWh and ``time_value`` per hour.
     planner_of
-        Gives the planner for a vehicle; it is asked once for each.
+        Returns the planner for a vehicle; called once for each.
     vehicle, search
-        What requests without a vehicle take, and the rule for all.
+        Vehicle of requests without one, and weight rule of all.
 
     Raises
     ------
     EvrouteError
-        If there is no such vehicle or rule; before the first answer.
+        If the vehicle or the rule is unknown; before the first answer.
     """
     check_search(search)
     planners = {vehicle: planner_of(vehicle)}
@@ -124,10 +141,18 @@ def answer_all(
 def answer_energies(
     rows: Iterator[Mapping[str, str | None]], planner: Planner, *, block: int = 1000
 ) -> Iterator[dict[str, Any]]:
-    """Answer requests (``id``, ``trip`` or ``from`` and ``to``) with least energies alone, ``block`` rows at a time.
+    """Yield the least energies of requests (``id``, ``trip`` or ``from`` and ``to``), in order.
 
-    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``; they come in
-    their order.
+    An answer has ``id``, ``energy_wh``, ``length_m`` and ``time_s``, or an ``error``.
+
+    Parameters
+    ----------
+    rows
+        Requests by column.
+    planner
+        Planner of all requests.
+    block
+        Number of rows that are answered together.
     """
     numbered = enumerate(rows, start=1)
     while taken := list(islice(numbered, block)):
@@ -155,13 +180,14 @@ def answer_energies(
 
 
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
-    """Return the edge rows of a request, or what is wrong with it."""
+    """Return the edge rows of a request, or its error as text."""
     try:
         if None in row:
             raise EvrouteError("the row has more cells than the table has columns")
         if unknown := [column for column in row if column not in ("id", "trip", "from", "to")]:
             raise EvrouteError(
-                f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, to"
+                f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, "
+                "to"
             )
         places = [place for place in (row.get("from"), row.get("to")) if place]
         origin, destination = endpoints(planner.network, row.get("trip") or None, places)
@@ -188,36 +214,19 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         battery = Battery.of_percent(planner.vehicle.battery_kwh, *charges)
     elif row.get("reserve"):
         raise EvrouteError("a reserve needs a start charge, 'soc'")
-    extra = (
-        share_of("max_extra_time", extra_text)
-        if (extra_text := row.get("max_extra_time"))
-        else None
+    extra = row.get("max_extra_time")
+    price, time_value = (
+        number_of(name, text) if (text := row.get(name)) else None
+        for name in ("price", "time_value")
     )
     return planner.plan(
-        origin, destination, search=search, battery=battery, max_extra_time=extra, via=between
+        origin,
+        destination,
+        search=search,
+        battery=battery,
+        max_extra_time=share_of("max_extra_time", extra) if extra else None,
+        via=between,
+        depart=row.get("depart") or None,
+        price=price,
+        time_value=time_value,
     )
-
-
-def share_of(what: str, text: str) -> float:
-    """Read ``10%`` or ``0.1``.
-
-    Raises
-    ------
-    EvrouteError
-        If it is neither.
-    """
-    return number_of(what, text[:-1]) / 100 if text.endswith("%") else number_of(what, text)
-
-
-def number_of(what: str, text: str) -> float:
-    """Read a number.
-
-    Raises
-    ------
-    EvrouteError
-        If it is none.
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise EvrouteError(f"{what} is '{text}'; it must be a number") from None

@@ -1,9 +1,9 @@
-"""Arm spaces: the arms about which a learner learns, and how they follow from edges.
+"""Arm spaces: the arms of a learner, and their relation to edges.
 
-Worlds, requests, routes and measured trips speak of edges. A learner's arms are the edges
+Worlds, requests, routes and measured trips are about edges. A learner's arms are the edges
 (`EdgeSpace`), the turns between them (`TurnSpace`), or the edges near a request (`Corridor`).
-Agents, planners, settings and beliefs hold a space and do not ask which it is. A new kind of arm is
-one new file with a class that meets these protocols.
+Agents, planners, settings and beliefs hold a space and do not depend on its class. A new kind of
+arm is one new file with a class that meets these protocols.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class ArmSpace(Protocol):
     """The arms of one learner, round by round."""
 
     noun: str
-    """Plural that messages use for the arms, such as ``"edges"``."""
+    """Plural noun for the arms in messages, such as ``"edges"``."""
 
     def arms(self, request: Round) -> Arms:
         """Return the arms that are available in a round."""
@@ -37,19 +37,19 @@ class ArmSpace(Protocol):
         """Return the rise of the potential over each of them, (a,) Wh."""
 
     def route(self, weights: FloatArray, request: Round) -> Route:
-        """Return the route of least weight when each of them costs ``weights`` (a,)."""
+        """Return the route of least weight for ``weights`` (a,) of the arms."""
 
     def arms_of_route(self, route: Route) -> IntArray:
-        """Return the ids of the arms that a route passes, (k,), in driving order."""
+        """Return the ids of the arms of a route, (k,), in driving order."""
 
     def feedback(self, feedback: Feedback) -> Feedback:
         """Convert feedback on edges to feedback on the arms; a space may learn speeds from it."""
 
     def state(self) -> State:
-        """Return what the space itself has learned, as arrays; empty if nothing."""
+        """Return the learned state of the space as arrays; empty if it learns nothing."""
 
     def restore(self, state: State) -> None:
-        """Take over a state; entries of others are ignored."""
+        """Restore the state of the space; other entries are ignored."""
 
 
 class SearchSpace(ArmSpace, Protocol):
@@ -68,8 +68,12 @@ class SearchSpace(ArmSpace, Protocol):
         """All arms in free-flow contexts, with prior means under the conditions of the space."""
 
     @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge that the prior means assume, s."""
+
+    @property
     def regressors(self) -> Derivatives:
-        """Derivatives of the energy of the arms by the numbers that physics assumes."""
+        """Derivatives of the energy of the arms by the coefficients of physics."""
 
     @property
     def lengthscale_factors(self) -> FloatArray:
@@ -83,7 +87,7 @@ class SearchSpace(ArmSpace, Protocol):
         """Return the prior of all arms; ``spread`` is one of `energy.prior.SPREADS`."""
 
     def graph(self, of_edges: ArmGraph) -> ArmGraph:
-        """Return the kernel between arms by their places, made of that between the edges."""
+        """Return the kernel between arms by location, derived from that between the edges."""
 
     def under(self, conditions: DrivingConditions) -> "SearchSpace":
         """Return the space under other conditions of the day."""
@@ -98,16 +102,25 @@ class SearchSpace(ArmSpace, Protocol):
         """Return the graph of the nodes, or a layer of it for each leg of a trip over ``via``."""
 
     def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
-        """Return the nodes at which walks between edges begin and end, of one pair or of many."""
+        """Return the first and last nodes of walks between edges, of one pair or of many."""
 
     def edges_of(self, walk: IntArray) -> IntArray:
-        """Return the edges (k,) that a walk over nodes drives, in driving order."""
+        """Return the edges (k,) of a walk over nodes, in driving order."""
 
 
 def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -> Route:
-    """Return the route of least energy when the arms of a round take ``energy_wh`` (a,), Wh.
+    """Return the route of least energy over the arms of a round.
 
     Exact where no energy is below the potential; lower energies are raised to it.
+
+    Parameters
+    ----------
+    space
+        The arm space.
+    energy_wh
+        (a,) energy of each arm of the round, Wh.
+    request
+        The round.
 
     Raises
     ------

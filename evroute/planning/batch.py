@@ -1,7 +1,7 @@
-"""Many requests on equal weights: one Dijkstra for all that share an end, one from both ends for each that does not.
+"""Many requests with equal weights: shared Dijkstra trees, and two-sided searches for the rest.
 
-The latter is compiled (numba, extra ``fast``). Without numba every request has a Dijkstra by scipy:
-the same routes, slower.
+Requests with a common end share one tree. The two-sided search is compiled (numba, extra ``fast``).
+Without numba every request has a Dijkstra by scipy: the same routes, slower.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,18 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.planning.search import Search
 
 BLOCK = 64
-"""Trees grown at once; each takes 12 bytes per edge of the network."""
+"""Number of trees grown at once; each takes 12 bytes per edge of the network."""
 SHARED = 3
-"""Requests per end from which on one tree is faster than searches from both ends."""
+"""Number of requests per end from which one tree is faster than two-sided searches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Energies:
     """The least-energy routes of q requests, in their order.
 
-    energy_wh, length_m, time_s: (q,), NaN where no way leads.  edge: network rows of all routes,
-    one after the other in driving order; request i drives ``edge[start[i]:start[i + 1]]``.
+    energy_wh, length_m, time_s: (q,), NaN where there is no route.  edge: network rows of all
+    routes, one after the other in driving order; request i drives
+    ``edge[start[i]:start[i + 1]]``.
     """
 
     energy_wh: FloatArray
@@ -34,7 +35,7 @@ class Energies:
     start: IntArray
 
     def edges(self, request: int) -> IntArray:
-        """Return the network rows of one route; none where no way leads."""
+        """Return the network rows of one route; empty if there is no route."""
         rows: IntArray = self.edge[self.start[request] : self.start[request + 1]]
         return rows
 
@@ -42,9 +43,18 @@ class Energies:
 def cheapest(
     search: Search, weights: FloatArray, origin: IntArray, destination: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return the cheapest routes of (q,) requests: their edges one after the other, and where each starts (q + 1,).
+    """Return the cheapest routes of q requests: their edges in one array, and starts (q + 1,).
 
-    A request without a way has no edges. weights: (n,), +inf where an edge is closed.
+    A request without a route has no edges.
+
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    weights
+        (n,) cost of each edge, not negative, +inf where it is closed.
+    origin, destination
+        (q,) network rows.
 
     Raises
     ------
@@ -65,14 +75,14 @@ def cheapest(
 
 
 def compiled() -> bool:
-    """Tell whether requests that share no end are answered by compiled searches: whether numba is installed."""
+    """Return True if numba is installed, so that requests without a common end are compiled."""
     return find_spec("numba") is not None
 
 
 def _by_trees(
     search: Search, weights: FloatArray, origin: IntArray, destination: IntArray, *, forwards: bool
 ) -> list[IntArray]:
-    """Answer by a tree from every origin, or else to every destination."""
+    """Return the routes by a tree from every origin, or else to every destination."""
     root, leaf = (origin, destination) if forwards else (destination, origin)
     order = np.argsort(root, kind="stable")
     roots, first = np.unique(root[order], return_index=True)
@@ -93,7 +103,7 @@ def _by_trees(
 def _climbed(
     parent: IntArray, tree: IntArray, leaf: IntArray, root: IntArray
 ) -> Sequence[IntArray]:
-    """Return the way of every leaf to the root of its tree, both included; nothing where it is not in the tree."""
+    """Return the way of every leaf to the root of its tree, both included; empty if outside."""
     flat = parent.ravel()
     offset = tree.astype(np.int64) * parent.shape[1]
     at = leaf.astype(np.int64)
@@ -113,7 +123,15 @@ def _climbed(
 
 
 def summed(values: FloatArray, edge: IntArray, start: IntArray) -> FloatArray:
-    """Return the (q,) sum of the (n,) values over every route; NaN where there is none."""
+    """Return the sum of values over every route, (q,), NaN where there is no route.
+
+    Parameters
+    ----------
+    values
+        (n,) value of each edge.
+    edge, start
+        Routes as `cheapest` returns them.
+    """
     request = np.repeat(np.arange(len(start) - 1), np.diff(start))
     total: FloatArray = np.bincount(request, values[edge], minlength=len(start) - 1).astype(float)
     total[np.diff(start) == 0] = np.nan

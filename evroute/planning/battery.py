@@ -1,18 +1,18 @@
-"""A bounded battery: what it cannot hold is lost, and the charge never falls below a reserve.
+"""A bounded battery: excess regeneration is lost, and the charge never falls below a reserve.
 
 Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and is not allowed if
-that is below the reserve. So regeneration into a full battery is lost, and what an edge really
-takes, ``max(E, x - capacity)``, depends on the charge. More charge is never worse later, and with
-the potential p = m g dz the real cost keeps ``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra on
-the charge, keyed by the shifted cost, is exact. Guided by what an unbounded battery would still
-need (A*), it looks at few edges. Exact, too, is the backward search for the least charge to start
-with. Eisner, Funke & Storandt (2011),
-*Optimal route planning for electric vehicles in large networks*, solve the same problem with
-profiles of the start charge.
+that is below the reserve. So regeneration into a full battery is lost, and the actual energy of an
+edge, ``max(E, x - capacity)``, depends on the charge. More charge is never worse later, and with
+the potential p = m g dz the actual cost keeps ``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra
+on the charge, keyed by the shifted cost, is exact. Guided by the remaining energy of an unbounded
+battery (A*), it visits few edges. The backward search for the least start charge is exact, too.
+Eisner, Funke & Storandt (2011), *Optimal route planning for electric vehicles in large networks*,
+solve the same problem with profiles of the start charge.
 """
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from evroute.errors import EvrouteError, NoRouteError
 from evroute.planning.search import Search
 
 TOLERANCE_WH = 1e-9
+STEP_WH = 10.0
+"""Missing energies are rounded up to a multiple of this, Wh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class Battery:
     def __post_init__(self) -> None:
         if not 0 <= self.reserve_wh <= self.start_wh <= self.capacity_wh:
             raise EvrouteError(
-                f"the battery starts with {self.percent(self.start_wh):.0f} % and keeps a reserve of "
+                f"the battery starts with {self.percent(self.start_wh):.0f} % and keeps a reserve "
+                "of "
                 f"{self.percent(self.reserve_wh):.0f} %; needed is 0 <= reserve <= start <= 100"
             )
 
@@ -49,11 +52,28 @@ class Battery:
     def of_percent(
         cls, capacity_kwh: float, start_percent: float, reserve_percent: float
     ) -> "Battery":
-        """Build one from percentages of the usable capacity."""
+        """Return a battery from percentages of the usable capacity.
+
+        Parameters
+        ----------
+        capacity_kwh
+            Usable capacity, kWh.
+        start_percent, reserve_percent
+            Charge at the start, and the reserve, %.
+
+        Raises
+        ------
+        EvrouteError
+            Unless ``0 <= reserve <= start <= 100``.
+        """
         capacity_wh = 1000.0 * capacity_kwh
         return cls(
-            capacity_wh, capacity_wh * start_percent / 100, capacity_wh * reserve_percent / 100
+            capacity_wh, capacity_wh * (start_percent / 100), capacity_wh * (reserve_percent / 100)
         )
+
+    def charged(self) -> "Battery":
+        """Return the battery with a full charge at the start."""
+        return replace(self, start_wh=self.capacity_wh)
 
     def percent(self, charge_wh: float) -> float:
         """Return a charge in percent of the usable capacity."""
@@ -64,9 +84,8 @@ class Battery:
 class ChargeTrace:
     """The charge along one route.
 
-    charge_wh: (k + 1,) at the start and after each edge; negative where the battery would have been
-    empty.
-    lost_wh: regeneration that the full battery did not take.
+    charge_wh: (k + 1,) at the start and after each edge; negative below empty.
+    lost_wh: regeneration lost because the battery was full.
     """
 
     charge_wh: FloatArray
@@ -77,12 +96,12 @@ class ChargeTrace:
 
     @property
     def lowest(self) -> int:
-        """Position of the first lowest charge: after how many edges."""
+        """Number of edges driven at the first lowest charge."""
         return int(self.charge_wh.argmin())
 
 
 def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
-    """Follow the charge over edges of energy (k,) Wh in driving order, beyond the reserve if need be."""
+    """Return the charge over edges of energy (k,) Wh in driving order, also below the reserve."""
     charge_wh, lost_wh = [battery.start_wh], 0.0
     for edge_wh in energy_wh.tolist():
         left_wh = charge_wh[-1] - edge_wh
@@ -92,7 +111,7 @@ def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
 
 
 def greatest_start_wh(capacity_wh: float, energy_wh: FloatArray) -> float:
-    """Return the greatest start charge from which no regeneration is lost on edges of energy (k,) Wh, Wh."""
+    """Return the greatest start charge without lost regeneration on edges of energy (k,) Wh, Wh."""
     gained_wh = -np.cumsum(energy_wh)
     return capacity_wh - max(0.0, float(gained_wh.max(initial=0.0)))
 
@@ -100,7 +119,12 @@ def greatest_start_wh(capacity_wh: float, energy_wh: FloatArray) -> float:
 class BatterySearch:
     """Searches over the charge; they expect ``energy_wh >= m g dz`` on every edge.
 
-    tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    tail_wh, head_wh
+        (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
     """
 
     def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
@@ -116,10 +140,19 @@ class BatterySearch:
     ) -> Route:
         """Return the route that arrives with the most charge and never falls below the reserve.
 
+        Parameters
+        ----------
+        battery
+            Bounds of the charge.
+        energy_wh
+            (n,) energy of every edge, Wh.
+        origin, destination
+            First and last edge.
+
         Raises
         ------
         NoRouteError
-            If there is none; the message says how much charge is missing.
+            If there is none; the message states the missing charge.
         """
         energy = energy_wh.tolist()
         # the least that an unbounded battery needs after each edge, but for the height of the
@@ -158,10 +191,18 @@ class BatterySearch:
         origin: int,
         destination: int,
     ) -> float:
-        """Return the least charge before the origin edge from which some route keeps the reserve, Wh.
+        """Return the least charge before the origin edge with a route that keeps the reserve, Wh.
 
-        Infinite if none exists, or if even a full battery (``capacity_wh``; may be infinite) does
-        not do.
+        Infinite if no route exists, or a full battery does not suffice.
+
+        Parameters
+        ----------
+        capacity_wh, reserve_wh
+            Usable capacity, may be infinite, and reserve, Wh.
+        energy_wh
+            (n,) energy of every edge, Wh.
+        origin, destination
+            First and last edge.
         """
         energy, head_wh = energy_wh.tolist(), self._head_wh.tolist()
         start, before = self._backward
@@ -186,22 +227,65 @@ class BatterySearch:
     def _shortage(
         self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
     ) -> str:
+        """Return the missing charge or capacity as text; a plan with that much succeeds."""
         ends = (energy_wh, origin, destination)
+        held = f"{battery.percent(battery.reserve_wh):.4g} %"
+        start_percent = battery.percent(battery.start_wh)
         need_wh = self.least_start_wh(battery.capacity_wh, battery.reserve_wh, *ends)
         if np.isfinite(need_wh):
+            least_percent = ceil(battery.percent(need_wh) - 1e-9)
+            while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
+                least_percent += 1
             return (
-                f"no route keeps {battery.percent(battery.reserve_wh):.0f} % when starting with "
-                f"{battery.percent(battery.start_wh):.0f} %: needs {(need_wh - battery.start_wh) / 1000:.2f} kWh "
-                f"more; start with at least {battery.percent(need_wh):.1f} %"
+                f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
+                f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
+                f"start with at least {least_percent} %"
             )
-        unbounded_wh = self.least_start_wh(np.inf, battery.reserve_wh, *ends)
-        if np.isfinite(unbounded_wh):
-            return (
-                f"even a full battery does not keep {battery.percent(battery.reserve_wh):.0f} % all the way: needs "
-                f"{(unbounded_wh - battery.capacity_wh) / 1000:.2f} kWh more than its "
-                f"{battery.capacity_wh / 1000:.1f} kWh; charge on the way, or take a vehicle with a larger battery"
-            )
-        return f"no open way leads from edge row {origin} to edge row {destination}"
+        if not np.isfinite(self.least_start_wh(np.inf, battery.reserve_wh, *ends)):
+            return f"no open way leads from edge row {origin} to edge row {destination}"
+        if battery.reserve_wh == battery.capacity_wh:
+            return f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+        full = battery.start_wh == battery.reserve_wh
+        missing_wh = self._least_missing_wh(battery.charged() if full else battery, *ends)
+        return (
+            f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
+            f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
+            f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "
+            "larger battery"
+        )
+
+    def _least_missing_wh(
+        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
+    ) -> float:
+        """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
+
+        Start and reserve keep their percentages, the start above the reserve. A larger battery then
+        has more to use and more room for regeneration, so the bisection finds the least.
+        """
+        ends = (energy_wh, origin, destination)
+        start, reserve = battery.start_wh, battery.reserve_wh
+
+        def suffices(steps: int) -> bool:
+            size = (battery.capacity_wh + STEP_WH * steps) / battery.capacity_wh
+            need_wh = self.least_start_wh(size * battery.capacity_wh, size * reserve, *ends)
+            return need_wh <= size * start + TOLERANCE_WH / 2
+
+        usable = (start - reserve) / battery.capacity_wh
+        unbounded_wh = self.least_start_wh(np.inf, 0.0, *ends)
+        # no smaller battery has the charge that even an unbounded one needs
+        low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
+        high = low + 1
+        while not suffices(high):
+            low, high = high, 2 * high - low + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return STEP_WH * high
+
+
+def _steps(energy_wh: float) -> int:
+    """Return the least number of `STEP_WH` that reaches an energy, to half the tolerance."""
+    return ceil((energy_wh - TOLERANCE_WH / 2) / STEP_WH)
 
 
 def _path(predecessor: dict[int, int], destination: int) -> Route:

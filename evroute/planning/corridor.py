@@ -19,7 +19,7 @@ from evroute.planning.weights import potential
 
 ROUNDING = 1e-12
 FIRST_EDGES = 64
-"""The first sweep reaches as far as this many edges of mean cost, each further one 4 times as far."""
+"""Reach of the first sweep in edges of mean cost; each further sweep reaches 4 times as far."""
 
 
 def corridor(
@@ -57,8 +57,7 @@ def check_factor(factor: float) -> None:
     """Raise ValueError unless ``1 <= factor < inf``."""
     if not 1 <= factor < np.inf:
         raise ValueError(
-            f"corridor is {factor:g}; it is what a route may cost as a multiple of the least "
-            "cost, 1 or more"
+            f"corridor is {factor:g}; it must be a multiple of the least cost, at least 1"
         )
 
 
@@ -124,7 +123,7 @@ class Corridor:
         return route.rows
 
     def feedback(self, feedback: Feedback) -> Feedback:
-        """Return feedback on edges as it is."""
+        """Return feedback on edges unchanged."""
         return feedback
 
     def state(self) -> State:
@@ -132,10 +131,10 @@ class Corridor:
         return {}
 
     def restore(self, state: State) -> None:
-        """Leave the state to the model."""
+        """Do nothing: the model has the whole state."""
 
     def _within(self, request: Round) -> Round:
-        """Return the round with the arms of its corridor alone; that of the last round is kept."""
+        """Return the round with the arms of its corridor only; the last round's are cached."""
         if self._last is None or self._last[0] is not request:
             arms = request.arms
             weights = np.full(self.edges.size, np.inf)

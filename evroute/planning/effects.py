@@ -5,18 +5,24 @@ from typing import Any
 
 from evroute.arms import Route
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import edge_parts
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
 
 
 def energy_by_condition(
-    network: RoadNetwork, vehicle: Vehicle, conditions: DrivingConditions, route: Route
+    network: RoadNetwork,
+    vehicle: Vehicle,
+    conditions: DrivingConditions,
+    route: Route,
+    *,
+    time_s: float | None = None,
 ) -> dict[str, float]:
     """Return the energy that each condition other than eq. 8's adds to a route, Wh.
 
-    The bearing of the wind goes with its speed. The effects do not add up to the whole, because
-    conditions act together.
+    The bearing of the wind is changed together with its speed. The effects do not sum to the total,
+    because conditions interact.
 
     Parameters
     ----------
@@ -26,6 +32,8 @@ def energy_by_condition(
         Conditions of the day; each is left out in turn while the others stay.
     route
         A route on the network.
+    time_s
+        Its travel time on the day, for heating and cooling, s; that of the network if None.
     """
     neutral: dict[str, dict[str, Any]] = {
         "temperature_c": {"temperature_c": None},
@@ -34,11 +42,16 @@ def energy_by_condition(
         "payload_kg": {"payload_kg": 0.0},
     }
     total_wh = _energy_wh(network, vehicle, conditions, route)
-    return {
+    effects_wh = {
         name: total_wh - _energy_wh(network, vehicle, replace(conditions, **without), route)
         for name, without in neutral.items()
         if getattr(conditions, name) != without[name]
     }
+    if "temperature_c" in effects_wh and time_s is not None:
+        slower_s = time_s - network.time_s[route.rows].sum() / conditions.speed_factor
+        added_w = conditions.load(vehicle).auxiliary_w - vehicle.auxiliary_w
+        effects_wh["temperature_c"] += float(added_w * slower_s / J_PER_WH)
+    return effects_wh
 
 
 def energy_by_change(

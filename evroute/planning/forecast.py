@@ -1,9 +1,9 @@
 """Forecasts of a route by a belief: its energy with an interval, and its charge with a battery.
 
 The energy of a route is the sum over its arms of expected energies, which are *jointly* Gaussian
-under the posterior, plus the noise of each passage. Adding up the deviations of the arms would be
-wrong both ways: they are correlated, and noise averages out along the way, except for noise that
-the arms of a trip share. An arm that is passed twice has one expected energy and two noises.
+under the posterior, plus the noise of each passage. Adding the deviations of the arms would be
+wrong: arms are correlated, and noise averages out along the way, except for noise that the arms of
+a trip share. An arm that is driven twice has one expected energy and two noises.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class RouteForecast:
     edge_covariance_wh2
         (k, k) covariance of the measurements of the trip, noise included, Wh².
     inflation
-        Factor by which the deviations of the belief were multiplied; 1 if they were not.
+        Factor on the deviations of the belief; 1 for none.
     """
 
     edge_mean_wh: FloatArray
@@ -60,6 +60,10 @@ class RouteForecast:
         return RouteForecast(
             self.edge_mean_wh, self.edge_covariance_wh2 * factor**2, self.inflation * factor
         )
+
+    def around(self, edge_mean_wh: FloatArray) -> "RouteForecast":
+        """Return the same with other means (k,) Wh."""
+        return RouteForecast(edge_mean_wh, self.edge_covariance_wh2, self.inflation)
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of the measured energy with probability ``level``, Wh."""
@@ -91,21 +95,21 @@ class ChargeForecast:
 
 
 def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
-    """Forecast the energy of one trip from the joint posterior of the arms that it passes.
+    """Return the forecast energy of one trip from the joint posterior of its arms.
 
     Parameters
     ----------
     model
         A model with a joint posterior.
     arms
-        Arms that hold those of the trip.
+        Arms that include those of the trip.
     passed
         (k,) positions among ``arms``, in driving order.
 
     Raises
     ------
     TypeError
-        If the model cannot give a joint posterior.
+        If the model has no joint posterior.
     """
     if not isinstance(model, HasJoint):
         raise TypeError(
@@ -120,9 +124,9 @@ def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
 
 
 def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, float]:
-    """Return mean and standard deviation of the energy that one trip measures, Wh.
+    """Return mean and standard deviation of the measured energy of one trip, Wh.
 
-    The deviation holds belief and noise; it is NaN if the model has no joint posterior.
+    The deviation includes belief and noise; it is NaN if the model has no joint posterior.
 
     Parameters
     ----------
@@ -140,7 +144,15 @@ def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, fl
 
 
 def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
-    """Return the covariance of the noise of one trip, (k, k) Wh²; parameters as in `forecast`."""
+    """Return the covariance of the noise of one trip, (k, k) Wh².
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, passed
+        As in `forecast`.
+    """
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
     covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
@@ -159,7 +171,7 @@ def forecast_charge(
     rng: np.random.Generator,
     n_trips: int = N_TRIPS,
 ) -> ChargeForecast:
-    """Simulate trips along a forecast route with a battery that loses energy beyond its capacity.
+    """Return the charge of simulated trips along a route; energy beyond a full battery is lost.
 
     A trip that falls below the reserve is followed to its end, so that both shares are known.
 
@@ -168,7 +180,7 @@ def forecast_charge(
     energy
         From `forecast`.
     capacity_wh, start_wh, reserve_wh
-        Usable battery, charge at the start, and the charge never to fall below, Wh.
+        Usable battery, charge at the start, and the reserve, Wh.
     rng
         Source of the simulated trips.
     n_trips

@@ -1,13 +1,13 @@
-"""Intervals of a route's expected energy with a guarantee, beside the Bayesian ones.
+"""Guaranteed intervals of a route's expected energy.
 
 Source: Flynn & Reeb, *Tighter Confidence Bounds for Sequential Kernel Regression* (arXiv
-2403.12732); the sum over a route is one more value of the unknown function, bounded over the
+2403.12732). The sum over a route is one more value of the unknown function, bounded over the
 confidence set as a whole (our extension). With probability ``1 - delta`` the intervals of all
-routes hold at all times of the run, if what is
-assumed is true: the expected energies differ from eq. 8 by a function of norm at most B, and the
-noise of every measurement is, given the past, sub-Gaussian with sigma times the model's noise
-deviation. A noise that all edges of a trip share, such as a wrong mass or wind, breaks that. What
-one trip measures differs from the expected energy by its noise besides.
+routes hold at all times of the run under two assumptions: the expected energies differ from eq. 8
+by a function of norm at most B, and the noise of every measurement is, given the past, sub-Gaussian
+with sigma times the model's noise deviation. A noise that all edges of a trip share, such as a
+wrong mass or wind, violates the second. The measured energy of one trip differs from the expected
+energy by its noise.
 """
 
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ from evroute.model.bounds.state import (
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """Which bounds are wanted, and what they may take for granted.
+    """Kind of bound and its assumptions.
 
-    B: at least the norm of what eq. 8 leaves out, in prior deviations; ``auto`` is the larger of 3
-    and 1.5 times the least that fits, which guarantees nothing.  sigma: factor on the noise
+    B: at least the norm of the difference from eq. 8, in prior deviations; ``auto`` is the larger
+    of 3 and 1.5 times the least that fits, which guarantees nothing.  sigma: factor on the noise
     deviations.  delta: chance of failure.
 
     Raises
@@ -61,10 +61,10 @@ class Guarantee:
 class RouteGuarantee:
     """Bounds of the expected energy of a route.
 
-    low_wh, high_wh: of the sum, Wh.  sum_low_wh, sum_high_wh: sums of the ends of the edges, Wh;
-    wider, but additive.
-    wanted: kind and assumptions.  norm: the B used.  b_min: the least norm that fits what was
-    measured.
+    low_wh, high_wh: bounds of the sum, Wh.  sum_low_wh, sum_high_wh: sums of the bounds of the
+    edges, Wh; wider, but additive.
+    wanted: kind and assumptions.  norm: the B used.  b_min: the least norm that fits the
+    measurements.
     """
 
     low_wh: float
@@ -77,28 +77,42 @@ class RouteGuarantee:
 
     @property
     def assumes(self) -> str:
-        """What the interval takes for granted, in one line."""
+        """Assumptions of the interval, in one line."""
         wanted = self.wanted
         chosen = " (chosen after the data: no guarantee)" if wanted.B == "auto" else ""
         return (
-            f"{wanted.kind.upper()}, right for all routes at all times but for a chance of {wanted.delta:g}, if the "
-            f"norm of what eq. 8 leaves out is at most B = {self.norm:.3g}{chosen}, as measured at least "
-            f"{self.b_min:.3g}, and edges' noise is sub-Gaussian with {wanted.sigma:g} of its deviation, none of it "
-            "common to a trip"
+            f"{wanted.kind.upper()}, valid for all routes at all times with probability "
+            f"{1 - wanted.delta:g} if the norm of the difference from eq. 8 is at most "
+            f"B = {self.norm:.3g}{chosen} (at least {self.b_min:.3g} by the measurements), and "
+            "edges' "
+            f"noise is sub-Gaussian with {wanted.sigma:g} of its deviation, none of it shared by a "
+            "trip"
         )
 
 
 def guarantee_arms(
     model: EnergyModel, arms: Arms, passed: IntArray, wanted: Guarantee
 ) -> RouteGuarantee:
-    """Bound the expected energy of a route that passes arms, (k,) positions among ``arms`` in driving order.
+    """Return bounds of the expected energy of a route, Wh.
+
+    Parameters
+    ----------
+    model
+        A regression with a kernel.
+    arms
+        Arms that include those of the route.
+    passed
+        (k,) positions among ``arms``, in driving order.
+    wanted
+        Kind and assumptions.
 
     Raises
     ------
     EvrouteError
         If the model is no plain regression with a kernel.
     EmptySetError
-        If no function of norm B fits what was measured; its message tells the least norm that does.
+        If no function of norm B fits the measurements; its message contains the least norm that
+        does.
     """
     if not isinstance(model, HasSpectrum):
         raise EvrouteError(

@@ -1,4 +1,7 @@
-"""The places of a request as edges: a named trip, or places given as text, in the directions that drive fastest."""
+"""Places of a request as edges: a named trip, or places given as text.
+
+Of the two directions of a street, that of the fastest trip is taken.
+"""
 
 from collections.abc import Sequence
 
@@ -14,12 +17,17 @@ from evroute.planning.search import Search
 
 
 def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
-    """Return the edge rows of origin and destination, as `stops` does; places between are refused.
+    """Return the edge rows of origin and destination, as `stops`, without places between them.
+
+    Parameters
+    ----------
+    network, trip, waypoints
+        As in `stops`.
 
     Raises
     ------
     EvrouteError
-        If there are more than two places; and as `stops` does.
+        If there are more than two places; and as in `stops`.
     """
     if len(waypoints) > 2:
         raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
@@ -28,10 +36,18 @@ def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) 
 
 
 def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:
-    """Return the edge rows of a named trip, or of two or more places given as text, in driving order.
+    """Return the edge rows of a named trip, or of two or more places, in driving order.
 
-    A place on a two-way street is left, or arrived at, in the direction that makes the fastest
-    trip.
+    A place on a two-way street is taken in the direction of the fastest trip.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    trip
+        Name of a trip of the network; None for places.
+    waypoints
+        Edge ids or ``lat,lon`` texts in driving order; empty for a named trip.
 
     Raises
     ------
@@ -56,9 +72,9 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
 
 
 def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Choose the direction on every street where both are possible: together those of the fastest trip.
+    """Choose the direction of each two-way street so that the trip is fastest.
 
-    One choice serves all routes of a plan, so that they can be compared.
+    One choice holds for all routes of a plan, so that they can be compared.
     """
     if all(len(edges) == 1 for edges in places):
         return tuple(edges[0] for edges in places)

@@ -1,4 +1,4 @@
-"""Plans: the least-energy, the fastest and the shortest route of one request, side by side, in a user's numbers."""
+"""Plans: least-energy, fastest and shortest route of a request, with their numbers."""
 
 from dataclasses import dataclass
 
@@ -7,22 +7,45 @@ from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecast import ChargeForecast, RouteForecast
 from evroute.planning.guarantee import RouteGuarantee
+from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
 SMALL_WH = 100.0
+ROW_LABELS = {
+    "energy": "least energy",
+    "energy-limited": f"least energy within {RECOMMENDED_EXTRA_TIME:.0%} extra time",
+    "cost": "least cost",
+    "time": "fastest",
+    "distance": "shortest",
+    **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
+}
+"""Labels of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedRoute:
-    """One route in a user's numbers.
+    """One route with its numbers.
 
-    route: network rows, and edges: their ids.  edge_wh: (k,) energy of each edge, as if no
-    regeneration were lost.
-    energy_wh: from the battery, lost regeneration included.  parts_wh: what it is made of; sums to
-    ``energy_wh``.
-    length_m, time_s, climb_m, descent_m: of the whole route.  charge: along the route, with a
-    battery.
-    energy_forecast, charge_forecast: with a belief, and with a belief and a battery.
-    guarantee: bounds of the expected energy, with a belief and where wanted.
+    Parameters
+    ----------
+    route, edges
+        Network rows of the k edges, and their ids.
+    edge_wh
+        (k,) expected energy of each edge without lost regeneration, Wh; the search runs on it.
+    energy_wh
+        Energy from the battery, lost regeneration included, Wh.
+    parts_wh
+        Energy by cause, Wh; sums to ``energy_wh``.
+    length_m, time_s, climb_m, descent_m
+        Totals of the route.
+    held_arms, held_wh
+        Number of its arms whose expected energy was below the physical minimum and is raised to
+        it, and the total increase, Wh.
+    charge
+        Charge along the route; None without a battery.
+    energy_forecast, charge_forecast
+        Forecasts of a belief; None without one, the second also without a battery.
+    guarantee
+        Bounds of the expected energy, where requested.
     """
 
     route: Route
@@ -34,6 +57,8 @@ class PlannedRoute:
     time_s: float
     climb_m: float
     descent_m: float
+    held_arms: int = 0
+    held_wh: float = 0.0
     charge: ChargeTrace | None = None
     energy_forecast: RouteForecast | None = None
     charge_forecast: ChargeForecast | None = None
@@ -47,30 +72,96 @@ class PlannedRoute:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The routes of one request: ``routes`` has ``energy``, ``time`` and ``distance``, and alternatives if wanted.
+    """The routes of one request.
 
-    origin, via, destination: ids of the edges to drive from, over and to.
-    battery: start charge, reserve and capacity, where they were given.  proof: how sure it is that
-    no allowed route takes less energy than ``routes["energy"]``, in words.
+    Parameters
+    ----------
+    network, vehicle
+        Names of the network and the vehicle.
+    origin, destination, via
+        Ids of the edges to drive from, to and over.
+    routes
+        Routes by row: ``energy``, ``time``, ``distance`` and others (`planning.rows`).
+    proofs
+        How far each optimum is certified, by row.
+    recommended
+        The recommended row.
+    options
+        Weight rule, battery, limits and prices.
+    minutes_from
+        Source of the travel times: ``"trips"`` or ``"map"``.
+    depart_s
+        Time of departure since midnight, s; None if none was given.
     """
 
     network: str
     vehicle: str
-    search: str
     origin: str
     destination: str
+    via: tuple[str, ...]
     routes: dict[str, PlannedRoute]
-    battery: Battery | None
-    proof: str
-    via: tuple[str, ...] = ()
+    proofs: dict[str, str]
+    recommended: str
+    options: PlanOptions
+    minutes_from: str
+    depart_s: float | None
+
+    @property
+    def battery(self) -> Battery | None:
+        """Start charge, reserve and capacity; None without a battery."""
+        return self.options.battery
+
+    @property
+    def proof(self) -> str:
+        """How far it is certified that no allowed route takes less than ``routes["energy"]``."""
+        return self.proofs["energy"]
+
+    @property
+    def recommended_route(self) -> PlannedRoute:
+        """The route of the recommended row."""
+        return self.routes[self.recommended]
+
+    def energy_cost(self, name: str) -> float | None:
+        """Return the price of the energy of a row, money; None without a price."""
+        price = self.options.price
+        return None if price is None else price * self.routes[name].energy_wh / 1000
+
+    def cost(self, name: str) -> float | None:
+        """Return the price of energy and time of a row, money; None without a value of time."""
+        money, value = self.energy_cost(name), self.options.time_value
+        if money is None or value is None:
+            return None
+        return money + value * self.routes[name].time_s / 3600
+
+    def arrival_time(self, name: str) -> str | None:
+        """Return the clock time of arrival by a route, ``HH:MM``; None without a departure."""
+        if self.depart_s is None:
+            return None
+        days, minutes = divmod(round((self.depart_s + self.routes[name].time_s) / 60), 24 * 60)
+        later = f" (+{days} day{'s' * (days > 1)})" if days else ""
+        return f"{minutes // 60:02d}:{minutes % 60:02d}{later}"
+
+    @property
+    def minutes_note(self) -> str:
+        """Text on the source of the travel times."""
+        if self.minutes_from == "trips":
+            return "minutes: learned from the travel times of trips"
+        return "minutes: from the speeds of the map"
 
     @property
     def verdict(self) -> str:
-        """The price of the least-energy route against the fastest, in words."""
-        energy, fastest = self.routes["energy"], self.routes["time"]
-        saved_wh, extra_s = fastest.energy_wh - energy.energy_wh, energy.time_s - fastest.time_s
-        if energy.route == fastest.route:
-            return "the fastest route is also the one of least energy"
+        """Sentence that compares energy and time of the recommended route with the fastest."""
+        if self.recommended_route.route == self.routes["time"].route:
+            words = f"the fastest route is also the one of {ROW_LABELS[self.recommended]}"
+        else:
+            words = self._against_fastest(self.recommended)
+        if self.recommended_route.route == self.routes["energy"].route:
+            return words
+        return f"{words}; least energy of all: {self._against_fastest('energy')}"
+
+    def _against_fastest(self, name: str) -> str:
+        route, fastest = self.routes[name], self.routes["time"]
+        saved_wh, extra_s = fastest.energy_wh - route.energy_wh, route.time_s - fastest.time_s
         price = f"{_minutes(extra_s)} against the fastest"
         if abs(saved_wh) < 0.5:
             return f"{price}, for the same energy"
@@ -85,8 +176,21 @@ class Plan:
         return f"{price} saves {energy_text(saved_wh)}{share}"
 
 
+def held_note(planned: PlannedRoute) -> str:
+    """Return a sentence on the arms of a route that were raised to the physical minimum, or ""."""
+    if not planned.held_arms:
+        return ""
+    counted = (
+        "one road or turn" if planned.held_arms == 1 else f"{planned.held_arms} roads or turns"
+    )
+    return (
+        f"the expected energy of {counted} on this route was below the physical minimum and is "
+        f"raised to it, by {planned.held_wh:.1f} Wh in all"
+    )
+
+
 def energy_text(energy_wh: float) -> str:
-    """Return an energy in words: Wh while it is small, kWh with two digits from 0.1 kWh on."""
+    """Return an energy as text: Wh while it is small, kWh with two digits from 0.1 kWh on."""
     return f"{energy_wh:.0f} Wh" if abs(energy_wh) < SMALL_WH else f"{energy_wh / 1000:.2f} kWh"
 
 

@@ -1,4 +1,4 @@
-"""Planner: plans requests on one network with one vehicle, and keeps the values that they share.
+"""Planner: plans requests on one network with one vehicle, and caches their common values.
 
 It plans on the energies of eq. 8, or on the means of a belief, which also gives each route an
 interval.
@@ -15,6 +15,7 @@ import numpy as np
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
@@ -27,18 +28,15 @@ from evroute.planning.battery import Battery, BatterySearch, follow
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast, forecast_charge
 from evroute.planning.guarantee import Guarantee, guarantee_arms
+from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search
-from evroute.planning.search_problem import (
-    SearchProblem,
-    alternative_routes,
-    keeping_reserve,
-    within,
-)
-from evroute.planning.weights import WEIGHT_RULES, check_search
+from evroute.planning.search_nodes import ROUNDING_WH
+from evroute.planning.search_problem import SearchProblem
+from evroute.planning.weights import DEFAULT_SEARCH
 
-DEFAULT_SEARCH = "potential"
 FORECAST_SEED = 0
 
 
@@ -56,6 +54,14 @@ class LearnedEnergies(Protocol):
     @property
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts."""
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s."""
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
 
     def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
         """Raise EvrouteError unless it is about this network and this vehicle."""
@@ -102,19 +108,30 @@ class Planner:
             belief.check(network, vehicle)
             self.space = belief.space.under(conditions)
         self.prior = self.space.prior()
-        self.time_s: FloatArray = network.time_s / conditions.speed_factor
+        usual_s = network.time_s if belief is None else belief.time_s
+        self.time_s: FloatArray = usual_s / conditions.speed_factor
         self.arms = self.space.reference
-        self.mean_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
+        believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if belief is not None:
-            self.mean_wh = mean_of(belief.model, self.arms)
+            believed_wh = mean_of(belief.model, self.arms)
             self.noise_std_wh = belief.model.noise_std(self.arms)
-        self._plain = self._ground(())
-        held = int((self._plain.mean_wh < self._plain.potential_wh).sum())
-        believed = (
-            f"; {held} {self.space.noun} are believed to take less than their climb: "
-            "there the search counts the climb"
-        )
-        self._caveat = believed if held else ""
+        nodes = self.space.nodes
+        if belief is not None:  # the day's heating or cooling runs for the learned minutes
+            slower_s = self.time_s - self.space.time_s
+            added_w = self._auxiliary_w - vehicle.auxiliary_w
+            believed_wh = (
+                believed_wh + nodes.of_edges(added_w * slower_s / J_PER_WH)[: len(self.arms)]
+            )
+        self.nodes = nodes.under(believed_wh)
+        minimum_wh = (self.nodes.head_wh - self.nodes.tail_wh)[: nodes.n_arms]
+        self.mean_wh = np.maximum(believed_wh, minimum_wh)
+        self.held_wh = self.mean_wh - believed_wh
+        self._plain = self._problem(())
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+        return "map" if self.belief is None else self.belief.minutes_from
 
     @property
     def search(self) -> Search:
@@ -133,103 +150,89 @@ class Planner:
 
     @property
     def edge_posterior(self) -> Belief | None:
-        """Posterior of every edge under the conditions of the day, (n,) Wh, if there is a belief."""
+        """Posterior of every edge under the conditions of the day, (n,) Wh; None if no belief."""
         if self.belief is None:
             return None
         return self.space.edge_belief(self.belief.model.posterior(self.arms))
 
     def plan(
         self,
-        origin: int,
-        destination: int,
+        origin: int | str,
+        destination: int | str,
         *,
         search: str = DEFAULT_SEARCH,
         battery: Battery | None = None,
         max_extra_time: float | None = None,
-        via: Sequence[int] = (),
+        via: Sequence[int | str] = (),
         alternatives: int = 0,
+        depart: str | None = None,
+        price: float | None = None,
+        time_value: float | None = None,
     ) -> Plan:
-        """Plan one request between two edge rows.
+        """Plan one request between two places.
 
         Parameters
         ----------
-        origin, destination
-            Network rows of the first and the last edge.
+        origin, destination, via
+            Places to drive from, to and, in this order, over: edge rows, edge ids or ``"lat,lon"``.
         search
-            A weight rule; all but ``potential`` are for comparison and go with neither battery nor
-            time limit.
+            A weight rule; all but ``potential`` are for comparison and go with neither battery,
+            time limit nor value of time.
         battery
             Start charge and reserve. Each route is the best of those that keep the reserve.
         max_extra_time
-            Share by which the least-energy route may be slower than the fastest, at least 0.
-        via
-            Network rows of edges to drive on the way, in this order.
+            Share by which all rows but ``distance`` may be slower than the fastest, >= 0. Without
+            it a row ``energy-limited`` is recommended where least energy takes over 15 % longer.
         alternatives
-            Greatest number of further routes, as in `alternative_routes`.
+            Greatest number of further routes on the convex hull of time and energy, between the
+            fastest and that of least energy; ``alternative-1`` is the fastest of them.
+        depart
+            Clock time of departure, ``HH:MM``; the plan then has times of arrival.
+        price, time_value
+            Price of energy, money per kWh, and value of time, money per hour; with both, the row
+            ``cost`` is recommended.
 
         Raises
         ------
         UnknownNameError
-            If there is no such rule.
+            If there is no such rule or place.
         EvrouteError
             If a place follows itself, or the options contradict each other.
         NoRouteError
-            If the destination cannot be reached, or not with this charge; the message says what is
-            missing.
+            If the destination cannot be reached, or not with this charge; the message states the
+            missing charge.
         """
-        places = (origin, *via, destination)
-        self._check(places, search, battery, max_extra_time)
-        ground = self._ground(via) if via else self._plain
-        start, end = self.space.ends(origin, destination)
-        ends, caveat = (start, end + len(via) * len(self.space.nodes.edge)), self._caveat
+        options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
+        departed_s = None if depart is None else clock_s("depart", depart)
+        places = self._rows((origin, *via, destination))
+        between, legs = places[1:-1], len(places) - 1
+        problem = self._problem(between) if between else self._plain
+        start, end = self.space.ends(places[0], places[-1])
+        ends = (start, end + (legs - 1) * len(self.space.nodes.edge))
+        named = [self.network.edge_id[place] for place in places]
         try:
-            fastest = ground.search.route(ground.time_s, *ends)
+            fastest = problem.search.route(problem.time_s, *ends)
         except NoRouteError:
-            named = [f"'{self.network.edge_id[place]}'" for place in places]
+            way = " to ".join(f"'{name}'" for name in named)
             raise NoRouteError(
-                f"no legal way leads from edge {' to '.join(named)} "
-                f"on network '{self.network.name}'"
+                f"no legal way leads from edge {way} on network '{self.network.name}'"
             ) from None
-        shortest = ground.search.route(ground.length_m, *ends)
-        if battery is not None:
-            least = ground.battery_search.route(battery, ground.searchable_wh, *ends)
-            proof = "exact: no route that keeps the reserve arrives with more charge"
-            fastest, found_fastest = keeping_reserve(ground, battery, ground.time_s, fastest, least)
-            shortest, found_shortest = keeping_reserve(
-                ground, battery, ground.length_m, shortest, least
-            )
-            if not (found_fastest and found_shortest):
-                caveat += (
-                    "; the fastest or shortest that keeps the reserve was not found, "
-                    "this route stands for it"
-                )
-        else:
-            weights = WEIGHT_RULES[search](ground.mean_wh, ground.noise_std_wh, ground.potential_wh)
-            least = ground.search.route(weights, *ends)
-            exact = search == DEFAULT_SEARCH
-            proof = (
-                "exact: no route takes less" if exact else f"none: rule '{search}' discards energy"
-            )
-        if max_extra_time is not None:
-            limit_s = (1 + max_extra_time) * float(ground.time_s[fastest.rows].sum())
-            if ground.time_s[least.rows].sum() > limit_s:
-                least, proof = within(ground, limit_s, battery, fastest)
-        routes = {"energy": least, "time": fastest, "distance": shortest}
-        if alternatives:
-            between = alternative_routes(ground, battery, least, fastest, alternatives)
-            routes |= {f"alternative-{rank}": each for rank, each in enumerate(between, start=1)}
+        rows = choose_rows(problem, fastest, options)
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
-            search=search,
-            origin=self.network.edge_id[origin],
-            destination=self.network.edge_id[destination],
+            origin=named[0],
+            destination=named[-1],
+            via=tuple(named[1:-1]),
             routes={
-                name: self.describe(self._driven(route), battery) for name, route in routes.items()
+                name: self.describe(self._driven(route), battery)
+                for name, route in rows.routes.items()
             },
-            via=tuple(self.network.edge_id[place] for place in via),
-            battery=battery,
-            proof=proof + caveat,
+            proofs=rows.proofs,
+            recommended=rows.recommended,
+            options=options,
+            minutes_from=self.minutes_from,
+            depart_s=departed_s,
         )
 
     def energies(
@@ -253,13 +256,12 @@ class Planner:
                 f"request {np.argmax(origin == destination)}: "
                 "origin and destination are the same edge"
             )
-        ground = self._plain
-        weights = WEIGHT_RULES[DEFAULT_SEARCH](
-            ground.mean_wh, ground.noise_std_wh, ground.potential_wh
+        problem = self._plain
+        node, start = cheapest(
+            problem.search, problem.weights(), *self.space.ends(origin, destination)
         )
-        node, start = cheapest(ground.search, weights, *self.space.ends(origin, destination))
         wh, metres, seconds = (
-            summed(e, node, start) for e in (ground.mean_wh, ground.length_m, ground.time_s)
+            summed(e, node, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
         arms_before = np.concatenate(([0], np.cumsum(node < self.space.nodes.n_arms)))
         return Energies(wh, metres, seconds, self.space.edges_of(node), arms_before[start])
@@ -267,10 +269,17 @@ class Planner:
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Return energy, time, length and charge of any route."""
         rows, passed = route.rows, self.space.arms_of_route(route)
-        edge_wh = self.mean_wh[passed]
+        edge_wh, held_wh = self.mean_wh[passed], self.held_wh[passed]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
-            parts["learned"] = float((edge_wh - self.arms.prior_mean_wh[passed]).sum())
+            # learned minutes move energy from the learned part to the auxiliary part
+            minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
+            parts["auxiliary"] += float(minutes_wh)
+            believed_wh = edge_wh - held_wh
+            off_wh = (believed_wh - self.arms.prior_mean_wh[passed]).sum()
+            parts["learned"] = float(off_wh - minutes_wh)
+        if (self.held_wh > ROUNDING_WH).any():
+            parts["held"] = float(held_wh.sum())
         charge = None
         if battery is not None:
             charge = follow(battery, edge_wh)
@@ -286,6 +295,8 @@ class Planner:
             time_s=float(self.time_s[rows].sum()),
             climb_m=float(np.maximum(climb_m, 0).sum()),
             descent_m=float(np.maximum(-climb_m, 0).sum()),
+            held_arms=int((held_wh > ROUNDING_WH).sum()),
+            held_wh=float(held_wh.sum()),
             charge=charge,
         )
         if self.belief is None:
@@ -294,7 +305,8 @@ class Planner:
         if self.guarantee is not None:
             bounds = guarantee_arms(model, self.arms, passed, self.guarantee)
             described = replace(described, guarantee=bounds)
-        energy = forecast(model, self.arms, passed).inflated(self.inflation)
+        believed = forecast(model, self.arms, passed).inflated(self.inflation)
+        energy = believed.around(edge_wh)
         if battery is None:
             return replace(described, energy_forecast=energy)
         trips = forecast_charge(
@@ -306,38 +318,36 @@ class Planner:
         )
         return replace(described, energy_forecast=energy, charge_forecast=trips)
 
+    @property
+    def _auxiliary_w(self) -> float:
+        """Auxiliary power of the vehicle on the day, W."""
+        return self.conditions.load(self.vehicle).auxiliary_w
+
     def _driven(self, walk: Route) -> Route:
         """Return the route over edges of a walk over nodes."""
         return Route(tuple(self.space.edges_of(walk.rows).tolist()))
 
-    def _check(
-        self,
-        places: Sequence[int],
-        search: str,
-        battery: Battery | None,
-        max_extra_time: float | None,
-    ) -> None:
-        check_search(search)
-        if search != DEFAULT_SEARCH and (battery is not None or max_extra_time is not None):
-            raise EvrouteError(
-                f"a battery or a time limit goes with search '{DEFAULT_SEARCH}', "
-                f"not with '{search}'"
-            )
-        if max_extra_time is not None and not (np.isfinite(max_extra_time) and max_extra_time >= 0):
-            raise EvrouteError(f"the extra time is {max_extra_time:.0%}; it must be 0 % or more")
-        for place, following in pairwise(places):
+    def _rows(self, places: Sequence[int | str]) -> tuple[int, ...]:
+        """Return the edge rows of places that differ from their neighbours."""
+        rows = tuple(place for place in places if not isinstance(place, str))
+        if len(rows) < len(places):
+            names = [p if isinstance(p, str) else self.network.edge_id[p] for p in places]
+            rows = stops(self.network, None, names)
+        for place, following in pairwise(rows):
             if place == following:
-                ends = "origin and destination" if len(places) == 2 else "two successive places"
+                ends = "origin and destination" if len(rows) == 2 else "two successive places"
                 raise EvrouteError(
                     f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places"
                 )
+        return rows
 
-    def _ground(self, via: Sequence[int]) -> SearchProblem:
+    def _problem(self, via: Sequence[int]) -> SearchProblem:
         return SearchProblem.of_space(
             self.space,
+            self.nodes,
             via,
             time_s=self.time_s,
-            mean_wh=self.mean_wh,
+            energy_wh=self.mean_wh,
             noise_std_wh=self.noise_std_wh,
         )
 
@@ -355,6 +365,9 @@ def plan(
     alternatives: int = 0,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
+    depart: str | None = None,
+    price: float | None = None,
+    time_value: float | None = None,
 ) -> Plan:
     """Plan one trip: a named one, or between two places.
 
@@ -369,7 +382,7 @@ def plan(
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives
+    search, max_extra_time, alternatives, depart, price, time_value
         As in `Planner.plan`.
     conditions
         Temperature, wind, payload and speeds of the day.
@@ -397,4 +410,7 @@ def plan(
         max_extra_time=max_extra_time,
         via=via,
         alternatives=alternatives,
+        depart=depart,
+        price=price,
+        time_value=time_value,
     )

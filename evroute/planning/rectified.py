@@ -1,4 +1,4 @@
-"""Mean of the rectified Gaussian, ``E[max(0, X)]``: what makes a signed index a weight that Dijkstra accepts.
+"""Mean of the rectified Gaussian, ``E[max(0, X)]``: a non-negative weight from a signed index.
 
 Sandberg et al., Algorithm 2, line 3.
 """
@@ -14,10 +14,10 @@ _ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
 
 def rectified_mean(mean: FloatArray, std: FloatArray) -> FloatArray:
-    """Return ``E[max(0, N(mean, std²))]`` elementwise: ``std (phi(z) + z Phi(z))`` with ``z = mean / std``.
+    """Return ``E[max(0, N(mean, std²))] = std (phi(z) + z Phi(z))`` with ``z = mean / std``, (k,).
 
-    Below 0 the two terms cancel, to nothing or less in the far tail, where the order of tiny
-    weights decides a route: there it is ``std phi(z) (1 + z Phi(z) / phi(z))`` with the ratio from
+    Below 0 the two terms cancel, in the far tail to 0 or less, where the order of tiny weights
+    decides a route. There it is ``std phi(z) (1 + z Phi(z) / phi(z))`` with the ratio from
     ``erfcx``. It underflows to 0 below -38.
 
     Parameters

@@ -1,9 +1,9 @@
-"""The search: one Dijkstra on the line graph, fresh weights on a fixed structure.
+"""The search: one Dijkstra on the line graph, with new weights on a fixed structure.
 
-The weight of a turn is what it costs to take it and drive the edge it enters; the origin edge's own
-cost is added at the start. scipy's Dijkstra walks zeros that are stored in the matrix, which is why
-the structure is made once and only its data are replaced; it merely warns of negative weights,
-which is why they are refused here.
+The weight of a turn is the cost of the turn and of the edge that it enters. The origin edge's cost
+is added at the start. scipy's Dijkstra follows zeros that are stored in the matrix, so the
+structure is made once and only its data are replaced. scipy only warns of negative weights, so they
+raise an error here.
 """
 
 from copy import copy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """Cheapest routes on one line graph, for weights that change with every call; threads may share one."""
+    """Cheapest routes on one line graph, for weights that change with every call; thread-safe."""
 
     def __init__(self, line_graph: LineGraph) -> None:
         self.line_graph = line_graph
@@ -31,7 +31,14 @@ class Search:
         self._arcs, self._arcs_back = _structure(line_graph), _structure(self._reversed)
 
     def route(self, weights: FloatArray, origin: int, destination: int) -> Route:
-        """Return the cheapest route when driving edge e costs ``weights[e]`` (n,), +inf where it is closed.
+        """Return the cheapest route for costs of the edges.
+
+        Parameters
+        ----------
+        weights
+            (n,) cost of each edge, +inf where it is closed.
+        origin, destination
+            Network rows.
 
         Raises
         ------
@@ -47,9 +54,23 @@ class Search:
     def route_by_turns(
         self, turn_weights: FloatArray, origin_weight: float, origin: int, destination: int
     ) -> Route:
-        """Return the cheapest route when turn i and the edge it enters cost ``turn_weights[i]`` (m,).
+        """Return the cheapest route for costs of the turns.
 
-        Raises as `route` does.
+        Parameters
+        ----------
+        turn_weights
+            (m,) cost of each turn and the edge that it enters.
+        origin_weight
+            Cost of the origin edge.
+        origin, destination
+            Network rows.
+
+        Raises
+        ------
+        ValueError
+            If a weight is negative or NaN.
+        NoRouteError
+            If no way over open edges leads from origin to destination.
         """
         cost, predecessor = self._from(turn_weights, origin_weight, origin)
         if not np.isfinite(cost[destination]):
@@ -62,9 +83,16 @@ class Search:
         return Route(tuple(reversed(edges)))
 
     def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
-        """Return the (n,) least cost of reaching the end of every edge from ``origin``, its own cost included.
+        """Return the least cost from the origin to the end of every edge, (n,).
 
-        limit: what costs more may be left at +inf.
+        Parameters
+        ----------
+        weights
+            (n,) cost of each edge, +inf where it is closed.
+        origin
+            Network row; its cost is included.
+        limit
+            Costs above it may be +inf.
 
         Raises
         ------
@@ -76,9 +104,18 @@ class Search:
         )[0]
 
     def rest(self, weights: FloatArray, destination: int, *, limit: float = np.inf) -> FloatArray:
-        """Return the (n,) least cost of what follows each edge up to the end of ``destination``; 0 at that edge.
+        """Return the least cost from the end of every edge to the end of the destination, (n,).
 
-        limit: what costs more is left at +inf.
+        It is 0 at the destination.
+
+        Parameters
+        ----------
+        weights
+            (n,) cost of each edge, +inf where it is closed.
+        destination
+            Network row.
+        limit
+            Costs above it are +inf.
 
         Raises
         ------
@@ -94,9 +131,16 @@ class Search:
         return cost
 
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
-        """Return (r, n) trees of cheapest routes: the edge before each edge on the way from a root, negative if none.
+        """Return trees of cheapest routes, (r, n): the edge before each edge, negative if none.
 
-        forwards: else the edge after each edge on the way to a root.
+        Parameters
+        ----------
+        weights
+            (n,) cost of each edge, +inf where it is closed.
+        roots
+            (r,) network rows.
+        forwards
+            True for routes from the roots; False for routes to them, with the edge after each edge.
 
         Raises
         ------
@@ -145,7 +189,7 @@ def _structure(line_graph: LineGraph) -> csr_matrix:
 
 
 def _filled(arcs: csr_matrix, data: FloatArray) -> csr_matrix:
-    """Return the structure with other data; a shallow copy, so that no other search sees them."""
+    """Return the structure with other data: a shallow copy, invisible to other searches."""
     filled = copy(arcs)
     filled.data = data
     return filled

@@ -1,12 +1,12 @@
-"""Least energy among the routes that are fast enough: a constrained shortest path, answered exactly.
+"""Least energy among the routes that are fast enough: a constrained shortest path, solved exactly.
 
 First the hull: ``energy + lambda * time`` stays non-negative under the potential, so each lambda is
-one ordinary search, and the Lagrangian dual closes in on the best lambda (LARAC; Jüttner,
+one ordinary search, and the Lagrangian dual converges to the best lambda (LARAC; Jüttner,
 Szviatovszki, Mécs & Rajkó 2001). Its routes lie on the convex hull of (time, energy), and its dual
-value bounds from below what any fast-enough route costs. Where that leaves a gap, a label search
-closes it: labels of (cost, time) per edge, cut off by lower bounds of what remains, which two
-searches from the destination give. With a battery the label carries the charge instead, and the
-bounds still hold, since a bounded battery only ever costs more.
+value is a lower bound of every fast-enough route. A label search closes the remaining gap: labels
+of (cost, time) per edge, pruned by lower bounds from two searches from the destination. With a
+battery the label carries the charge instead, and the bounds still hold, since a bounded battery
+only adds cost.
 """
 
 import heapq
@@ -21,16 +21,16 @@ from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.search import Search
 
 GREATEST_EFFORT = 200_000
-"""Labels looked at before the label search gives up and the hull's answer stands."""
+"""Number of labels after which the label search stops and the hull's route is returned."""
 TOLERANCE_S = 1e-9
 MOST_ROUTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Hull:
-    """The best route on the convex hull within a time limit, and how much better any other could be.
+    """The best route on the convex hull within a time limit, and a bound of any other.
 
-    bound: no route within the limit costs less than this in the weights searched, Wh.
+    bound: no route within the limit costs less than this in the searched weights, Wh.
     """
 
     route: Route
@@ -45,12 +45,18 @@ def hull(
     origin: int,
     destination: int,
 ) -> Hull:
-    """Search the convex hull for the cheapest route that takes at most ``limit_s``.
+    """Return the cheapest route on the convex hull that takes at most ``limit_s``.
 
     Parameters
     ----------
+    search
+        A search over N nodes.
     weights, time_s
-        (n,) non-negative weight, Wh above the potential, and travel time, s, of every edge.
+        (N,) non-negative weight, Wh above the potential, and travel time, s, of every node.
+    limit_s
+        Longest travel time, s.
+    origin, destination
+        First and last node.
 
     Raises
     ------
@@ -69,7 +75,8 @@ def hull(
     fast_wh, fast_s = float(weights[fast.rows].sum()), float(time_s[fast.rows].sum())
     if fast_s > limit_s + TOLERANCE_S:
         raise NoRouteError(
-            f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min wanted"
+            f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min "
+            "wanted"
         )
     while True:
         slope = max(0.0, (fast_wh - cheap_wh) / (cheap_s - fast_s))
@@ -84,12 +91,29 @@ def hull(
 
 
 def supported(
-    search: Search, weights: FloatArray, time_s: FloatArray, origin: int, destination: int
+    search: Search,
+    weights: FloatArray,
+    time_s: FloatArray,
+    origin: int,
+    destination: int,
+    *,
+    limit_s: float = np.inf,
 ) -> list[Route]:
-    """Return routes on the convex hull of (time, weight), from the fastest to the cheapest, at most ``MOST_ROUTES``.
+    """Return at most ``MOST_ROUTES`` routes on the convex hull of (time, weight), fastest first.
 
-    Between two neighbours the hull is searched in the direction across their connection, the
-    longest first.
+    Between two neighbours the hull is searched in the direction perpendicular to their connection,
+    the longest first.
+
+    Parameters
+    ----------
+    search
+        A search over N nodes.
+    weights, time_s
+        (N,) non-negative weight, Wh above the potential, and travel time, s, of every node.
+    origin, destination
+        First and last node.
+    limit_s
+        The hull is not searched beyond this travel time, s.
 
     Raises
     ------
@@ -105,7 +129,7 @@ def supported(
     found, gaps = [fastest, cheapest], [(fastest, cheapest)]
     while gaps and len(found) < MOST_ROUTES:
         left, right = gaps.pop(max(range(len(gaps)), key=lambda i: gaps[i][1][0] - gaps[i][0][0]))
-        if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1]:
+        if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1] or left[0] > limit_s:
             continue
         slope = (left[1] - right[1]) / (right[0] - left[0])
         middle = point(search.route(weights + slope * time_s, origin, destination))
@@ -117,9 +141,14 @@ def supported(
 
 
 class LabelSearch:
-    """Exact searches with two costs: the energy from a battery, and one that adds up (travel time, length).
+    """Exact searches with two costs: the energy from a battery, and an additive one (time, length).
 
-    tail_wh, head_wh: (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
+    Parameters
+    ----------
+    search
+        A search over the n edges.
+    tail_wh, head_wh
+        (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
     """
 
     def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
@@ -129,7 +158,7 @@ class LabelSearch:
         self._potential_wh = head_wh - tail_wh
         self._head_wh = head_wh
 
-    def least_energy(
+    def cheapest(
         self,
         battery: Battery | None,
         energy_wh: FloatArray,
@@ -138,30 +167,38 @@ class LabelSearch:
         origin: int,
         destination: int,
         *,
-        better_than_wh: float = np.inf,
+        worth: tuple[float, float] = (1.0, 0.0),
+        better_than: float = np.inf,
+        effort: int | None = None,
     ) -> tuple[Route | None, bool]:
-        """Find the route of least energy from the battery that takes at most ``limit_s``.
+        """Return the route of least cost of energy and time within a time limit.
 
         Parameters
         ----------
         battery
-            Bounds the charge, or ``None``.
+            Bounds of the charge; None for an unbounded battery.
         energy_wh, time_s
             (n,) of every edge; no energy below the potential ``head_wh - tail_wh``.
-        better_than_wh
-            Energy of a route already known; only better ones are looked for.
+        limit_s
+            Longest travel time, s.
+        origin, destination
+            First and last edge.
+        worth
+            Cost of one Wh, > 0, and of one second, >= 0.
+        better_than
+            Cost of a known route; only better ones are returned.
+        effort
+            Number of labels after which the search stops; None for `GREATEST_EFFORT`.
 
         Returns
         -------
         route
-            The best one, or ``None`` if none is better than the one known.
+            The best route found; None if none is better than the known one.
         complete
-            Whether that is proven; else the effort ran out.
+            True if no better one exists; False if the search stopped before that was proven.
         """
-        limits = limit_s + TOLERANCE_S, better_than_wh - TOLERANCE_WH
-        return self._walk(
-            battery, energy_wh, time_s, limits, origin, destination, energy_first=True
-        )
+        limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
+        return self._walk(battery, energy_wh, time_s, limits, (origin, destination), worth, effort)
 
     def least_cost(
         self,
@@ -171,9 +208,26 @@ class LabelSearch:
         origin: int,
         destination: int,
     ) -> tuple[Route | None, bool]:
-        """Find the route of least ``cost`` (n,), time or length, that keeps the reserve; see `least_energy`."""
-        limits = np.inf, np.inf
-        return self._walk(battery, energy_wh, cost, limits, origin, destination, energy_first=False)
+        """Return the route of least ``cost``, time or length, that keeps the reserve.
+
+        Parameters
+        ----------
+        battery
+            Bounds of the charge.
+        energy_wh, cost
+            (n,) energy, Wh, and additive cost of every edge; no energy below the potential
+            ``head_wh - tail_wh``.
+        origin, destination
+            First and last edge.
+
+        Returns
+        -------
+        route, complete
+            As in `cheapest`.
+        """
+        return self._walk(
+            battery, energy_wh, cost, (np.inf, np.inf), (origin, destination), (0.0, 1.0), None
+        )
 
     def _walk(
         self,
@@ -181,15 +235,20 @@ class LabelSearch:
         energy_wh: FloatArray,
         cost: FloatArray,
         limits: tuple[float, float],
-        origin: int,
-        destination: int,
-        *,
-        energy_first: bool,
+        ends: tuple[int, int],
+        worth: tuple[float, float],
+        effort: int | None,
     ) -> tuple[Route | None, bool]:
-        """Settle labels (charge, clock) in the order of one: a later label of an edge must be better in the other.
+        """Settle labels (charge, clock) in the order of one of them.
 
-        limits: of the clock, which adds up ``cost``, inclusive; and of the energy, exclusive.
+        A later label of an edge must be better in the other. The order is that of the clock if
+        energy
+        costs nothing, else that of the energy. limits: of the clock, which sums ``cost``,
+        inclusive;
+        and of the worth, exclusive, which each found route lowers.
         """
+        origin, destination = ends
+        per_wh, per_clock = worth
         shifted = energy_wh - self._potential_wh
         # the least that remains after an edge: energy with the climb still to come, and cost
         climb_wh = self._head_wh[destination] - self._head_wh
@@ -200,9 +259,12 @@ class LabelSearch:
             (battery.capacity_wh, battery.reserve_wh) if battery else (np.inf, -np.inf)
         )
         first = battery.start_wh if battery else 0.0
+        last, least = limits
+        most = GREATEST_EFFORT if effort is None else min(effort, GREATEST_EFFORT)
         best: dict[int, float] = {}
         labels: list[tuple[int, int]] = []  # edge, previous label
         queue: list[tuple[float, float, float, float, int, int]] = []
+        found: Route | None = None
 
         def reach(edge: int, previous: int, charge_wh: float, clock: float) -> None:
             charge_wh = min(capacity, charge_wh - energy[edge])
@@ -210,22 +272,27 @@ class LabelSearch:
             total_wh, total = first - charge_wh + rest_wh[edge], clock + rest[edge]
             # enough now, and enough on arrival even if nothing were lost on the way
             enough = min(charge_wh, charge_wh - rest_wh[edge]) >= reserve - TOLERANCE_WH
-            if enough and total <= limits[0] and total_wh < limits[1]:
-                order = (total_wh, clock) if energy_first else (total, -charge_wh)
+            if enough and total <= last and per_wh * total_wh + per_clock * total < least:
+                order = (total_wh, clock) if per_wh else (total, -charge_wh)
                 heapq.heappush(queue, (*order, charge_wh, clock, edge, previous))
 
         reach(origin, -1, first, 0.0)
-        while queue and len(labels) < GREATEST_EFFORT:
+        while queue and len(labels) < most:
             _, other, charge_wh, clock, edge, previous = heapq.heappop(queue)
             if other >= best.get(edge, np.inf):
                 continue
             best[edge] = other
             labels.append((edge, previous))
             if edge == destination:
-                return self._path(labels), True
+                total = per_wh * (first - charge_wh) + per_clock * clock
+                if total < least:
+                    found, least = self._path(labels), total
+                if not (per_wh and per_clock):
+                    return found, True
+                continue
             for following in self._successors[self._start[edge] : self._start[edge + 1]]:
                 reach(following, len(labels) - 1, charge_wh, clock)
-        return None, not queue
+        return found, not queue
 
     @staticmethod
     def _path(labels: list[tuple[int, int]]) -> Route:

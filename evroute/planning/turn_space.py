@@ -1,8 +1,8 @@
-"""TurnSpace: every turn of a network is an arm, and every edge on which a trip may start.
+"""TurnSpace: every turn of a network is an arm, and every start of a trip on an edge.
 
-An arm is a row of the table of turns: an edge as it is entered from another, or from standstill. So
-the kinetic energy that is carried over belongs to an arm, and the total-energy potential takes the
-place of ``m g z``: the searches are those over edges.
+An arm is a row of the table of turns: an edge as it is entered from another, or from standstill.
+The carried kinetic energy therefore belongs to an arm, and the total-energy potential replaces
+``m g z``. The searches are those over edges.
 """
 
 from collections import OrderedDict
@@ -32,9 +32,9 @@ from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search_nodes import Rows, SearchNodes
 
 TURN_LENGTHSCALE = 4.0
-"""Of entry speed and turn angle: most errors of an edge are the same however it is entered."""
+"""Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
 CONTROL_LENGTHSCALE = 0.5
-"""Of the contexts of `network.controls`, 0 or 1; chosen in Monaco, docs/figures/turns.md."""
+"""Factor for the contexts of `network.controls`, 0 or 1; see docs/figures/turns.md."""
 LOG_RATIO_SUM, LOG_RATIO_COUNT = "space_log_ratio_sum", "space_log_ratio_count"
 """Keys of the state: sum and number of the logarithms of measured over known speeds, by edge."""
 _KEPT_ROUNDS = 8
@@ -54,7 +54,7 @@ class TurnSpace:
         energy that physics expects to be regenerated there to the turn. Otherwise speeds change
         as an edge is entered.
     learn_speeds
-        Prior means and the potential go by the mean ratio of measured to known speeds on each edge.
+        Prior means and the potential use the mean ratio of measured to known speeds on each edge.
         The contexts keep the known speeds.
     controls
         Contexts have lights, stop signs and right of way as further features.
@@ -62,7 +62,7 @@ class TurnSpace:
     Raises
     ------
     EvrouteError
-        If ``controls`` is asked for and the network has none.
+        If ``controls`` is True and the network has none.
     """
 
     noun = "turns"
@@ -89,8 +89,8 @@ class TurnSpace:
         if controls:
             if table.control is None:
                 raise EvrouteError(
-                    f"the source of network '{edges.network.name}' tells nothing of lights, stop "
-                    "signs or right of way; leave controls out"
+                    f"the source of network '{edges.network.name}' has no lights, stop signs "
+                    "or right of way; leave controls out"
                 )
             self._own = np.column_stack([self._own, contexts(table.control)])
         self._energies = {"": self.energy, edges.vehicle.name: self.energy}
@@ -103,16 +103,28 @@ class TurnSpace:
 
     @cached_property
     def reference(self) -> Arms:
-        """All turns and starts in free flow, with their energies at the speed limits."""
+        """All turns and starts in free flow, with their energies at the expected speeds."""
         edges = self.edges.reference
         features = self._features(
             self._rows, edges.features[self.table.entered], self._speeds(edges.features)
         )
-        return Arms(self._rows, features, self.prior().mean_wh)
+        return Arms(self._rows, features, self.energy.mean_wh(self._rows, self._expected_mps))
+
+    @property
+    def _expected_mps(self) -> FloatArray:
+        """(n,) speeds of the map under the conditions, corrected by learned speeds, m/s."""
+        factor = self.edges.conditions.speed_factor
+        return self._as_driven(factor * self.edges.network.speed_mps)
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) travel time of every edge at the expected speeds, s."""
+        time: FloatArray = self.edges.network.length_m / self._expected_mps
+        return time
 
     @cached_property
     def regressors(self) -> TurnRegressors:
-        """Derivatives of the energy of turns by the numbers that it assumes."""
+        """Derivatives of the energy of turns by the coefficients of physics."""
         return TurnRegressors(self.energy)
 
     @property
@@ -123,11 +135,11 @@ class TurnSpace:
         return np.repeat([1.0, TURN_LENGTHSCALE, CONTROL_LENGTHSCALE], counts)
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
-        """Return the energies of turns and the spreads around them; one of `prior.SPREADS`."""
+        """Return the prior of turns: energies and their spread; ``spread`` is one of `SPREADS`."""
         return fit(self.energy, spread)
 
     def graph(self, of_edges: ArmGraph) -> ArmGraph:
-        """Return the graph kernel of the turns, made of that of the edges."""
+        """Return the graph kernel of the turns, derived from that of the edges."""
         return TurnGraph(of_edges, self.table.left, self.table.entered)
 
     def under(self, conditions: DrivingConditions) -> "TurnSpace":
@@ -194,14 +206,14 @@ class TurnSpace:
         }
 
     def restore(self, state: State) -> None:
-        """Take over a state; other entries of it are ignored."""
+        """Restore the state of the space; other entries are ignored."""
         if self.learn_speeds:
             self._log_ratio_sum = state[LOG_RATIO_SUM].copy()
             self._log_ratio_count = state[LOG_RATIO_COUNT].copy()
-            self._known.clear()
+            self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:
-        """Return the prior energy of a route by cause, Wh each; turning is that beyond eq. 8."""
+        """Return the prior energy of a route by cause, Wh each; turning is the part above eq. 8."""
         turning = self.reference.prior_mean_wh[self.arms_of_route(route)]
         added_wh = turning - self.edges.reference.prior_mean_wh[route.rows]
         return self.edges.parts_wh(route) | {"turning": float(added_wh.sum())}
@@ -229,16 +241,18 @@ class TurnSpace:
 
     @cached_property
     def nodes(self) -> SearchNodes:
-        """The turns and starts, then the end of every edge, which costs nothing."""
+        """The turns and starts, then the end of every edge, which has no cost."""
         network, table, loaded = self.edges.network, self.table, self.energy.vehicle
-        speed_mps = self.energy.conditions.speed_factor * network.speed_mps
+        speed_mps = self._expected_mps
         height_wh = potential_wh(loaded, network.elevation_m)
         after_wh = height_wh[network.head] + 0.5 * loaded.mass_kg * speed_mps**2 / J_PER_WH
-        left = table.left[: table.n_turns]
+        ends = np.arange(table.n_edges)  # states after each edge; then those of starts on it
+        edge = np.concatenate([table.entered, ends])
         return SearchNodes(
-            edge=np.concatenate([table.entered, np.arange(table.n_edges)]),
-            tail_wh=np.concatenate([after_wh[left], height_wh[network.tail], after_wh]),
-            head_wh=np.concatenate([after_wh[table.entered], after_wh]),
+            edge=edge,
+            tail=np.concatenate([table.left[: table.n_turns], table.n_edges + ends, ends]),
+            head=edge,
+            state_wh=np.concatenate([after_wh, height_wh[network.tail]]),
             n_arms=self.size,
         )
 
@@ -266,7 +280,7 @@ class TurnSpace:
         return self.table.n_turns + origin, self.size + destination
 
     def edges_of(self, walk: IntArray) -> IntArray:
-        """Return the edges (k,) that the turns of a walk over nodes enter, in whatever layer."""
+        """Return the edges (k,) entered by the turns of a walk over nodes, in any layer."""
         node = walk % len(self.nodes.edge)
         return self.nodes.edge[node[node < self.size]]
 
@@ -275,14 +289,20 @@ class TurnSpace:
         return np.arange(self.size)
 
     def _driven_speeds(self, feedback: Feedback, known_mps: FloatArray) -> FloatArray:
-        """Learn the speeds of a trip and return the speeds expected since, (n,) m/s."""
+        """Learn the speeds of a trip and return the expected speeds, (n,) m/s."""
         measured = np.isfinite(feedback.travel_s) & (feedback.travel_s > 0)
         edge = feedback.id[measured]
         driven_mps = self.edges.network.length_m[edge] / feedback.travel_s[measured]
         np.add.at(self._log_ratio_sum, edge, np.log(driven_mps / known_mps[edge]))
         np.add.at(self._log_ratio_count, edge, 1.0)
-        self._known.clear()
+        self._forget()
         return self._as_driven(known_mps)
+
+    def _forget(self) -> None:
+        """Drop the values that depend on learned speeds."""
+        self._known.clear()
+        for name in ("reference", "nodes"):
+            self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:
         speed: FloatArray = known_mps * np.exp(
@@ -301,7 +321,7 @@ class TurnSpace:
         return self._known[key]
 
     def _make(self, edges: Arms, vehicle: str) -> tuple[Arms, FloatArray]:
-        """Return the turns and starts that open edges leave open, and their potential, (a,) Wh."""
+        """Return the turns and starts between open edges, and their potential, (a,) Wh."""
         place = np.full(self.table.n_edges, -1)
         place[edges.id] = np.arange(len(edges))
         rows = self._rows[(place[self.table.left] >= 0) & (place[self.table.entered] >= 0)]

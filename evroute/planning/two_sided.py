@@ -1,8 +1,8 @@
-"""One search from both ends at once, compiled: the cheapest way between two edges that no other request shares.
+"""A compiled search from both ends: the cheapest route between two edges.
 
-Dijkstra (1959) from the origin over turns and from the destination against them, the side with the
-cheaper front going on until no two fronts can meet more cheaply than the best meeting so far (Pohl,
-*Bi-directional search*, 1971).
+Dijkstra (1959) from the origin over turns and from the destination against them. The side with the
+cheaper front continues until no two fronts can meet more cheaply than the best meeting so far
+(Pohl, *Bi-directional search*, 1971).
 """
 
 import numpy as np
@@ -13,14 +13,20 @@ from evroute.network.line_graph import LineGraph
 
 _compiled = njit(cache=True, nogil=True)
 _WAYS = 4
-"""Children of a place in a heap."""
+"""Number of children of a heap entry."""
 
 
 class TwoSided:
-    """Cheapest routes on one line graph under fixed weights; not for several threads at once.
+    """Cheapest routes on one line graph under fixed weights; not thread-safe.
 
-    backward: the line graph reversed.  weights: (n,) cost of entering each edge, >= 0, +inf where
-    it is closed.
+    Parameters
+    ----------
+    line_graph
+        The turns of the n edges.
+    backward
+        The line graph reversed.
+    weights
+        (n,) cost of entering each edge, not negative, +inf where it is closed.
     """
 
     def __init__(self, line_graph: LineGraph, backward: LineGraph, weights: FloatArray) -> None:
@@ -41,7 +47,7 @@ class TwoSided:
         )
 
     def route(self, origin: int, destination: int) -> IntArray:
-        """Return the edges of the cheapest route in driving order, both ends included; none where no way leads."""
+        """Return the edges of the cheapest route in driving order; empty if there is no route."""
         edges: IntArray = _route(*self._arcs, *self._room, origin, destination)
         return edges
 
@@ -50,7 +56,7 @@ class TwoSided:
 def _route(  # type: ignore[no-untyped-def]
     indptr, indices, turn_cost, cost, parent, touched, heap_cost, heap_edge, origin, destination
 ):
-    """Search; ``cost`` (2, n) is infinite before and after, the other room may hold anything."""
+    """Search; ``cost`` (2, n) is infinite before and after, other buffers may hold any values."""
     n_touched, size = np.ones(2, np.int64), np.ones(2, np.int64)
     for side, root in ((0, origin), (1, destination)):
         cost[side, root], parent[side, root], touched[side, 0] = 0.0, -1, root
@@ -83,7 +89,7 @@ def _route(  # type: ignore[no-untyped-def]
 
 @_compiled
 def _rise(heap_cost, heap_edge, place, cost, edge):  # type: ignore[no-untyped-def]
-    """Put an edge in at the end of a heap."""
+    """Insert an edge at the end of a heap and restore its order."""
     while place > 0:
         above = (place - 1) // _WAYS
         if heap_cost[above] <= cost:
@@ -95,7 +101,7 @@ def _rise(heap_cost, heap_edge, place, cost, edge):  # type: ignore[no-untyped-d
 
 @_compiled
 def _sink(heap_cost, heap_edge, size):  # type: ignore[no-untyped-def]
-    """Put what was last in a heap, at ``size``, in the place of its first."""
+    """Move the last entry of a heap, at ``size``, to its first place and restore its order."""
     cost, edge, place = heap_cost[size], heap_edge[size], 0
     while True:
         first = _WAYS * place + 1
@@ -114,7 +120,7 @@ def _sink(heap_cost, heap_edge, size):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _climb(parent, edge):  # type: ignore[no-untyped-def]
-    """Return the way from an edge to the root of its side, both included; nothing from -1."""
+    """Return the way from an edge to the root of its side, both included; empty from -1."""
     steps, at = 0, edge
     while at >= 0:
         steps, at = steps + 1, parent[at]

@@ -14,7 +14,7 @@ from evroute.policy.baselines import Random
 
 
 class EpsilonGreedy:
-    """The posterior mean.
+    """The posterior mean; random weights in a share ``epsilon`` of the rounds.
 
     With probability ``epsilon`` in a round the index of `baselines.Random`.
     """

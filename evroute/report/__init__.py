@@ -1,1 +1,1 @@
-"""Seeing: maps, charts, pages and exports; functions that return objects and never draw to a screen."""
+"""Maps, charts, pages and exports. Functions return objects and never draw to a screen."""

@@ -1,4 +1,4 @@
-"""Figures over kernel bandits (`simulation.bandits`): regret, seconds, dictionaries and batches over rounds."""
+"""Figures and tables of kernel bandits: regret, CPU seconds, dictionaries and batches."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ N_POINTS = 100
 
 
 def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
-    """Draw what there is of ``SHOWN`` over the rounds, means over the repetitions, one curve for each method."""
+    """Draw each measure of ``SHOWN`` over the rounds: one curve per method, mean over the seeds."""
     require("altair")
     import altair as alt
 
@@ -47,7 +47,7 @@ def bandit_chart(rounds: "pd.DataFrame") -> "alt.ConcatChart":
 
 
 def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return what each method had come to in the end, means over the repetitions and the standard error of regret."""
+    """Return one row per method: means over the seeds at the last round, and the SE of regret."""
     last = rounds[rounds["t"] == rounds["t"].max()].groupby("method", sort=False)
     whole = (
         rounds.groupby(["method", "seed"], sort=False)["seconds"]
@@ -70,7 +70,10 @@ def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":
-    """Draw three deviations around the mean and the truth over the line, first repetition, one panel per number."""
+    """Draw mean ± 3 deviations and the truth along the line, for the first seed.
+
+    One panel for each number of evaluations.
+    """
     require("altair")
     import altair as alt
 
@@ -93,7 +96,7 @@ def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":
 
 
 def starvation_table(bands: "pd.DataFrame") -> "pd.DataFrame":
-    """Return deviations where nothing was measured (x above 0.7), means over repetitions, by evaluations."""
+    """Return mean deviations over unmeasured points (x > 0.7), by the number of evaluations."""
     far = bands[bands["x"] > 0.7].groupby("evaluations")
     table = far[["points", "std", "exact_std", "sor_std"]].mean()
     inside = (bands["truth"] - bands["mean"]).abs() <= 3 * bands["std"]

@@ -28,7 +28,7 @@ SHOWN_ROADS = 5
 BAYES_95 = 1.96
 GUARANTEES: tuple[Kind, ...] = ("cmm", "amm")
 GUARANTEE_NORM = 10.0
-"""B of the intervals with a guarantee; it held in worlds drawn from the prior (figures/bounds.md)."""
+"""Bound B of the guaranteed intervals; it held in worlds drawn from the prior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
         try:
             network = load_network(str(name))
         except EvrouteError as error:
-            yield f"Nothing of what was learned on {name}: {error}."
+            yield f"No beliefs on {name}: {error}."
             continue
         first = group.drop_duplicates("method").set_index("method")["run"]
         for method in sorted(first.index, key=order.index):
             try:
                 belief = load_belief(folder.path, first[method], network=network)
             except EvrouteError as error:
-                yield f"Nothing of what {method} learned on {name}: {error}."
+                yield f"No belief of {method} on {name}: {error}."
                 continue
             model, edges = belief.model, belief.space.edges.reference
             roads = differences(belief.edge_posterior, edges, network).head(SHOWN_ROADS)
@@ -82,7 +82,7 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
 
 
 def route_intervals(
-    model: EnergyModel, arms: Arms, passed: IntArray, true_wh: float
+    model: EnergyModel, arms: Arms, arms_of_route: IntArray, true_wh: float
 ) -> "pd.DataFrame":
     """Return intervals of the expected energy of a route, Bayesian and with a guarantee, Wh.
 
@@ -91,29 +91,29 @@ def route_intervals(
     model
         A regression with a kernel.
     arms
-        Arms that hold those of the route.
-    passed
+        Arms that include those of the route.
+    arms_of_route
         (k,) positions among ``arms``, in driving order.
     true_wh
         True expected energy of the route, Wh.
     """
     import pandas as pd
 
-    energy = forecast(model, arms, passed)
-    noise_wh2 = float(noise_covariance(model, arms, passed).sum())
+    energy = forecast(model, arms, arms_of_route)
+    noise_wh2 = float(noise_covariance(model, arms, arms_of_route).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
     rows = [
         ("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)
     ]
     for kind in GUARANTEES:
-        wanted = Guarantee(kind, B=GUARANTEE_NORM)
+        guarantee = Guarantee(kind, B=GUARANTEE_NORM)
         try:
-            told = guarantee_arms(model, arms, passed, wanted)
-            needed = (
-                f"norm at most {told.norm:g} ({told.b_min:.3g} is needed), "
-                "no noise common to a trip"
+            interval = guarantee_arms(model, arms, arms_of_route, guarantee)
+            assumption = (
+                f"norm at most {interval.norm:g} (at least {interval.b_min:.3g}), "
+                "no noise shared by a trip"
             )
-            rows.append((f"{kind.upper()}, 95 %", needed, told.low_wh, told.high_wh))
+            rows.append((f"{kind.upper()}, 95 %", assumption, interval.low_wh, interval.high_wh))
         except EvrouteError as error:
             rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))
     columns = ["interval of the last route", "assumes", "low (Wh)", "high (Wh)"]

@@ -1,7 +1,7 @@
-"""How well a belief knew what trips would take: coverage, CRPS, and two pictures of both.
+"""Calibration of energy forecasts: coverage, CRPS, PIT histogram and reliability diagram.
 
-Of routes that the policy chose, which are no fair sample of what it believes, and of random ones
-where a run was audited (``simulation.audit``). A method is judged on its trips after the first 50.
+Chosen routes are no fair sample of the belief, so random routes are reported too where a run has
+a random-route probe (`experiments.random_route_probe`). The first 50 trips are left out.
 """
 
 from typing import TYPE_CHECKING
@@ -26,10 +26,19 @@ _SHADES = {"chosen": "#0072b2", "random": "#d55e00"}
 
 
 def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> FloatArray:
-    """Return the continuous ranked probability score of Gaussian forecasts, in the unit of the arguments.
+    """Return the continuous ranked probability score of Gaussian forecasts, (n,).
+
+    The unit is that of the arguments; smaller is better.
 
     Gneiting & Raftery, *Strictly Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 21,
-    negated: less is better.
+    negated.
+
+    Parameters
+    ----------
+    mean, sd
+        (n,) mean and standard deviation of each forecast; sd > 0.
+    measured
+        (n,) measured values, in the same unit.
     """
     z = (measured - mean) / sd
     density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
@@ -40,9 +49,9 @@ def crps_gaussian(mean: FloatArray, sd: FloatArray, measured: FloatArray) -> Flo
 def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row per forecast with a deviation after the first 50 trips.
 
-    Columns of `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh,
-    measured_wh, and half50_wh to half95_wh of conformal intervals; those of random routes have the
-    multipliers that the chosen ones called for.
+    Columns: those of `label_columns`, index, model, routes (chosen or random), mean_wh, sd_wh,
+    measured_wh, and half50_wh to half95_wh of conformal intervals. The intervals of random routes
+    use the multipliers of the chosen ones.
 
     Parameters
     ----------
@@ -69,10 +78,10 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each method on each trip and kind of routes, over the seeds; no row where no trip counts.
+    """Return coverage and CRPS, one row per method, trip and kind of routes, over the seeds.
 
-    Coverage in percent of trips, of Gaussian and of conformal intervals; CRPS in Wh, less is
-    better.
+    Coverage of Gaussian and of conformal intervals in % of trips; CRPS in Wh, smaller is better.
+    The table is empty if no trip is after the first 50.
 
     Parameters
     ----------
@@ -81,11 +90,11 @@ def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    told = forecasts(rounds)
+    frame = forecasts(rounds)
     keys = [*label_columns(rounds), "routes"]
-    told["method"] = pd.Categorical(told["method"], list(method_styles(rounds)), ordered=True)
+    frame["method"] = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
     rows = []
-    for names, group in told.groupby(keys, observed=True, sort=True):
+    for names, group in frame.groupby(keys, observed=True, sort=True):
         off_wh = (group["measured_wh"] - group["mean_wh"]).abs()
         row: dict[str, object] = dict(zip(keys, names, strict=True)) | {"trips": float(len(group))}
         for level in LEVELS:
@@ -104,20 +113,20 @@ def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     return table.astype({"method": str}) if rows else table
 
 
-def pit_histogram(told: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw how often the measured energy fell into each tenth of what was forecast; level if the belief is right.
+def pit_histogram(frame: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the share of trips in each tenth of the forecast distribution; level if calibrated.
 
     Parameters
     ----------
-    told
+    frame
         From `forecasts`.
     """
     require("altair")
     import altair as alt
 
-    pit = ndtr((told["measured_wh"] - told["mean_wh"]) / told["sd_wh"])
+    pit = ndtr((frame["measured_wh"] - frame["mean_wh"]) / frame["sd_wh"])
     rows = []
-    for (method, routes), group in told.assign(pit=pit).groupby(
+    for (method, routes), group in frame.assign(pit=pit).groupby(
         ["method", "routes"], observed=True
     ):
         counts, _ = np.histogram(group["pit"], N_BINS, (0.0, 1.0))
@@ -146,20 +155,20 @@ def pit_histogram(told: "pd.DataFrame") -> "alt.FacetChart":
     return _faceted(rows, [bars, level], "Share of trips in each tenth of the forecast")
 
 
-def reliability(told: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw how many intervals held against how many should: Gaussian ones as lines, conformal ones as points.
+def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
+    """Draw the coverage of intervals against their level: Gaussian as lines, conformal as points.
 
     Parameters
     ----------
-    told
+    frame
         From `forecasts`.
     """
     require("altair")
     import altair as alt
 
     rows = []
-    off_wh = (told["measured_wh"] - told["mean_wh"]).abs()
-    for (method, routes), group in told.assign(off_wh=off_wh).groupby(
+    off_wh = (frame["measured_wh"] - frame["mean_wh"]).abs()
+    for (method, routes), group in frame.assign(off_wh=off_wh).groupby(
         ["method", "routes"], observed=True
     ):
         same = {"method": str(method), "routes": routes}
@@ -195,7 +204,7 @@ def reliability(told: "pd.DataFrame") -> "alt.FacetChart":
 
 
 def routes_colour() -> "alt.Color":
-    """Return the colours of chosen and random routes."""
+    """Return the colour encoding of chosen and random routes."""
     import altair as alt
 
     scale = alt.Scale(domain=list(_SHADES), range=list(_SHADES.values()))

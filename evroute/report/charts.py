@@ -3,8 +3,8 @@
 Every function takes the rounds of a run folder as a data frame (``results.read_rounds``; one row
 per run and round) and returns a chart; nothing is drawn to a screen. Curves are means over the
 seeds with a band of one standard error, one panel for each trip and search. A method looks the same
-in every figure: colour tells the index, dash the model, or the other way round where there are more
-models than dashes can tell (Okabe & Ito's colours, safe for colour-blind people).
+in every figure: colour shows the index, dash the model. With more models than dashes, colour shows
+the model and dash the index. Okabe & Ito's colours are safe for colour-blind people.
 """
 
 from itertools import cycle
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AXES = {"world": "{}", "prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
-"""What sets panels of one trip apart, as labels write it."""
+"""Columns that separate the panels of one trip, with the format of their label."""
 LABEL_LIMIT = 640
-"""Of names of panels, pixels; longer ones are cut."""
+"""Longest panel label, pixels; longer ones are cut."""
 N_POINTS = 100
 N_BLOCKS = 50
 N_BARS = 40
@@ -77,7 +77,13 @@ def saving(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 
 def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the milliseconds of a trip (``results.read_timings``), medians of the blocks of `saving`."""
+    """Draw the time of a trip, ms: medians over the blocks of `saving`.
+
+    Parameters
+    ----------
+    rounds, timings
+        From `results.read_rounds` and `results.read_timings`.
+    """
     frame = rounds.merge(timings[["run", "t", "ms"]], on=["run", "t"])
     frame = frame.assign(t=_blocks(frame))
     median = frame.groupby(["run", "t"])["ms"].median().rename("value").reset_index()
@@ -89,14 +95,24 @@ def duration(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "alt.FacetChart
 def diagnostic(
     rounds: "pd.DataFrame", diagnostics: "pd.DataFrame", name: str, title: str
 ) -> "alt.FacetChart":
-    """Draw a number that some models tell of themselves (``results.read_diagnostics``) over the rounds."""
-    told = diagnostics[["run", "t", name]].dropna()
-    frame = _thinned(rounds.merge(told, on=["run", "t"]))
+    """Draw a diagnostic number of the models over the rounds.
+
+    Parameters
+    ----------
+    rounds, diagnostics
+        From `results.read_rounds` and `results.read_diagnostics`.
+    name
+        Column of ``diagnostics``.
+    title
+        Title of the figure, with the unit.
+    """
+    values = diagnostics[["run", "t", name]].dropna()
+    frame = _thinned(rounds.merge(values, on=["run", "t"]))
     return _panels(frame.assign(value=frame[name]), title)
 
 
 def has_beta(rounds: "pd.DataFrame") -> bool:
-    """Tell whether any method of these rounds has a beta."""
+    """Return True if any method of these rounds has a beta."""
     return bool(np.isfinite(rounds["beta"].astype(float)).any())
 
 
@@ -115,7 +131,7 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 
 def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
-    """Draw the cumulative regret at the end against the lengthscale, kWh: mean and one standard error."""
+    """Draw the final cumulative regret against the lengthscale, kWh: mean and standard error."""
     require("altair")
     import altair as alt
 
@@ -149,7 +165,7 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
         y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash)
     )
     bars = base.mark_rule().encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    title = "Cumulative regret at the end (kWh), by lengthscale"
+    title = "Cumulative regret at the end (kWh), by lengthscale; bars: ± 1 standard error"
     chart: alt.FacetChart = (
         alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
         .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
@@ -164,9 +180,18 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 
 def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Chart":
-    """Draw how many kilometres of road have which value: (n,) values with their unit in ``title``, weights in km.
+    """Draw a histogram of a road quantity, weighted by length in km.
 
-    The hundredth of the roads at either end is put into the outermost bars.
+    The lowest and the highest 1 % of the values are counted in the outermost bars.
+
+    Parameters
+    ----------
+    values
+        (n,) values of the edges; those that are not finite are left out.
+    title
+        The quantity with its unit.
+    weights
+        (n,) lengths of the edges, km.
     """
     require("altair")
     import altair as alt
@@ -197,7 +222,7 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
 
 
 def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
-    """Return the panel of every row: network and trip, and what else there are several of."""
+    """Return the panel label of every row: network, trip and each of `axes`."""
     names = {name: Path(name).stem.capitalize() for name in rounds["network"].unique()}
     panel = rounds["network"].map(names) + " " + rounds["trip"]
     for axis in axes(rounds):
@@ -206,16 +231,12 @@ def panel_labels(rounds: "pd.DataFrame") -> "pd.Series[str]":
 
 
 def axes(rounds: "pd.DataFrame") -> list[str]:
-    """Return which of `AXES` have several values in these rounds."""
+    """Return the columns of `AXES` that have several values in these rounds."""
     return [axis for axis in AXES if axis in rounds and rounds[axis].nunique() > 1]
 
 
 def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Return the colour and the dash of each method by its label, in the order of legends and tables.
-
-    An index with options beside the same index without them, and a model or index not listed here,
-    get spare ones.
-    """
+    """Return colour and dash of each method by its label, in the order of legends and tables."""
     methods = (
         rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
     )
@@ -267,7 +288,7 @@ def _thinned(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the middle of the block of trips in which each round is, about a fiftieth of the horizon."""
+    """Return the middle of the block of trips of each round; a block is 1/50 of the trips."""
     block = max(1, int(rounds["t"].max()) // N_BLOCKS)
     return (rounds["t"] - 1) // block * block + (block + 1) / 2
 
@@ -275,7 +296,7 @@ def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
 def _panels(
     rounds: "pd.DataFrame", title: str, *, rule_at: float | None = None, log_scale: bool = False
 ) -> "alt.FacetChart":
-    """Draw mean and standard error over the seeds of ``value`` against ``t``, in the panels of `panel_labels`."""
+    """Draw mean and standard error over the seeds of ``value`` against ``t``, by panel label."""
     require("altair")
     import altair as alt
 
@@ -342,6 +363,10 @@ def _panels(
         .properties(width=width, height=round(0.62 * width))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
         .resolve_scale(y="independent")
-        .properties(title=alt.Title(f"{title}, by trip number", anchor="start", fontSize=14))
+        .properties(
+            title=alt.Title(
+                f"{title}, by trip number; band: ± 1 standard error", anchor="start", fontSize=14
+            )
+        )
     )
     return chart

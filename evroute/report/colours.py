@@ -1,8 +1,8 @@
-"""Colours with a meaning: the three routes of a plan, and classes of a quantity with their legend.
+"""Colours of the routes of a plan, and classes of a quantity with their colours and legend.
 
-Colour-blind people tell them apart. The orange-brown series is ColorBrewer's YlOrBr with a blue for
-what lies below zero; visits take steps of viridis. Both darken as the quantity grows, so that they
-also survive a print in grey.
+All are distinct for colour-blind readers. The orange-brown series is ColorBrewer's YlOrBr with a
+blue for values below zero; visits take steps of viridis. Both darken with the quantity, so that
+they survive a print in grey.
 """
 
 from dataclasses import dataclass
@@ -19,23 +19,37 @@ ROUTE_COLOURS = {
     "energy": "#222222",
     "time": "#8e44ad",
     "distance": "#009e73",
+    "energy-limited": "#d55e00",
+    "cost": "#d55e00",
     **dict(zip(_ALTERNATIVES, _BLUES, strict=True)),
 }
 ROUTE_DASHES = {
     "energy": (1, 0),
     "time": (6, 3),
     "distance": (2, 3),
+    "energy-limited": (8, 2),
+    "cost": (8, 2),
     **dict.fromkeys(_ALTERNATIVES, (4, 2)),
 }
+
+
+def route_style(name: str, recommended: str) -> tuple[str, tuple[int, int]]:
+    """Return colour and dashes of a row; the recommended row changes place with ``energy``."""
+    own = {recommended: "energy", "energy": recommended}.get(name, name)
+    return ROUTE_COLOURS[own], ROUTE_DASHES[own]
+
+
 PART_COLOURS = {
     "climb": "#0072b2",
     "rolling": "#e69f00",
     "drag": "#56b4e9",
     "auxiliary": "#cc79a7",
+    "turning": "#f0e442",
     "lost": "#d55e00",
     "learned": "#009e73",
+    "held": "#999999",
 }
-"""Okabe & Ito's colours of what the energy of a route goes into."""
+"""Okabe & Ito's colours of the parts of a route's energy."""
 
 _BELOW_ZERO = "#2b6cb0"
 _RISING = ("#fed976", "#fd9a29", "#d95f0e", "#7a2c04")
@@ -45,9 +59,10 @@ _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """Intervals of a quantity: class i holds ``breaks[i - 1] <= value < breaks[i]``, open at both ends.
+    """Classes of a quantity: class i holds ``breaks[i - 1] <= value < breaks[i]``.
 
-    title: the quantity with its unit.  labels, colours: one per class, one more than breaks.
+    The first and the last class are open.  title: the quantity with its unit.  labels, colours: one
+    per class, one more than breaks.
     """
 
     title: str
@@ -60,10 +75,11 @@ class Classes:
         return np.searchsorted(self.breaks, values, side="right")
 
     def legend_html(self) -> str:
-        """Return the legend as a piece of HTML without outside styles; its entries wrap as the space allows."""
+        """Return the legend as HTML with inline styles; its entries wrap."""
         entry = (
             '<span style="display:inline-block;white-space:nowrap;margin-right:14px">'
-            '<span style="display:inline-block;width:22px;height:8px;background:{};margin-right:6px"></span>{}</span>'
+            '<span style="display:inline-block;width:22px;height:8px;background:{};'
+            'margin-right:6px"></span>{}</span>'
         )
         entries = (
             entry.format(colour, escape(label))
@@ -74,7 +90,7 @@ class Classes:
 
 
 def energy_classes(wh_per_km: FloatArray) -> Classes:
-    """Choose round classes for energies per distance (k,), Wh/km: one that regenerates and four that use energy.
+    """Choose round classes for energies per distance (k,), Wh/km: one below zero, four above.
 
     The last class starts near the 90th percentile of the positive values.
     """
@@ -87,7 +103,15 @@ def energy_classes(wh_per_km: FloatArray) -> Classes:
 
 
 def value_classes(title: str, values: FloatArray) -> Classes:
-    """Choose round classes for any quantity (k,), most of its values in the middle ones; blue below 0, if any are."""
+    """Choose round classes for any quantity, blue below zero.
+
+    Parameters
+    ----------
+    title
+        The quantity with its unit.
+    values
+        (k,) values; those that are not finite are left out. The middle classes hold most of them.
+    """
     finite = values[np.isfinite(values)]
     if len(finite) and finite.min() < 0:
         step = _nice(float(np.quantile(np.abs(finite), 0.9)) / 2) if np.any(finite) else 1.0

@@ -1,4 +1,4 @@
-"""What fits on a page about many runs: trips pooled into a panel, the first of many panels, and what was left out."""
+"""Selections of many runs that fit on a page: pooled trips, the first panels, methods and maps."""
 
 from typing import TYPE_CHECKING
 
@@ -8,19 +8,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_PANELS = 12
-"""Panels of curves."""
+"""Largest number of panels of curves."""
 MAX_METHODS = 12
-"""Methods with maps, calibration and beliefs."""
+"""Largest number of methods with maps, calibration and beliefs."""
 MAX_MAPS = 4
-"""Trips with maps."""
+"""Largest number of trips with maps."""
 
 
 def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
-    """Return rounds that make at most 12 panels, and what was done for it.
+    """Return rounds that make at most 12 panels, and notes on the reduction.
 
-    Too many trips become one panel for each network, prior, search and so on; every world of every
-    trip then counts as a world of its own.  Panels that are still too many are left out, the first
-    in alphabetical order kept.
+    Too many trips become one panel for each network, prior, search and so on. Each world of each
+    trip then counts as a separate world. If there are still too many panels, the first 12 in
+    alphabetical order are kept.
     """
     notes = []
     if (panels := panel_labels(rounds).nunique()) > MAX_PANELS and rounds["trip"].nunique() > 1:
@@ -30,7 +30,7 @@ def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
             trip=trips.astype(str) + " trips together",
         )
         notes.append(
-            f"Curves are means over all trips and worlds together: {panels} panels would be too many."
+            f"Curves are means over all trips and worlds: {panels} panels would be too many."
         )
     labels = panel_labels(rounds)
     if (panels := labels.nunique()) > MAX_PANELS:
@@ -40,16 +40,19 @@ def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
 
 
 def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
-    """Return the rounds of the first 12 methods, in the order of legends, and how many were left out."""
+    """Return the rounds of the first 12 methods in legend order, and a note on omitted ones."""
     methods = list(method_styles(rounds))
     if len(methods) <= MAX_METHODS:
         return rounds, []
-    note = f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; the tables have all."
+    note = (
+        f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
+        "the tables have all."
+    )
     return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [note]
 
 
 def few_maps(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
-    """Return the rounds of the first 4 trips, under each search, prior and so on; and how many were left out."""
+    """Return the rounds of the first 4 trips and settings, and a note on omitted ones."""
     keys = ["network", "trip", *axes(rounds)]
     of_group = rounds.groupby(keys, sort=False).ngroup()
     if (groups := int(of_group.max()) + 1) <= MAX_MAPS:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
-    """Return one row for each edge, the one that differs most from eq. 8 first.
+    """Return the difference of the learned from the eq. 8 energy, one row per edge, largest first.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
     arms
         The edges, with eq. 8 as their prior means.
     network
-        Their network.
+        Network of the edges.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which roads the learners drove: small static maps side by side, one for each method."""
+"""Driven roads as small static maps side by side, one for each method."""
 
 import json
 from collections.abc import Mapping
@@ -29,11 +29,21 @@ def visits_chart(
     *,
     around: IntArray | None = None,
 ) -> "alt.ConcatChart":
-    """Draw one map for each title in ``visits``: edges coloured by how often they were driven, (n,) counts each.
+    """Draw one map per method: edges coloured by the number of times they were driven.
 
-    All maps share their colours and show the surroundings of the edges driven in any of them, or of
-    those that count in ``around``, (n,), so that pictures of an ever longer time fit upon each
-    other.
+    All maps share their colours and their extent.
+
+    Parameters
+    ----------
+    network
+        The network that was driven.
+    visits
+        (n,) number of trips over each edge, by the title of the map.
+    title
+        Title above all maps.
+    around
+        (n,) counts; the maps show the surroundings of the edges with a positive count. Default: the
+        sum of ``visits``. Pass the final counts to make pictures of several times match.
     """
     require("altair")
     import altair as alt
@@ -91,7 +101,7 @@ def _around(network: RoadNetwork, driven: IntArray) -> IntArray:
 
 
 def _shapes(lines: Mapping[str, list[list[LonLat]]]) -> Any:
-    """Return labelled multi-lines as GeoJSON for altair, as one string: it checks and copies lists point by point."""
+    """Return labelled multi-lines as GeoJSON, as one string: altair would copy lists by point."""
     import altair as alt
 
     features = [

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 from evroute import __version__
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute
 from evroute.report.lines import edge_heights, edge_line, route_line
-from evroute.report.words import ROUTE_LABELS, totals
+from evroute.report.words import totals
 
 _GPX = "http://www.topografix.com/GPX/1/1"
 
@@ -16,22 +16,22 @@ _GPX = "http://www.topografix.com/GPX/1/1"
 def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
     """Return a plan as a GeoJSON FeatureCollection.
 
-    Each route is one feature of ``kind`` "route" with what ``answers.document`` tells of it, and
-    one of ``kind`` "edge" for every edge in driving order: edge (id), street, length_m, speed_mps,
-    climb_m, energy_wh, wh_per_km, and soc_percent at its end where the plan has a battery.
-    Positions carry
-    no height: RFC 7946 wants it above the ellipsoid, which road data rarely tell.
+    Each route is one feature of ``kind`` "route" with the values of ``answers.document``, followed
+    by one feature of ``kind`` "edge" for every edge in driving order: edge (id), street, length_m,
+    speed_mps, climb_m, energy_wh, wh_per_km, and soc_percent at its end if the plan has a battery.
+    Positions have no height: RFC 7946 requires it above the ellipsoid, which road data rarely hold.
     """
     features, routes = [], document(plan)["routes"]
     for name, planned in plan.routes.items():
-        told = {key: value for key, value in routes[name].items() if key != "edges"}
+        values = {key: value for key, value in routes[name].items() if key != "edges"}
+        values["recommended"] = name == plan.recommended
         properties = {
             "kind": "route",
             "route": name,
             "vehicle": plan.vehicle,
             "wh_per_km": planned.wh_per_km,
         }
-        features.append(_feature(route_line(network, planned.route.rows), properties | told))
+        features.append(_feature(route_line(network, planned.route.rows), properties | values))
         for position, row in enumerate(planned.route.edges):
             properties = {"kind": "edge", "route": name} | _edge(network, plan, planned, position)
             features.append(_feature(edge_line(network, row), properties))
@@ -43,15 +43,15 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
 
 
 def route_gpx(network: RoadNetwork, plan: Plan) -> str:
-    """Return the least-energy route of a plan as a GPX 1.1 track, with the heights of the network in metres."""
-    planned = plan.routes["energy"]
+    """Return the recommended route of a plan as a GPX 1.1 track, with heights in m."""
+    planned = plan.recommended_route
     root = ElementTree.Element(
         "gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"}
     )
     _text(ElementTree.SubElement(root, "metadata"), "desc", network.source.attribution)
     track = ElementTree.SubElement(root, "trk")
     _text(track, "name", f"{plan.network}: {plan.origin} to {plan.destination}")
-    _text(track, "desc", f"{ROUTE_LABELS['energy']}: {totals(planned)} ({plan.vehicle})")
+    _text(track, "desc", f"{ROW_LABELS[plan.recommended]}: {totals(planned)} ({plan.vehicle})")
     segment = ElementTree.SubElement(track, "trkseg")
     last = None
     for row in planned.route.edges:

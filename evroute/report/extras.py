@@ -1,4 +1,4 @@
-"""Packages that only reports need: asked for when they are used, with a clear word where they are missing."""
+"""Optional packages of reports: checked when they are used."""
 
 from importlib.util import find_spec
 

@@ -1,7 +1,6 @@
-"""Leaflet without a network: the copy that ships with evroute, as ``data:`` addresses for pages that stand alone.
+"""Leaflet without a network: the copy shipped with evroute, as ``data:`` addresses.
 
-folium's own addresses lead to content delivery networks; offline they draw nothing, and say
-nothing.
+folium's default addresses lead to content delivery networks, so its maps stay empty offline.
 """
 
 import re
@@ -16,7 +15,7 @@ _MIME = {".js": "text/javascript", ".css": "text/css", ".png": "image/png"}
 
 @dataclass(frozen=True, slots=True)
 class Leaflet:
-    """Where a page gets Leaflet from: two addresses that a browser can open."""
+    """Addresses of Leaflet for a page: script and style sheet, each readable by a browser."""
 
     js: str
     css: str
@@ -24,7 +23,7 @@ class Leaflet:
 
 @cache
 def embedded() -> Leaflet:
-    """Return the shipped Leaflet as ``data:`` addresses; the images that its style names are inside."""
+    """Return the shipped Leaflet as ``data:`` addresses, with the images of its style embedded."""
     folder = app_path("static", "leaflet")
     css = re.sub(
         r"url\((images/[\w.-]+)\)",

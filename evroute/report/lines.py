@@ -1,4 +1,4 @@
-"""The shapes of edges as lines of WGS 84 longitudes and latitudes, in full or thinned to what a screen can show."""
+"""Shapes of edges as lines of WGS 84 longitudes and latitudes, in full or thinned for a screen."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ _TOLERANCE_DEG = 1e-5
 
 
 def edge_line(network: RoadNetwork, edge: int) -> list[LonLat]:
-    """Return the shape of one edge in driving order, in full."""
+    """Return the full shape of one edge in driving order, degrees."""
     lon, lat = network.lon_lat
     points = slice(network.shape_start[edge], network.shape_start[edge + 1])
     return list(
@@ -24,13 +24,16 @@ def edge_line(network: RoadNetwork, edge: int) -> list[LonLat]:
 
 
 def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
-    """Return the shapes of successive edges (k,) joined to one line, without the points that they share."""
+    """Return the shapes of successive edges (k,) as one line, without repeated points, degrees."""
     points = [point for edge in edges for point in edge_line(network, int(edge))]
     return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
 
 
 def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
-    """Return the height of each shape point of one edge, m: even between the heights of its two junctions."""
+    """Return the height of each shape point of one edge, m.
+
+    Heights are interpolated linearly along the edge between its two junctions.
+    """
     points = slice(network.shape_start[edge], network.shape_start[edge + 1])
     step_m = np.hypot(np.diff(network.shape_x_m[points]), np.diff(network.shape_y_m[points]))
     along_m = np.concatenate([[0.0], np.cumsum(step_m)])
@@ -42,12 +45,12 @@ def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
 
 @lru_cache(maxsize=2)
 def road_lines(network: RoadNetwork) -> list[list[LonLat]]:
-    """Return the shapes of every edge as `thin_lines` does; kept, for every map of a network begins with them."""
+    """Return `thin_lines` of every edge, cached: every map of a network starts with them."""
     return thin_lines(network, np.arange(network.n_edges))
 
 
 def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
-    """Return the shapes of edges (k,), thinned to a metre; a street whose two directions share a line comes once."""
+    """Return the shapes of edges (k,), thinned to 1 m; opposite directions share a line."""
     import shapely
 
     lon, lat = network.lon_lat

@@ -1,8 +1,8 @@
 """The page of a folium map, put together as text.
 
 branca compiles each rendered piece of a page a second time, as a Jinja template, and runs it. A
-name from data that holds ``{{ ... }}`` would run there as Python. `MapPage` inserts the pieces as
-they are. It needs folium: import this module inside functions.
+name from data that holds ``{{ ... }}`` would run there as Python. `MapPage` inserts the pieces
+unchanged. It needs folium: import this module inside functions.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from branca.element import Element, Figure
 
 
 class MapPage(Figure):
-    """A page whose pieces are text, for every map that evroute makes."""
+    """A page that inserts its pieces as text; used by all maps of evroute."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class MapPage(Figure):
 
 class _Pieces(Element):
     def render(self, **kwargs: Any) -> str:
-        """Return the pieces one after the other; those that branca would compile again as they are."""
+        """Return the pieces one after the other, without compiling them a second time."""
         return "\n".join(
             child.render(**kwargs) if child._template_str is None else child._template_str
             for child in self._children.values()

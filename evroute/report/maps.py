@@ -1,8 +1,8 @@
-"""Maps (folium) that draw without a network: Leaflet comes along, our own roads on grey are the background.
+"""Maps (folium) that draw without a network: Leaflet is embedded, the roads are the background.
 
-OpenStreetMap tiles are a layer that is off until somebody switches it on. Roads are a few
-multi-line objects, one per colour class: thousands of separate ones take seconds and megabytes.
-Text from data reaches folium through `_text` alone, and a page through `map_page.MapPage`.
+OpenStreetMap tiles are a layer that is off by default. Roads are a few multi-line objects, one per
+colour class: thousands of separate ones take seconds and megabytes. Text from data reaches folium
+through `_text` alone, and a page through `map_page.MapPage`.
 """
 
 import json
@@ -18,9 +18,9 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
     ROUTE_COLOURS,
-    ROUTE_DASHES,
     Classes,
     energy_classes,
+    route_style,
     value_classes,
     visit_classes,
 )
@@ -45,14 +45,15 @@ div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
   .leaflet-bottom.leaflet-left { margin-bottom: 52px !important; }
   div.leaflet-container .leaflet-control-layers { font-size: 11px; }
 }
-.evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px; border-radius: 4px; line-height: 1.5;
-  box-shadow: 0 1px 4px rgba(0, 0, 0, .3); font: 12px sans-serif; color: #222; max-width: 13em; }
+.evroute-panel { background: rgba(255, 255, 255, .93); padding: 6px 10px;
+  border-radius: 4px; line-height: 1.5; box-shadow: 0 1px 4px rgba(0, 0, 0, .3);
+  font: 12px sans-serif; color: #222; max-width: 13em; }
 </style>"""
 _STRIP_STYLE = """<style>
 body { display: flex; flex-direction: column; }
 .folium-map { flex: 1; height: auto !important; min-height: 0; }
-.evroute-strip { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 4px 10px; max-height: 45vh; overflow: auto;
-  font: 14px sans-serif; color: #222; background: #fff; }
+.evroute-strip { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 4px 10px;
+  max-height: 45vh; overflow: auto; font: 14px sans-serif; color: #222; background: #fff; }
 .evroute-strip p { flex-basis: 100%; margin: 2px 0; }
 </style>"""
 _PANEL = """{% macro script(this, kwargs) %}
@@ -66,7 +67,8 @@ var {{ this.get_name() }} = L.control({position: {{ this.position|tojson }}});
 {{ this.get_name() }}.addTo({{ this._parent.get_name() }});
 {% endmacro %}"""
 _SERVED_ROADS = """{% macro script(this, kwargs) %}
-L.polyline(window.evroute_roads, {color: {{ this.color|tojson }}, weight: 1.5}).addTo({{ this._parent.get_name() }});
+L.polyline(window.evroute_roads, {color: {{ this.color|tojson }}, weight: 1.5})
+  .addTo({{ this._parent.get_name() }});
 {% endmacro %}"""
 _ATTRIBUTION = """{% macro script(this, kwargs) %}
 {{ this._parent.get_name() }}.attributionControl.addAttribution({{ this.html|tojson }});
@@ -74,7 +76,7 @@ _ATTRIBUTION = """{% macro script(this, kwargs) %}
 
 
 def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
-    """Return a map of a plan that stands alone: its routes as layers, legend, profile of height and charge.
+    """Return a self-contained map of a plan: routes, legend, profiles of height and charge.
 
     Raises
     ------
@@ -100,7 +102,7 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
 
 
 def visits_map(network: RoadNetwork, visits: IntArray) -> "folium.Map":
-    """Return a map that stands alone, of the roads coloured by how often each edge was driven, (n,) counts.
+    """Return a self-contained map of the roads, coloured by visits (n,).
 
     Raises
     ------
@@ -111,7 +113,16 @@ def visits_map(network: RoadNetwork, visits: IntArray) -> "folium.Map":
 
 
 def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.Map":
-    """Return a map that stands alone, of the roads coloured by a quantity of each edge, as `values_layer`.
+    """Return a self-contained map of the roads, coloured by a quantity of each edge.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    values
+        (n,) quantity of each edge, NaN where it has none.
+    title
+        The quantity with its unit.
 
     Raises
     ------
@@ -122,7 +133,7 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
 
 
 def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.FeatureGroup", Classes]:
-    """Return the roads driven as a layer coloured by how often, (n,) counts, and its classes for a legend."""
+    """Return a layer of the driven roads coloured by visits (n,), and its classes for a legend."""
     classes = visit_classes(int(visits.max()))
     return _classes_layer(
         network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes
@@ -132,9 +143,16 @@ def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.Featur
 def values_layer(
     network: RoadNetwork, values: FloatArray, title: str
 ) -> tuple["folium.FeatureGroup", Classes]:
-    """Return a layer coloured by a quantity of each edge, (n,), NaN where there is none, and its classes.
+    """Return a layer of the roads coloured by a quantity, and its classes for a legend.
 
-    title: the quantity with its unit.
+    Parameters
+    ----------
+    network
+        The roads.
+    values
+        (n,) quantity of each edge, NaN where it has none.
+    title
+        The quantity with its unit.
     """
     classes = value_classes(title, values)
     return _classes_layer(
@@ -145,7 +163,7 @@ def values_layer(
 def _classes_layer(
     network: RoadNetwork, name: str, values: FloatArray, shown: IntArray, classes: Classes
 ) -> "folium.FeatureGroup":
-    """Return some edges as one multi-line per class, the higher classes drawn thicker and above."""
+    """Return some edges as one multi-line per class, higher classes thicker and on top."""
     require("folium")
     import folium
 
@@ -170,10 +188,16 @@ def _classes_map(
 
 
 def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "folium.Map":
-    """Return a map of the roads of a network, grey, fitted to their extent, for a page that serves ``leaflet``.
+    """Return a map of the roads of a network in grey, fitted to their extent.
 
-    roads_js: where the page serves `roads_script`, so that the map itself is small; empty: the
-    roads are inside.
+    Parameters
+    ----------
+    network
+        The roads.
+    leaflet
+        Addresses of Leaflet that the page serves.
+    roads_js
+        Address of `roads_script`, which keeps the map small; empty: the roads are embedded.
 
     Raises
     ------
@@ -184,13 +208,13 @@ def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "fol
 
 
 def roads_script(network: RoadNetwork) -> str:
-    """Return JavaScript that holds the grey roads of a network, for pages that show many maps of it."""
+    """Return JavaScript with the grey roads of a network, for pages with several maps of it."""
     lines = [[(lat, lon) for lon, lat in line] for line in road_lines(network)]
     return f"window.evroute_roads = {json.dumps(lines, separators=(',', ':'))};\n"
 
 
 def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
-    """Return the routes of a plan as layers, the least-energy one on top, then its start, goal and lowest charge."""
+    """Return the routes of a plan as layers, the recommended one on top, then its marks."""
     require("folium")
     import folium
 
@@ -200,26 +224,27 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
         title = f"{label}: {totals(planned)}"
         layer = folium.FeatureGroup(name=_text(title))
         line = [(lat, lon) for lon, lat in route_line(network, planned.route.rows)]
-        if name == "energy":
-            folium.PolyLine(line, color=ROUTE_COLOURS[name], weight=9).add_to(layer)
+        colour, dashes = route_style(name, plan.recommended)
+        if name == plan.recommended:
+            folium.PolyLine(line, color=colour, weight=9).add_to(layer)
             for stretch in _stretches(network, planned, route_classes(network, plan)):
                 stretch.add_to(layer)
         else:
-            dash = " ".join(str(2 * step) for step in ROUTE_DASHES[name])
+            dash = " ".join(str(2 * step) for step in dashes)
             folium.PolyLine(
-                line, color=ROUTE_COLOURS[name], weight=5, dash_array=dash, tooltip=_text(title)
+                line, color=colour, weight=5, dash_array=dash, tooltip=_text(title)
             ).add_to(layer)
         layers.append(layer)
     return [*layers, _marks(network, plan)]
 
 
 def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
-    """Return the classes of energy per distance in which the least-energy route of a plan is drawn."""
-    return energy_classes(_wh_per_km(network, plan.routes["energy"]))
+    """Return the classes of energy per distance for the recommended route of a plan, Wh/km."""
+    return energy_classes(_wh_per_km(network, plan.recommended_route))
 
 
 def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
-    """Return circles at (latitude, longitude) by their texts: up to three, for start, goal and lowest charge."""
+    """Return circles at (latitude, longitude) by their texts, for start, goal and lowest charge."""
     require("folium")
     import folium
 
@@ -251,7 +276,7 @@ def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
 def _stretches(
     network: RoadNetwork, planned: PlannedRoute, classes: Classes
 ) -> Iterator["folium.PolyLine"]:
-    """Yield a route in pieces of one street and one class each, with what a piece takes as its tooltip."""
+    """Yield a route in pieces of one street and class, with length, climb and energy as text."""
     import folium
 
     rows, of_edge = planned.route.rows, classes.of(_wh_per_km(network, planned))
@@ -271,18 +296,21 @@ def _stretches(
 
 
 def _text(text: str) -> str:
-    """Escape text for folium, which puts it as HTML into a JavaScript template string and into a Jinja template."""
+    """Escape text for folium: HTML in a JavaScript template string in a Jinja template."""
     return _inert(escape(text))
 
 
 def _inert(html: str) -> str:
-    """Return the same HTML without the signs that JavaScript template strings and Jinja templates act upon."""
+    """Return the HTML with the characters of JavaScript and Jinja templates as references."""
     return html.translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\{}"})
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return spots at start and goal, and where the least-energy route has its lowest charge, unless at an end."""
-    least = plan.routes["energy"]
+    """Return circles at start, goal and lowest charge of the recommended route.
+
+    The lowest charge is left out if it is at an end.
+    """
+    least = plan.recommended_route
     first, last = least.route.edges[0], least.route.edges[-1]
     spots = {"start": network.tail[first], "goal": network.head[last]}
     if (
@@ -310,7 +338,7 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
 def _roads(
     network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: str = ""
 ) -> "folium.Map":
-    """Return a map of all roads, fitted to the edges ``shown``; once, for a second fit would be an animation."""
+    """Return a map of all roads, fitted once to the edges ``shown``: a second fit would animate."""
     require("folium")
     import folium
 

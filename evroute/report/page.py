@@ -1,6 +1,6 @@
-"""One self-contained page about a run folder: figures inside, nothing fetched; and the same figures as PNGs.
+"""A self-contained page on a run folder, and its figures as PNG files.
 
-Curves are inside as SVG; maps as PNG, for their SVG would be a megabyte each.
+Curves are embedded as SVG, maps as PNG: their SVG would be a megabyte each.
 """
 
 from base64 import b64encode
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PNG_SCALE = 1.5
-_TOLD = {"configuration", "networks", "vehicle", "regret", "versions"}
+_MANIFEST_KEYS = {"configuration", "networks", "vehicle", "regret", "versions"}
 _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
     "cumulative-regret": (
         charts.cumulative_regret,
@@ -42,42 +42,42 @@ _CURVES: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
         charts.saving,
         "True expected energy of the route driven minus that of the eq. 8 route; below 0 saves.",
     ),
-    "beta": (charts.beta, "What the confidence bounds multiply the variance with."),
+    "beta": (charts.beta, "Multiplier of the variance in the confidence bounds."),
 }
 _CALIBRATION: dict[str, tuple[Callable[["pd.DataFrame"], "alt.FacetChart"], str]] = {
     "pit": (
         pit_histogram,
-        "Where in its forecast the energy of a trip fell, after 50 trips; level if it was right.",
+        "Measured energies by tenth of the forecast, after 50 trips; level if calibrated.",
     ),
     "reliability": (
         reliability,
-        "Intervals that held against those that should; on the diagonal if it was right.",
+        "Coverage of the intervals against their level; on the diagonal if calibrated.",
     ),
 }
 _DIAGNOSTICS = {
     "dictionary_size": (
         "Points in the dictionary",
-        "Measured arms through which a model looks at all others.",
+        "Measured arms that a sparse model uses as inducing points.",
     ),
     "batches": (
         "Updates of mean and dictionary",
-        "Batches of planned trips that were closed so far.",
+        "Closed batches of planned trips.",
     ),
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
     "guard_left_wh": (
-        "Left of the guard's budget (Wh)",
-        "What learning may still lose against eq. 8.",
+        "Rest of the guard's budget (Wh)",
+        "Energy that learning may still lose against eq. 8.",
     ),
     "guard_free": (
-        "The learner has its way (share of worlds)",
-        "Elsewhere the guard had the eq. 8 route driven.",
+        "The learner's route is driven (share of worlds)",
+        "In the other worlds the guard chose the eq. 8 route.",
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of the page: a short name for files, the PNG, and the address with which the page shows it."""
+    """A figure of the page: file name, caption, PNG, and its address in the page."""
 
     name: str
     caption: str
@@ -87,7 +87,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page, its abstract and figures, and the parts left out of it, one sentence each."""
+    """The page, its abstract and figures, and notes on omitted parts, one sentence each."""
 
     html: str
     abstract: tuple[str, ...]
@@ -95,27 +95,28 @@ class Page:
     notes: tuple[str, ...]
 
 
-def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda what: None) -> Page:
-    """Build the page about the finished runs of a folder.
+def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda name: None) -> Page:
+    """Build the page on the finished runs of a folder.
 
     Parameters
     ----------
     folder
-        What to report on; unfinished runs are left out.
+        The run folder; unfinished runs are left out.
     on_progress
-        Hears the name of each figure before it is drawn.
+        Called with the name of each figure before it is drawn.
 
     Raises
     ------
     EvrouteError
-        If the folder is no run folder, nothing in it is finished, or a file of it cannot be read.
+        If the folder is no run folder, no run in it is finished, or a file of it cannot be read.
     MissingPackageError
         If altair is not installed.
     """
     manifest = folder.manifest()
-    if missing := _TOLD - set(manifest):
+    if missing := _MANIFEST_KEYS - set(manifest):
         raise EvrouteError(
-            f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks {', '.join(sorted(missing))}"
+            f"{folder.path} is no folder of 'evroute simulate': its manifest.json lacks "
+            f"{', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
     sentences = tuple(abstract(rounds))
@@ -134,7 +135,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         )
     timings = read_timings(folder)
     on_progress("duration")
-    caption = "Posterior, index, search and update together; medians of blocks of trips, on a scale of powers of ten."
+    caption = "Sum of posterior, index, search and update; medians of blocks of trips, log scale."
     figures.append(_figure("duration", caption, charts.duration(curves, timings), as_svg=True))
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
@@ -146,14 +147,14 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
     mapped, unmapped = few_maps(shown)
     notes += left_out + unmapped
     calibration = None
-    if "half90_wh" in rounds and not (told_ahead := forecasts(shown)).empty:
+    if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
         calibration = calibration_table(rounds)
-        for name, (draw_told, caption) in _CALIBRATION.items():
+        for name, (draw_forecasts, caption) in _CALIBRATION.items():
             on_progress(name)
-            figures.append(_figure(name, caption, draw_told(told_ahead), as_svg=True))
+            figures.append(_figure(name, caption, draw_forecasts(predicted), as_svg=True))
     if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
         on_progress("reserve")
-        caption = "Trips never below the reserve against the probability announced, by tenths of it, after 50 trips."
+        caption = "Trips never below the reserve against its announced probability, after 50 trips."
         figures.append(_figure("reserve", caption, reserve_reliability(of_charge), as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
@@ -164,11 +165,11 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda wh
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
-    for told in beliefs(folder, shown):
-        if isinstance(told, Learned):
-            learned.append(_learned(told))
+    for belief in beliefs(folder, shown):
+        if isinstance(belief, Learned):
+            learned.append(_learned(belief))
         else:
-            notes.append(told)
+            notes.append(belief)
     n_names = len(label_columns(rounds))
     html = _template().render(
         title=f"Learning to route: {folder.path.resolve().name}",
@@ -200,7 +201,9 @@ def _exploration(
 ) -> Iterator[tuple[str, "alt.ConcatChart"]]:
     network = load_network(name)
     if network.digest != digest:
-        raise EvrouteError(f"the network '{name}' of today is not the one that was driven")
+        raise EvrouteError(
+            f"the network '{name}' has changed since the run; build it from the same source"
+        )
     here = rounds[rounds["network"] == name]
     for names, group in here.groupby(label_columns(here)[1:-1], sort=False):
         runs_of = group.groupby("method")["run"].unique()
@@ -233,17 +236,18 @@ def _lead(rounds: "pd.DataFrame") -> str:
     runs, methods, worlds = (rounds[name].nunique() for name in ("run", "method", "seed"))
     trips, horizon = len(rounds[["network", "trip"]].drop_duplicates()), int(rounds["t"].max())
     return (
-        f"{_count(runs, 'finished run')} of up to {_count(horizon, 'trip')}: {_count(methods, 'method')} "
+        f"{_count(runs, 'finished run')} of up to {_count(horizon, 'trip')}: "
+        f"{_count(methods, 'method')} "
         f"on {_count(trips, 'named trip')}, each in up to {_count(worlds, 'world')}."
     )
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
-    """Format the numbers of the table; a row is ``first`` where another trip begins."""
+    """Format the numbers of the table; a row is ``first`` if another trip begins there."""
     rows, above = [], None
     for values in table.itertuples(index=False, name=None):
         names, numbers = values[:n_names], values[n_names:]
@@ -254,8 +258,8 @@ def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
 
 def _learned(learned: Learned) -> dict[str, Any]:
     """Format the tables of a belief; the first two columns are names."""
-    wanted = (learned.coefficients, learned.intervals, learned.roads)
-    frames = [frame for frame in wanted if frame is not None]
+    tables_of = (learned.coefficients, learned.intervals, learned.roads)
+    frames = [frame for frame in tables_of if frame is not None]
     tables = [_cells(frame, 2) for frame in frames]
     for table in tables:
         table["rows"] = [row | {"first": False} for row in table["rows"]]
@@ -263,7 +267,7 @@ def _learned(learned: Learned) -> dict[str, Any]:
 
 
 def _number(value: float) -> str:
-    """Write a number with three significant digits or all before the point; nothing for what is not there."""
+    """Return a number with three significant digits or all before the point; empty for NaN."""
     if value != value:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""Profiles along the routes of a plan (altair): height, and charge where the plan has a battery."""
+"""Profiles along the routes of a plan (altair): height, and charge if the plan has a battery."""
 
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import PART_COLOURS, ROUTE_COLOURS, ROUTE_DASHES
+from evroute.report.colours import PART_COLOURS, ROUTE_COLOURS, route_style
 from evroute.report.extras import require
 from evroute.report.words import distinct_routes
 
@@ -22,11 +22,19 @@ _HEIGHT = 110
 def profiles(
     network: RoadNetwork, plan: Plan, *, ink: str = ROUTE_COLOURS["energy"]
 ) -> dict[str, "alt.Chart | alt.LayerChart"]:
-    """Draw what changes along the distance (km) of each route: ``height`` (m) and, with a battery, ``charge`` (%).
+    """Draw profiles over the distance (km) of each route: ``height`` (m), ``charge`` (%).
 
-    A dotted line marks the reserve where the charge comes near it; with a belief, a band holds the
-    charge of the least-energy route in 90 % of the trips.  ink: the colour of that route, for pages
-    of any ground.
+    ``charge`` needs a battery. A dotted line marks the reserve where the charge comes near it. With
+    a belief, a band holds the charge of the recommended route in 90 % of the trips.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    plan
+        The routes.
+    ink
+        Colour of the recommended route, for light or dark pages.
     """
     require("altair")
     import altair as alt
@@ -45,9 +53,9 @@ def profiles(
     charts = {"height": _curves(plan, heights, "height (m)", ink)}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)", ink)
-        if forecast := plan.routes["energy"].charge_forecast:
+        if forecast := plan.recommended_route.charge_forecast:
             low, high = forecast.band_percent.T
-            points = _points(network, plan.routes["energy"], "", low)
+            points = _points(network, plan.recommended_route, "", low)
             band = [
                 point | {"high": top}
                 for point, top in zip(points, high.round(3).tolist(), strict=True)
@@ -64,7 +72,7 @@ def profiles(
 
 
 def energy_bars(plan: Plan) -> "alt.Chart":
-    """Draw where the energy of each route goes, kWh: bars to the right of 0, what comes back to the left."""
+    """Draw the parts of the energy of each route, kWh: used right of 0, recovered left of 0."""
     require("altair")
     import altair as alt
 
@@ -118,9 +126,15 @@ def _curves(plan: Plan, points: list[dict[str, Any]], title: str, ink: str) -> A
     names = distinct_routes(plan)
     labels = list(names.values())
     colours = alt.Scale(
-        domain=labels, range=[ink if name == "energy" else ROUTE_COLOURS[name] for name in names]
+        domain=labels,
+        range=[
+            ink if name == plan.recommended else route_style(name, plan.recommended)[0]
+            for name in names
+        ],
     )
-    dashes = alt.Scale(domain=labels, range=[list(ROUTE_DASHES[name]) for name in names])
+    dashes = alt.Scale(
+        domain=labels, range=[list(route_style(name, plan.recommended)[1]) for name in names]
+    )
     legend = alt.Legend(
         title=None, orient="top", symbolType="stroke", symbolSize=400, labelLimit=300
     )

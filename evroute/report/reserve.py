@@ -1,7 +1,7 @@
-"""How well it was known what the charge would do: falls below the reserve, announced and come true.
+"""Calibration of charge forecasts: announced and observed falls below the reserve.
 
-Of runs that have a battery (``soc`` and ``reserve`` of an experiment), after the first 50 trips, on
-the routes chosen and on random ones where the run was audited.
+For runs with a battery (``soc`` and ``reserve`` of an experiment), after the first 50 trips, on the
+chosen routes and on random ones where the run has a random-route probe.
 """
 
 from typing import TYPE_CHECKING
@@ -23,9 +23,9 @@ TITLE = "Trips that never fell below the reserve, against the probability announ
 
 
 def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each trip: the columns of `label_columns`, routes (chosen or random) and of `BatteryLog.row`.
+    """Return one row per trip: the columns of `label_columns`, routes and `battery_log.COLUMNS`.
 
-    Empty where no run has a battery.
+    ``routes`` is chosen or random. The table is empty if no run has a battery.
 
     Parameters
     ----------
@@ -45,18 +45,18 @@ def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
                 routes=routes, **{name: late[prefix + name] for name in COLUMNS}
             )
             frames.append(frame[frame[COLUMNS[0]].notna()])
-    told = pd.concat(frames, ignore_index=True)
-    below = (told["below_reserve_midway"] > 0) | (told["below_reserve_on_arrival"] > 0)
-    return told.assign(kept=~below)
+    frame = pd.concat(frames, ignore_index=True)
+    below = (frame["below_reserve_midway"] > 0) | (frame["below_reserve_on_arrival"] > 0)
+    return frame.assign(kept=~below)
 
 
 def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each method on each trip and kind of routes, over the seeds; none without a battery.
+    """Return one row per method, trip and kind of routes, over the seeds; empty without a battery.
 
-    Percent of trips below the reserve midway and on arrival, and that never were; the mean
-    probability of that as announced, by the belief and with its deviations widened as past trips
-    called for; their Brier scores (mean squared difference to 1 where it was kept and 0 where not,
-    less is better); mean error of the arrival charge, percentage points.
+    % of trips below the reserve midway, on arrival, and never; the mean announced probability of
+    never, by the belief and with deviations widened by the error of past trips; their Brier scores
+    (mean squared difference to 1 if the reserve was kept and 0 if not, smaller is better); the mean
+    absolute error of the arrival charge, percentage points.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    told = charges(rounds)
-    if told.empty:
-        return told
+    frame = charges(rounds)
+    if frame.empty:
+        return frame
     keys = [*label_columns(rounds), "routes"]
-    told["method"] = pd.Categorical(told["method"], list(method_styles(rounds)), ordered=True)
+    frame["method"] = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
     rows = []
-    for names, group in told.groupby(keys, observed=True, sort=True):
+    for names, group in frame.groupby(keys, observed=True, sort=True):
         row: dict[str, object] = dict(zip(keys, names, strict=True))
         error = (group["soc_arrival_expected_percent"] - group["soc_arrival_percent"]).abs()
         rows.append(
@@ -91,40 +91,40 @@ def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(rows).astype({"method": str})
 
 
-def reserve_bins(told: "pd.DataFrame") -> "pd.DataFrame":
-    """Return what came true of announcements, by tenths of the probability announced.
+def reserve_bins(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return announced and observed frequency of keeping the reserve, by tenths of the probability.
 
-    Columns method, routes, announced (its mean in the tenth), kept (share of trips), trips.
+    Columns: method, routes, announced (its mean in the tenth), kept (share of trips), trips.
 
     Parameters
     ----------
-    told
+    frame
         From `charges`.
     """
-    told = told[told["p_reserve_widened"].notna()]
-    tenth = np.minimum((told["p_reserve_widened"] * N_BINS).astype(int), N_BINS - 1)
-    grouped = told.assign(tenth=tenth).groupby(["method", "routes", "tenth"], observed=True)
+    frame = frame[frame["p_reserve_widened"].notna()]
+    tenth = np.minimum((frame["p_reserve_widened"] * N_BINS).astype(int), N_BINS - 1)
+    grouped = frame.assign(tenth=tenth).groupby(["method", "routes", "tenth"], observed=True)
     bins = grouped.agg(
         announced=("p_reserve_widened", "mean"), kept=("kept", "mean"), trips=("kept", "size")
     )
     return bins.reset_index()
 
 
-def reserve_reliability(told: "pd.DataFrame") -> "alt.ConcatChart":
-    """Draw the share of trips that never fell below the reserve against the probability announced of that.
+def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":
+    """Draw the share of trips that kept the reserve against its announced probability.
 
-    A point for every tenth of the probability, as large as it has trips; on the diagonal if
-    announcements are right.
+    One point per tenth of the probability, its area by the number of trips. Calibrated
+    announcements lie on the diagonal.
 
     Parameters
     ----------
-    told
+    frame
         From `charges`.
     """
     require("altair")
     import altair as alt
 
-    rows = reserve_bins(told).round(6).to_dict("records")
+    rows = reserve_bins(frame).round(6).to_dict("records")
     scale = alt.Scale(domain=[0, 1])
     points = (
         alt.Chart()
@@ -147,10 +147,12 @@ def reserve_reliability(told: "pd.DataFrame") -> "alt.ConcatChart":
     )
     panels = []
     for method in dict.fromkeys(str(row["method"]) for row in rows):
-        own = points.properties(
+        of_method = points.properties(
             data=alt.Data(values=[row for row in rows if str(row["method"]) == method])
         )
-        panels.append(alt.layer(diagonal, own).properties(width=260, height=180, title=method))
+        panels.append(
+            alt.layer(diagonal, of_method).properties(width=260, height=180, title=method)
+        )
     chart: alt.ConcatChart = alt.concat(*panels, columns=3).properties(
         title=alt.Title(TITLE, anchor="start", fontSize=14)
     )

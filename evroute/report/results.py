@@ -1,4 +1,4 @@
-"""What reports read from a run folder (``simulation.runs``): rounds and seconds as data frames, visits of edges."""
+"""Readers of a run folder (`experiments.runs`): rounds and times as data frames, edge visits."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_rounds(folder: RunFolder) -> "pd.DataFrame":
-    """Return the rounds of every finished run, also while others are still to come.
+    """Return the rounds of every finished run, also while others are unfinished.
 
     Raises
     ------
@@ -29,9 +29,9 @@ def read_rounds(folder: RunFolder) -> "pd.DataFrame":
 
 
 def read_timings(folder: RunFolder) -> "pd.DataFrame":
-    """Return the times of every round of the finished runs: run, t, posterior_s, index_s, search_s, update_s, ms.
+    """Return the times of the rounds of finished runs: run, t, four parts in s, their sum in ms.
 
-    The last is the sum of the others, milliseconds.
+    The parts are posterior_s, index_s, search_s and update_s.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def read_timings(folder: RunFolder) -> "pd.DataFrame":
 
 
 def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":
-    """Return what models said of themselves: run, t and their numbers, NaN where one has no such number.
+    """Return the diagnostics of the models: run, t and their numbers, NaN where a model has none.
 
     Empty if no finished run has any.
 
@@ -64,7 +64,18 @@ def read_diagnostics(folder: RunFolder) -> "pd.DataFrame":
 def read_visits(
     folder: RunFolder, runs: Iterable[str], n_edges: int, *, until: int | None = None
 ) -> IntArray:
-    """Count how often the given runs drove each edge, (n,); in their first ``until`` trips, or in all.
+    """Count how often the given runs drove each edge, (n,).
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    runs
+        Names of runs.
+    n_edges
+        Number of edges of the network.
+    until
+        Last trip that counts; None for all trips.
 
     Raises
     ------
@@ -81,14 +92,23 @@ def read_visits(
         counts = np.bincount(edges, minlength=n_edges)
         if len(counts) > n_edges:
             raise EvrouteError(
-                f"{path} drives edges that the network does not have: it belongs to another one"
+                f"{path} drives edges that the network does not have; it belongs to another network"
             )
         visits += counts
     return visits
 
 
 def read_route(folder: RunFolder, run: str, t: int) -> Route:
-    """Return the route that a run drove in round ``t``.
+    """Return the route that a run drove in one round.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    run
+        Name of the run.
+    t
+        Number of the round, from 1.
 
     Raises
     ------

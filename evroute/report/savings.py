@@ -1,8 +1,8 @@
-"""What learning was worth: energy and time beside always driving the eq. 8, the fastest or the shortest route.
+"""Savings of learning: energy and time against the eq. 8, the fastest and the shortest route.
 
-Everything is paired: the rivals' routes are those of the same trip in the same round of the same
-world, and their energies are true expectations (``regret.DEFINITION``), so that luck with the noise
-plays no part.
+Everything is paired: the other routes are those of the same trip in the same round of the same
+world, and their energies are true expectations (``regret.DEFINITION``), so that measurement noise
+cancels.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.report.charts import method_styles
+from evroute.report.mean_interval import half_interval
 from evroute.report.table import LAST_TRIPS, label_columns
 
 if TYPE_CHECKING:
@@ -18,21 +19,20 @@ if TYPE_CHECKING:
 
 FIRST_TRIPS = 10
 SMALL_SHARE = 0.005
-"""Of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
-T_95 = 1.96
+"""Share of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
 
 
 def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
-    """Return `savings_table` with a row for each vehicle, of its own trips; no row where no run has several.
+    """Return `savings_table` with one row per vehicle; empty if no run has several vehicles.
 
-    Counts of trips, such as the last 50, are then of the vehicle's.
+    Windows such as the last 50 trips count the trips of the vehicle.
 
     Parameters
     ----------
     rounds
         From `results.read_rounds`.
     """
-    if "vehicle" not in rounds:  # a folder from before vehicles were told apart
+    if "vehicle" not in rounds:  # folder of an older version without a vehicle column
         return rounds.iloc[:0]
     several = rounds[rounds.groupby("run")["vehicle"].transform("nunique") > 1]
     return _table(several, [*label_columns(rounds), "vehicle"]) if len(several) else several
@@ -41,14 +41,14 @@ def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip in each world, over the seeds.
 
-    ``Wh per trip`` and what follows are means of the last 50 trips, and ``±`` half their paired 95
-    % interval over the seeds (NaN for one). ``headroom`` is what a driver who knows the world would
-    save against eq. 8, ``captured`` the share of its sum over the seeds that was saved, where that
-    is at least
-    0.5 % of the energy. ``harmed`` is the share of seeds whose last trips take at least 0.5 % more
-    than eq. 8. ``saved in all`` sums over all trips; ``pays after`` is the median number of trips
-    from which on that sum stays positive, infinite where it never does. ``|error|`` is the mean
-    deviation of the measured energy from the predicted, of the first 10 and last 50 trips.
+    ``Wh per trip`` and the columns after it are means of the last 50 trips, and ``±`` is half their
+    paired 95 % interval over the seeds by Student's t (NaN for one seed). ``headroom`` is the
+    saving against eq. 8 of a driver who knows the world. ``captured`` is the saved share of its sum
+    over the seeds, if that sum is at least 0.5 % of the energy. ``harmed`` is the share of seeds
+    whose last trips take at least 0.5 % more than eq. 8. ``saved in all`` sums over all trips.
+    ``pays after`` is the median number of trips after which that sum stays positive, infinite if it
+    never does. ``|error|`` is the mean absolute error of the predicted energy in the first 10 and
+    in the last 50 trips.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
         "seeds": n,
         "Wh per trip": float(np.mean([seed["true_wh"].mean() for seed in last])),
         "vs eq. 8 (Wh)": float(lost_wh.mean()),
-        "± 95 % (Wh)": T_95 * float(lost_wh.std(ddof=1)) / np.sqrt(n) if n > 1 else np.nan,
+        "± 95 % (Wh)": half_interval(lost_wh, 0.95),
         "vs fastest (Wh)": float(against("fastest", "wh", "true_wh").mean()),
         "vs shortest (Wh)": float(against("shortest", "wh", "true_wh").mean()),
         "vs fastest (min)": float(against("fastest", "s", "time_s").mean()) / 60,
@@ -104,7 +104,7 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
 
 
 def _pays_after(saved_wh: FloatArray) -> float:
-    """Return the number of trips from which on a cumulative saving stays positive."""
+    """Return the number of trips after which a cumulative saving stays positive."""
     behind = np.flatnonzero(saved_wh <= 0)
     if not len(behind):
         return 1.0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.planning.planner import DEFAULT_SEARCH, Planner
-from evroute.planning.weights import WEIGHT_RULES
+from evroute.planning.planner import Planner
+from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 
@@ -19,7 +19,7 @@ ROUNDING_WH = 1e-6
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
-    """Return one row for each route of a plan that differs; charges only where the plan has a battery."""
+    """Return one row per distinct route of a plan; charges only if the plan has a battery."""
     import pandas as pd
 
     rows = []
@@ -34,6 +34,14 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
             "climb (m)": planned.climb_m,
             "descent (m)": planned.descent_m,
         }
+        if plan.depart_s is not None:
+            row["arrival"] = plan.arrival_time(name)
+        for column, money in (
+            ("cost of energy", plan.energy_cost(name)),
+            ("cost with time", plan.cost(name)),
+        ):
+            if money is not None:
+                row[column] = money
         if plan.battery is not None and planned.charge is not None:
             charge_wh = planned.charge.charge_wh
             row["lowest charge (%)"] = plan.battery.percent(float(charge_wh.min()))
@@ -43,7 +51,7 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
 
 
 def parts_table(plan: Plan) -> "pd.DataFrame":
-    """Return what the energy of each route that differs is made of, kWh; each row sums to the route's energy."""
+    """Return the parts of the energy of each distinct route, kWh; rows sum to the route energy."""
     import pandas as pd
 
     labels = distinct_routes(plan)
@@ -52,9 +60,14 @@ def parts_table(plan: Plan) -> "pd.DataFrame":
 
 
 def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataFrame":
-    """Return what each weight rule loses against the exact search, over pairs of edges; losses beyond rounding.
+    """Return the loss of each weight rule against the exact search over pairs of edges, Wh.
 
-    pairs: origin and destination rows.
+    Parameters
+    ----------
+    planner
+        The planner with its vehicle and conditions.
+    pairs
+        Origin and destination rows.
 
     Raises
     ------
@@ -93,7 +106,7 @@ def label_columns(rounds: "pd.DataFrame") -> list[str]:
 
 
 def final_table(rounds: "pd.DataFrame", timings: "pd.DataFrame") -> "pd.DataFrame":
-    """Return one row for each method on each trip, under each search, prior and lengthscale; regrets at the end, Wh.
+    """Return the final regret, Wh, and speed: one row per method, trip, search, prior, lengthscale.
 
     Regrets are cumulative. The geometric mean is 0 if any regret is; a standard error of one world
     is NaN. ``vs eq. 8`` is the mean over the last 50 trips of the true expected energy of the route

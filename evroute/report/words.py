@@ -1,44 +1,47 @@
-"""What the routes of a plan are called, and their numbers in one line."""
+"""Labels of the routes of a plan, and their numbers in one line."""
 
 from typing import TYPE_CHECKING
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import Plan, PlannedRoute, energy_text
+from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute, energy_text
 from evroute.report.charts import panel_labels
+from evroute.report.mean_interval import half_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LAST_TRIPS = 50
-
-ROUTE_LABELS = {
-    "energy": "least energy",
-    "time": "fastest",
-    "distance": "shortest",
-    **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
-}
+LEVEL = 0.95
+"""Of the interval of the mean saving over the worlds."""
 
 
 def distinct_routes(plan: Plan) -> dict[str, str]:
-    """Return the names of the routes that differ, with labels that say which are one: "least energy, fastest"."""
+    """Return the rows with different routes, the recommended one first, and their joint labels.
+
+    A label is "least energy, fastest" where two rows are one route.
+    """
     labels: dict[str, str] = {}
-    for name, planned in plan.routes.items():
+    for name in dict.fromkeys([plan.recommended, *plan.routes]):
+        planned = plan.routes[name]
         same = next((known for known in labels if plan.routes[known].route == planned.route), None)
         if same is None:
-            labels[name] = ROUTE_LABELS[name]
+            labels[name] = ROW_LABELS[name]
         else:
-            labels[same] += f", {ROUTE_LABELS[name]}"
+            labels[same] += f", {ROW_LABELS[name]}"
     return labels
 
 
 def totals(planned: PlannedRoute) -> str:
     """Return the energy, time and length of a route in one line."""
-    return f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, {planned.length_m / 1000:.1f} km"
+    return (
+        f"{energy_text(planned.energy_wh)}, {planned.time_s / 60:.1f} min, "
+        f"{planned.length_m / 1000:.1f} km"
+    )
 
 
 def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
-    """Return the lowest charge along the least-energy route and where that is; nothing without a battery."""
-    least = plan.routes["energy"]
+    """Return the lowest charge of the recommended route and its place; empty without a battery."""
+    least = plan.recommended_route
     if plan.battery is None or least.charge is None:
         return ""
     lowest = least.charge.lowest
@@ -59,16 +62,17 @@ _PARTS = {
     "auxiliary": "for heating and lights",
     "turning": "in turns",
     "lost": "that a full battery cannot take back",
-    "learned": "by what was learned of its roads",
+    "learned": "by learned differences of its roads",
+    "held": "by raising learned energies to the physical minimum",
 }
 
 
 def why(plan: Plan) -> str:
-    """Return what makes the least-energy route take less than the fastest: length, mean speed, parts of the energy.
+    """Return why the recommended route takes less than the fastest: length, speed, energy parts.
 
-    Nothing where they are one route. Parts that differ by less than a watt-hour are left out.
+    Empty if they are one route. Parts that differ by less than 1 Wh are left out.
     """
-    least, fastest = plan.routes["energy"], plan.routes["time"]
+    least, fastest = plan.recommended_route, plan.routes["time"]
     if least.route == fastest.route:
         return ""
     speeds = [f"{3.6 * each.length_m / each.time_s:.0f} km/h" for each in (least, fastest)]
@@ -82,19 +86,23 @@ def why(plan: Plan) -> str:
     off_wh = {
         name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names
     }
-    told = [
+    parts = [
         f"{energy_text(abs(off))} {'more' if off > 0 else 'less'} {_PARTS[name]}"
         for name, off in sorted(off_wh.items(), key=lambda item: item[1])
         if abs(off) >= 1
     ]
-    takes = f": it takes {', '.join(told)}" if told else ""
-    return f"the least-energy route is {length} and driven at {speeds[0]} on average in place of {speeds[1]}{takes}"
+    takes = f": it takes {', '.join(parts)}" if parts else ""
+    return (
+        f"the route of {ROW_LABELS[plan.recommended]} is {length} and driven at {speeds[0]} on "
+        f"average in place of {speeds[1]}{takes}"
+    )
 
 
 def learned(rounds: "pd.DataFrame") -> list[str]:
-    """Return a sentence for each panel of `charts`: which method has the least regret, and what it saves in the end.
+    """Return a sentence per panel of `charts`: the method of least regret and its final saving.
 
-    Means over the worlds, the saving with one standard error; over the last 50 trips.
+    Means over the worlds, the saving with half its 95 % interval by Student's t; over the last 50
+    trips.
 
     Parameters
     ----------
@@ -110,11 +118,16 @@ def learned(rounds: "pd.DataFrame") -> list[str]:
         late = group[(group["method"] == best) & (group["t"] > trips - LAST_TRIPS)]
         saved = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean()
         share = abs(saved.mean()) / abs(late["eq8_wh"].mean())
-        margin = f" ± {saved.sem():.0f}" if len(saved) > 1 else ""
+        margin = f" ± {half_interval(saved.to_numpy(), LEVEL):.0f}" if len(saved) > 1 else ""
+        shares = (
+            f"{share:.1%}; ±: {LEVEL:.0%} over the worlds" if len(saved) > 1 else f"{share:.1%}"
+        )
         sentences.append(
             f"{panel}: {best} has the least regret, {regret_wh[best]:,.0f} Wh in {trips} trips"
-            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of them it takes "
-            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per trip ({share:.1%}) "
+            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of "
+            "them it takes "
+            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per "
+            f"trip ({shares}) "
             f"than the route that physics alone would choose."
         )
     return sentences

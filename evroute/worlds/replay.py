@@ -19,7 +19,7 @@ from pydantic import Field
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.measured import Measured
-from evroute.learning.measured_table import read_measured
+from evroute.learning.readers.formats import read_measured
 from evroute.methods.setting import Setting
 from evroute.worlds.demand.trips import S_PER_H, Trips
 from evroute.worlds.environment import best_by_edges, child

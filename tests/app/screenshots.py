@@ -1,4 +1,5 @@
-"""``make screenshots``: a picture of every page, light, dark and as wide as a phone, in ``screenshots/``.
+"""``make screenshots``: a picture of every page, light, dark and as wide as a phone, in
+``screenshots/``.
 
 ``python tests/app/screenshots.py [NETWORK] [LOOK ...]``; the simulation that the page Learn offers
 is run first.
@@ -29,7 +30,8 @@ OFFLINE = [
     "--no-first-run",
     "--disable-background-networking",
 ]
-SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState
+    === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
 PAGES = ("Plan", "Learn", "Runs", "Network")
 LOOKS = {"light": (1400, "light"), "dark": (1400, "dark"), "phone": (390, "light")}

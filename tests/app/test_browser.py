@@ -1,4 +1,6 @@
-"""The running dashboard in a real browser that reaches nothing but it: what a user does, in two journeys."""
+"""The running dashboard in a real browser that reaches nothing but it: what a user does, in two
+journeys.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,8 @@ from evroute.experiments.runs import RunFolder
 
 PATIENCE_MS = 120_000
 TOO_LARGE = 101 * 2**20
-STILL = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+STILL = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState
+    === 'notRunning'
   && !document.querySelector('[data-testid=stSpinner]')"""
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -22,7 +25,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 class Tabs:
-    """Tabs of a browser that is cut off from everything but the dashboard; they remember what went wrong."""
+    """Tabs of a browser that is cut off from everything but the dashboard; they remember what went
+    wrong.
+    """
 
     def __init__(self, browser: Any, dashboard: str) -> None:
         self.dashboard = dashboard

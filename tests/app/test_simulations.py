@@ -1,4 +1,6 @@
-"""Simulations of the dashboard: known by the lock of their folder, in every window, as long as the server lives."""
+"""Simulations of the dashboard: known by the lock of their folder, in every window, as long as the
+server lives.
+"""
 
 import os
 import signal

@@ -16,6 +16,7 @@ from evroute.arms import Arms, Feedback, Route
 from evroute.arrays import FloatArray
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
 from evroute.methods.method import Method, make_model, make_space
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.controls import NAMES
 from evroute.worlds import trace_energy
@@ -53,7 +54,7 @@ def rms(values: FloatArray) -> float:
 def report(name: str) -> None:
     """Print by what the prior errs where cars are held up, and how well each method foretells."""
     city = City(name)
-    city.setting = setting = load_setting(name, "reference", "dissipation")
+    city.setting = setting = load_setting(name, "reference", Prior("dissipation"))
     trips = drive(city)
     learned, asked = trips[: len(trips) // 2], trips[len(trips) // 2 :]
     control = setting.on_turns().space.energy.table.control

@@ -19,6 +19,7 @@ from evroute.arms import Round, Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
 from evroute.methods.method import Method, make_index, make_model, make_space
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -58,7 +59,7 @@ def world_of(name: str, setting: Setting, origin: int, destination: int, seed: i
 
 def prior(city: str, worlds: list[str]) -> None:
     """Drive eq. 8 routes between random edges once each; compare measured and expected energy."""
-    setting = load_setting(city, "reference", "dissipation")
+    setting = load_setting(city, "reference", Prior("dissipation"))
     space, rng = setting.on_turns().space, default_rng(0)
     pairs = rng.integers(setting.network.n_edges, size=(N_ROUTES, 2)).tolist()
     print(
@@ -89,7 +90,7 @@ def prior(city: str, worlds: list[str]) -> None:
 
 def learning(city: str, worlds: list[str]) -> None:
     """Learn on repeated random trips; the last rounds of all worlds together."""
-    setting = load_setting(city, "reference", "dissipation")
+    setting = load_setting(city, "reference", Prior("dissipation"))
     rng = default_rng(1)
     trips = []
     while len(trips) < N_WORLDS:
@@ -152,7 +153,7 @@ def agent_of(method: Method, setting: Setting) -> Agent:
 
 def speed(city: str) -> None:
     """Time rounds on trips that differ every time, so that new arms are met in each."""
-    setting = load_setting(city, "reference", "dissipation")
+    setting = load_setting(city, "reference", Prior("dissipation"))
     print("| arms | arms visited | ask ms: median, 95 % | tell ms: median, 95 % |")
     for arms in ("edges", "turns"):
         agent, rng = agent_of(Method(model="exact", index="ts", arms=arms), setting), default_rng(4)

@@ -20,6 +20,7 @@ from numpy.random import default_rng
 from evroute.arms import Feedback, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.planning.turn_space import TurnSpace
 
@@ -89,11 +90,11 @@ def main() -> None:
     """Print the table."""
     import libsumo
 
-    roads = load_setting("monaco", "reference", "dissipation").network
+    roads = load_setting("monaco", "reference", Prior("dissipation")).network
     setting = Setting(
         replace(roads, elevation_m=np.zeros(roads.n_junctions)),
         load_vehicle(),
-        spread="dissipation",
+        Prior("dissipation"),
     )
     with TemporaryDirectory() as folder:
         write_flat(Path(folder, "flat.net.xml"))

@@ -19,7 +19,8 @@ NET = """<net><location netOffset="0,0" projParameter="+proj=utm +zone=32 +units
 <edge id="up" from="A" to="B"><lane index="0" speed="10" length="100" shape="0,0 100,0"/></edge>
 <edge id="down" from="B" to="A"><lane index="0" speed="10" length="100" shape="100,0 0,0"/></edge>
 <junction id="A" x="0" y="0" z="0"/><junction id="B" x="100" y="0" z="10"/>
-<connection from="up" to="down" fromLane="0" toLane="0"/><connection from="down" to="up" fromLane="0" toLane="0"/>
+<connection from="up" to="down" fromLane="0" toLane="0"/>
+<connection from="down" to="up" fromLane="0" toLane="0"/>
 </net>"""
 
 Run = Callable[..., tuple[int, str, str]]
@@ -27,7 +28,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line with an empty cache and no data folder; give status, stdout and stderr."""
+    """Run the command line with an empty cache and no data folder; give status, stdout and
+    stderr.
+    """
     monkeypatch.setenv("EVROUTE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("EVROUTE_DATA_DIR", raising=False)
     monkeypatch.setenv("COLUMNS", "200")
@@ -62,7 +65,10 @@ def test_info_json_has_the_promised_keys_and_the_numbers_of_the_network(
     status, out, _ = run("network", "info", "denver", "--json")
     told = json.loads(out)
     assert status == 0
-    promised = "edges junctions turns length_m negative_prior_edges incline_percent source source_sha256 crs"
+    promised = (
+        "edges junctions turns length_m negative_prior_edges incline_percent source "
+        "source_sha256 crs"
+    )
     assert set(promised.split()) <= set(told)
     assert (told["edges"], told["junctions"], told["turns"]) == (1330, 476, 3060)
     assert told["length_m"] == pytest.approx(denver.length_m.sum())

@@ -1,4 +1,6 @@
-"""``evroute route`` as a user meets it: tables, JSON, files, batches, and requests that cannot be met."""
+"""``evroute route`` as a user meets it: tables, JSON, files, batches, and requests that cannot be
+met.
+"""
 
 import csv
 import json
@@ -45,7 +47,9 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
         "potential",
     )
     planned = plan(denver, trip="A")
-    assert set(told["routes"]) == {"energy", "time", "distance"}
+    assert set(told["routes"]) == {"energy", "time", "distance", "energy-limited"}
+    assert told["recommended"] == "energy-limited"
+    assert told["minutes_from"] == "map"
     for name, one in told["routes"].items():
         expected = planned.routes[name]
         assert one["edges"] == list(expected.edges)
@@ -121,6 +125,25 @@ def test_extra_time_is_kept(route: Run) -> None:
     assert told["energy"]["time_s"] <= 1.05 * told["time"]["time_s"] + 1e-6
     free = json.loads(route("--trip", "A", "--json")[1])["routes"]
     assert free["energy"]["energy_wh"] < told["energy"]["energy_wh"] < told["time"]["energy_wh"]
+
+
+def test_money_and_clock_times_are_shown(route: Run) -> None:
+    asked = ("--trip", "A", "--depart", "08:15", "--price", "0.35")
+    told = json.loads(route(*asked, "--time-value", "12", "--json")[1])
+    assert told["recommended"] == "cost"
+    for one in told["routes"].values():
+        assert one["energy_cost"] == pytest.approx(0.35 * one["energy_wh"] / 1000)
+        assert one["cost"] == pytest.approx(one["energy_cost"] + 12 * one["time_s"] / 3600)
+        minutes = round(8 * 60 + 15 + one["time_s"] / 60)
+        assert one["arrival_time"] == f"{minutes // 60:02d}:{minutes % 60:02d}"
+    assert told["routes"]["cost"]["cost"] == min(one["cost"] for one in told["routes"].values())
+    out = route(*asked)[1]
+    assert "cost of energy" in out
+    assert "cost with time" not in out
+    assert "arrival" in out
+    assert "minutes: from the speeds of the map" in out
+    status, _, err = route("--trip", "A", "--time-value", "12")
+    assert (status, "--price" in err) == (2, True)
 
 
 def test_it_writes_geojson_gpx_and_a_map(route: Run, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Large batches: least energies alone, the same as in full answers, in a stream of constant memory."""
+"""Large batches: least energies alone, the same as in full answers, in a stream of
+constant memory.
+"""
 
 import csv
 import json

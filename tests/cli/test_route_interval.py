@@ -1,4 +1,6 @@
-"""``evroute route --interval``: expected energies with a guarantee, beside the Bayesian interval."""
+"""``evroute route --interval``: expected energies with a guarantee, beside the Bayesian
+interval.
+"""
 
 import json
 import sys
@@ -54,7 +56,7 @@ def test_a_belief_gives_an_interval_with_what_it_assumes(evroute, tmp_path):
     status, out, _ = evroute(*plan)
     assert status == 0
     assert "expected, cmm" in out
-    assert "but for a chance of 0.05, if the norm of what eq. 8 leaves out is at most B = 20" in out
+    assert "with probability 0.95 if the norm of the difference from eq. 8 is at most B = 20" in out
     told = json.loads(evroute(*plan, "--json")[1])["routes"]["energy"]["forecast"]
     low, high = told["guarantee"]["expected_wh"]
     assert low < told["mean_wh"] < high

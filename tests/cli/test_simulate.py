@@ -12,7 +12,12 @@ from evroute.errors import EvrouteError
 
 RUNNER = CliRunner()
 SHORT = ["--network", "denver", "--horizon", "2", "--seeds", "1", "--quiet"]
-FILE = 'horizon = 2\nseeds = 1\nmethods = [{model = "independent", index = "ts"}]\n[trips]\ndenver = ["A"]\n'
+FILE = """horizon = 2
+seeds = 1
+methods = [{model = "independent", index = "ts"}]
+[trips]
+denver = ["A"]
+"""
 
 
 def simulate(*arguments: str):
@@ -48,8 +53,8 @@ def test_options_repeat_to_a_grid(tmp_path) -> None:
         *(
             "--variance-scale",
             "1",
-            "--beta-scale",
-            "0.5",
+            "--option",
+            "beta_scale=0.5",
             "--search",
             "rectified",
             "--out",
@@ -154,7 +159,7 @@ def test_progress_goes_to_stderr(tmp_path) -> None:
             "no method takes variance_scale: not exact with ucb",
         ),
         (["--variance-scale", "0"], "variance_scale is 0; it must be positive"),
-        (["--index", "bayes-ucb", "--xi", "-1"], "xi is -1; it must be positive"),
+        (["--index", "bayes-ucb", "--option", "xi=-1"], "xi is -1; it must be positive"),
         (["--index", "bayes-ucb", "--option", "xi"], "--option 'xi' is not NAME=VALUE"),
         (["--option", "depth=3"], "no method takes depth: not exact with ts"),
         (["--method", "magic"], "unknown method 'magic'; there are recommended, gp-ucb"),
@@ -188,8 +193,8 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
         *SHORT,
         "--model",
         "svgp",
-        "--inducing-points",
-        "30",
+        "--option",
+        "inducing_points=30",
         "--prior",
         "dissipation",
         "--out",
@@ -205,7 +210,7 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
 
 def test_fitted_hyper_parameters_are_told_in_the_folder(tmp_path) -> None:
     out = tmp_path / "fitted"
-    fitting = (*SHORT, "--fit-hyperparameters", "--horizon", "10", "--out", str(out))
+    fitting = (*SHORT, "--option", "fit_hyperparameters=true", "--horizon", "10", "--out", str(out))
     assert simulate(*fitting).exit_code == 0
     (told,) = (out / "fits").iterdir()
     fit = json.loads(told.read_text())["10"]
@@ -215,7 +220,10 @@ def test_fitted_hyper_parameters_are_told_in_the_folder(tmp_path) -> None:
 
 def test_the_model_options_are_checked(tmp_path) -> None:
     out = ("--out", str(tmp_path / "none"))
-    assert "1" in refused(*SHORT, "--model", "svgp", "--inducing-points", "0", *out)
-    assert "literal" in refused(*SHORT, "--model", "svgp", "--slots", "sorted", *out)
-    assert "abacus" in refused(*SHORT, "--model", "svgp", "--device", "abacus", *out)
-    assert refused(*SHORT, "--slots", "literal", *out) == "no method takes slots: not exact with ts"
+    assert "1" in refused(*SHORT, "--model", "svgp", "--option", "inducing_points=0", *out)
+    assert "literal" in refused(*SHORT, "--model", "svgp", "--option", "slots=sorted", *out)
+    assert "abacus" in refused(*SHORT, "--model", "svgp", "--option", "device=abacus", *out)
+    assert (
+        refused(*SHORT, "--option", "slots=literal", *out)
+        == "no method takes slots: not exact with ts"
+    )

@@ -1,6 +1,7 @@
 """Files of an earlier version are read with the same numbers, or refused with a way to renew them.
 
-A refusal skips the test and shows its line, so that the summary of pytest lists what is no longer read.
+A refusal skips the test and shows its line, so that the summary of pytest lists the files that are
+no longer read.
 """
 
 import json
@@ -56,7 +57,9 @@ def test_a_belief_plans_the_same_energies(
 ) -> None:
     folder, *run = belief
     chosen = ["--belief", HERE / folder, *(["--run", *run] if run else [])]
-    plan = json.loads(output_or_refusal(maker, "route", "--network", NETWORK, "--trip", "B", "--json", *chosen))
+    plan = json.loads(
+        output_or_refusal(maker, "route", "--network", NETWORK, "--trip", "B", "--json", *chosen)
+    )
     route = plan["routes"]["energy"]
     assert route["energy_wh"] == pytest.approx(energy_wh, rel=1e-9)
     assert route["forecast"]["interval_90_wh"] == pytest.approx(interval_90_wh, rel=1e-9)

@@ -1,4 +1,5 @@
-"""Damaged inputs: every reader gives a network (or a vehicle, an experiment), or refuses in one line.
+"""Damaged inputs: every reader gives a network (or a vehicle, an experiment), or refuses in one
+line.
 
 Each case flips bytes, cuts, drops, repeats or swaps pieces of a small good file, or puts absurd
 values into it. ``EVROUTE_FUZZ`` is the number of cases per kind of file (30; the slow run takes ten
@@ -45,26 +46,35 @@ TOKEN = re.compile(rb'[\w.:/+-]+|"[^"]*"')
 
 OSM = """<?xml version="1.0" encoding="UTF-8"?><osm version="0.6">
 <node id="1" lat="49" lon="6"/><node id="2" lat="49" lon="6.01"><tag k="barrier" v="gate"/></node>
-<node id="3" lat="49.01" lon="6.01"/><node id="4" lat="49.01" lon="6"/><node id="5" lat="49.02" lon="6"/>
-<way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="maxspeed" v="30 mph"/></way>
+<node id="3" lat="49.01" lon="6.01"/><node id="4" lat="49.01" lon="6"/>
+<node id="5" lat="49.02" lon="6"/>
+<way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/>
+<tag k="maxspeed" v="30 mph"/></way>
 <way id="11"><nd ref="2"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="oneway" v="-1"/></way>
 <way id="12"><nd ref="3"/><nd ref="4"/><tag k="highway" v="service"/><tag k="bridge" v="yes"/></way>
-<way id="13"><nd ref="4"/><nd ref="1"/><tag k="highway" v="residential"/><tag k="junction" v="roundabout"/></way>
-<way id="14"><nd ref="4"/><nd ref="5"/><tag k="highway" v="motorway"/><tag k="motorcar:backward" v="no"/></way>
+<way id="13"><nd ref="4"/><nd ref="1"/><tag k="highway" v="residential"/>
+<tag k="junction" v="roundabout"/></way>
+<way id="14"><nd ref="4"/><nd ref="5"/><tag k="highway" v="motorway"/>
+<tag k="motorcar:backward" v="no"/></way>
 <relation id="20"><member type="way" ref="10" role="from"/><member type="node" ref="2" role="via"/>
-<member type="way" ref="11" role="to"/><tag k="type" v="restriction"/><tag k="restriction" v="no_left_turn"/>
+<member type="way" ref="11" role="to"/><tag k="type" v="restriction"/>
+<tag k="restriction" v="no_left_turn"/>
 </relation>
 <relation id="21"><member type="way" ref="10" role="from"/><member type="way" ref="13" role="via"/>
-<member type="way" ref="12" role="to"/><tag k="type" v="restriction"/><tag k="restriction" v="only_u_turn"/>
+<member type="way" ref="12" role="to"/><tag k="type" v="restriction"/>
+<tag k="restriction" v="only_u_turn"/>
 </relation>
 </osm>"""
-NET = """<?xml version="1.0"?><net><location netOffset="10,20" projParameter="+proj=utm +zone=32 +units=m"/>
-<edge id="up" from="A" to="B" name="Hill"><lane id="up_0" index="0" speed="10" length="100" shape="0,0 100,0"/></edge>
+NET = """<?xml version="1.0"?><net>
+<location netOffset="10,20" projParameter="+proj=utm +zone=32 +units=m"/>
+<edge id="up" from="A" to="B" name="Hill">
+<lane id="up_0" index="0" speed="10" length="100" shape="0,0 100,0"/></edge>
 <edge id="down" from="B" to="A" type="highway.primary">
 <lane index="0" speed="10" length="100" shape="100,0 50,1 0,0"/>
 <lane index="1" disallow="passenger" speed="10" length="100" shape="100,0 0,0"/></edge>
 <junction id="A" x="0" y="0" z="0"/><junction id="B" x="100" y="0" z="10"/>
-<connection from="up" to="down" fromLane="0" toLane="0"/><connection from="down" to="up" fromLane="0" toLane="0"/>
+<connection from="up" to="down" fromLane="0" toLane="0"/>
+<connection from="down" to="up" fromLane="0" toLane="0"/>
 </net>"""
 
 
@@ -203,7 +213,9 @@ KINDS: dict[str, tuple[Callable[[Path], bytes], Callable[[Path], object]]] = {
 
 
 def read_mutated(kind: str, folder: Path, seeds: range) -> int:
-    """Read the good file and mutated ones; return how many were refused. All but a refusal or a result raises."""
+    """Read the good file and mutated ones; return how many were refused. All but a refusal or a
+    result raises.
+    """
     make, read = KINDS[kind]
     good = make(folder)
     path, refused = folder / f"bad.{kind}", 0

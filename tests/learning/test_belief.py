@@ -135,3 +135,26 @@ def test_what_the_intervals_had_to_be_is_kept_beside_the_model(learned, hill, tm
     assert again.inflation == pytest.approx(conformal.multipliers[2] / 1.6449, rel=1e-4)
     assert again.conformal.trips_heard == 3
     assert np.array_equal(again.edge_posterior.std_wh, model.posterior(setting.arms).std_wh)
+
+
+def test_learned_travel_times_are_kept_beside_the_model(hill, tmp_path) -> None:
+    setting, method = Setting(hill, VEHICLE), Method(model="exact", index="greedy")
+    first = LearnedBelief.before_trips(method, setting)
+    assert first.minutes_from == "map"
+    assert np.array_equal(first.time_s, hill.time_s)
+    path = RunFolder(tmp_path).belief_path("one")
+    arms, rows = setting.arms, np.array([0, 1])
+    of_trip = arms.features[rows], arms.prior_mean_wh[rows], np.ones(2)
+    first.update(Feedback(rows, *of_trip, travel_s=np.array([150.0, np.nan])))
+    belief.save(path, first)
+    again = belief.continued(path, setting)
+    assert again.minutes_from == "trips"
+    assert np.array_equal(again.time_s, first.time_s)
+    # the map's 100 s of edge 0 became 150 s: g = (1.5 + 3 * 1.6) / 4
+    assert again.time_s[0] == pytest.approx((100 * 6.3 / 4 + 150) / 2)
+
+
+def test_a_belief_from_before_travel_times_goes_by_the_map(learned, hill, tmp_path) -> None:
+    again = load_belief(tmp_path, network=hill)
+    assert again.minutes_from == "map"
+    assert np.array_equal(again.time_s, hill.time_s)

@@ -37,6 +37,6 @@ def test_trips_that_dissipate_a_fifth_more_make_a_car_that_does(
 
 
 def test_a_total_that_cannot_be_is_refused(correction: ConsumptionCalibration) -> None:
-    with pytest.raises(EvrouteError, match="times what physics says"):
+    with pytest.raises(EvrouteError, match="times the energy by physics"):
         correction.learn(route_of(correction), 40_000.0)
     assert correction.trips == 0

@@ -23,6 +23,16 @@ def test_one_trip_by_hand() -> None:
     assert pace.spm == pytest.approx([(factor * 10 + 40) / (3 * 100), factor * 0.1, factor * 0.05])
 
 
+def test_the_times_of_a_network_are_the_pace_times_the_length(hill) -> None:
+    pace = Pace.of_network(hill)
+    assert pace.time_s == pytest.approx(1.6 * hill.time_s)
+    assert pace.trips == 0
+    pace.learn(np.array([0]), np.array([130.0]))  # 100 s on the map
+    factor = (1.3 + 3 * 1.6) / 4
+    assert pace.time_s[:2] == pytest.approx([(factor * 100 + 130) / 2, factor * 100.1])
+    assert pace.trips == 1
+
+
 def test_a_trip_without_times_changes_nothing() -> None:
     pace = make()
     pace.learn(np.array([0, 1]), np.full(2, np.nan))

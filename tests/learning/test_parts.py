@@ -1,4 +1,6 @@
-"""What a user has measured is recorded once, survives every interruption, and is all that a belief needs."""
+"""What a user has measured is recorded once, survives every interruption, and is all that a belief
+needs.
+"""
 
 import importlib
 from dataclasses import fields

@@ -1,4 +1,6 @@
-"""Turns that go by the speeds that trips measured: what congestion does to known physics is then no surprise."""
+"""Turns that go by the speeds that trips measured: what congestion does to known physics is then no
+surprise.
+"""
 
 import numpy as np
 import pytest

@@ -44,7 +44,8 @@ def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> N
 def test_what_is_refused_is_told_beside_what_is_taken() -> None:
     with pytest.raises(
         EvrouteError,
-        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, noise, omega, "
+        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, noise, "
+        "omega, "
         "trip_effect, xi",
     ):
         Method(model="exact", index="bayes-ucb", slots="literal")
@@ -224,5 +225,5 @@ def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:
     assert Method.model_validate("region").name == "regional-ts-joint-corridor1.2"
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         Method(model="regional", index="ts-joint", corridor=0.9)
-    with pytest.raises(EvrouteError, match="a corridor is one of edges"):
+    with pytest.raises(EvrouteError, match="corridor is for arms on edges"):
         Method(model="exact", index="ts", arms="turns", corridor=1.2)

@@ -1,4 +1,6 @@
-"""Models on turns: each works through ask and tell, and the kinetic part is what the edge models cannot know."""
+"""Models on turns: each works through ask and tell, and the kinetic part is what the edge models
+cannot know.
+"""
 
 from dataclasses import replace
 
@@ -10,6 +12,7 @@ from evroute.arms import Feedback
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.methods.method import Method, make_index, make_model, make_space
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.network.controls import LIGHT, RIGHT_OF_WAY
 from evroute.planning.weights import WEIGHT_RULES
@@ -89,14 +92,14 @@ def test_a_state_goes_on_where_it_was(rough, model) -> None:
 def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_controls_are_told(
     make_network, model
 ) -> None:
-    n = 40  # a straight road: turn k leads from edge k to edge k + 1; every second of them has a light
+    n = 40  # a straight road: turn k leads from edge k to edge k + 1; every second has a light
     x_m = np.cumsum(default_rng(2).uniform(80, 120, n + 1))
     road = make_network([(f"e{k}", k, k + 1) for k in range(n)], [(x, 0, 0) for x in x_m])
     lit = np.arange(n - 1) % 2 == 0
     setting = Setting(
         replace(road, control=np.where(lit, LIGHT, RIGHT_OF_WAY)),
         load_vehicle(),
-        spread="dissipation",
+        Prior("dissipation"),
     )
     foretold = {}
     for controls in (None, True):
@@ -118,7 +121,7 @@ def test_a_network_that_knows_of_no_lights_refuses_controls(hill) -> None:
     method = Method(model="exact", index="ts", arms="turns", controls=True)
     with pytest.raises(
         EvrouteError,
-        match="tells nothing of lights, stop signs or right of way; leave controls out",
+        match="has no lights, stop signs or right of way; leave controls out",
     ):
         make_space(method, Setting(hill, load_vehicle()))
     with pytest.raises(EvrouteError, match="controls is for arms on turns"):

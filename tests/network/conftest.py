@@ -21,7 +21,9 @@ def osm_xml(
     relations: Sequence[tuple[Tags, Sequence[tuple[str, int, str]]]] = (),
     node_tags: Mapping[int, Tags] | None = None,
 ) -> str:
-    """Return OSM XML of restrictions and roads; nodes lie (east, north) of 6 E 49 N, in thousandths of a degree."""
+    """Return OSM XML of restrictions and roads; nodes lie (east, north) of 6 E 49 N, in thousandths
+    of a degree.
+    """
 
     def tags(given: Tags) -> str:
         return "".join(f"<tag k={quoteattr(k)} v={quoteattr(v)}/>" for k, v in given.items())
@@ -30,11 +32,13 @@ def osm_xml(
     for node, (east, north) in nodes.items():
         own = tags((node_tags or {}).get(node, {}))
         text.append(
-            f'<node id="{node}" lat="{49 + north / 1000:.7f}" lon="{6 + east / 1000:.7f}">{own}</node>'
+            f'<node id="{node}" lat="{49 + north / 1000:.7f}" '
+            f'lon="{6 + east / 1000:.7f}">{own}</node>'
         )
     for way, (refs, given) in ways.items():
         text.append(
-            f'<way id="{way}">{"".join(f"<nd ref={quoteattr(str(r))}/>" for r in refs)}{tags(given)}</way>'
+            f'<way id="{way}">{"".join(f"<nd ref={quoteattr(str(r))}/>" for r in refs)}'
+            f"{tags(given)}</way>"
         )
     for k, (given, members) in enumerate(relations, start=1):
         inside = "".join(
@@ -65,7 +69,8 @@ def osm_text() -> Callable[..., str]:
 
 
 class FileServer(ThreadingHTTPServer):
-    """Serves bytes by path on this machine, with ranges as object stores do, and misbehaves when told to.
+    """Serves bytes by path on this machine, with ranges as object stores do, and misbehaves when
+    told to.
 
     cut_after: bytes of a body after which the connection is dropped; None for never.  ranges:
     whether to honour them.

@@ -11,11 +11,14 @@ from evroute.network import catalog, store
 from evroute.network.road_network import RoadNetwork
 
 NET = """<net><location netOffset="0,0" projParameter="+proj=utm +zone=32 +units=m"/>
-<edge id="out" from="A" to="B"><lane index="0" speed="10" length="{length}" shape="0,0 100,0"/></edge>
+<edge id="out" from="A" to="B"><lane index="0" speed="10" length="{length}" shape="0,0 100,0"/>
+</edge>
 <edge id="back" from="B" to="A"><lane index="0" speed="10" length="100" shape="100,0 0,0"/></edge>
 <edge id="exit" from="B" to="C"><lane index="0" speed="10" length="100" shape="100,0 200,0"/></edge>
-<junction id="A" x="0" y="0" z="0"/><junction id="B" x="100" y="0" z="10"/><junction id="C" x="200" y="0" z="0"/>
-<connection from="out" to="back" fromLane="0" toLane="0"/><connection from="back" to="out" fromLane="0" toLane="0"/>
+<junction id="A" x="0" y="0" z="0"/><junction id="B" x="100" y="0" z="10"/>
+<junction id="C" x="200" y="0" z="0"/>
+<connection from="out" to="back" fromLane="0" toLane="0"/>
+<connection from="back" to="out" fromLane="0" toLane="0"/>
 <connection from="out" to="exit" fromLane="0" toLane="0"/></net>"""
 
 

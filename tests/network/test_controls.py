@@ -1,4 +1,6 @@
-"""Lights, stop signs and right of way of turns, as SUMO's connections and OpenStreetMap's nodes tell them."""
+"""Lights, stop signs and right of way of turns, as SUMO's connections and OpenStreetMap's nodes
+tell them.
+"""
 
 from dataclasses import replace
 

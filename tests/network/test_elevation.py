@@ -47,7 +47,9 @@ def height(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @pytest.fixture
 def street(make_network: MakeNetwork) -> RoadNetwork:
-    """Six junctions on a line, 137 m apart, inside a raster of 1 km by 1 km at the south-east of (X0, Y0)."""
+    """Six junctions on a line, 137 m apart, inside a raster of 1 km by 1 km at the south-east of
+    (X0, Y0).
+    """
     places = [(X0 + 100 + 137 * k, Y0 - 130 - 71 * k, 0.0) for k in range(6)]
     return make_network([(f"e{k}", k, k + 1) for k in range(5)], places)
 

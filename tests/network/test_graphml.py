@@ -20,7 +20,9 @@ Saver = Callable[..., Path]
 
 @pytest.fixture
 def save(tmp_path: Path) -> Saver:
-    """Offer a function that saves a triangle 1 -> 2 -> 3 -> 1 and 2 -> 1, as OSMnx does, with changes."""
+    """Offer a function that saves a triangle 1 -> 2 -> 3 -> 1 and 2 -> 1, as OSMnx does, with
+    changes.
+    """
 
     def save(change: Callable[[nx.MultiDiGraph], Any] = lambda graph: None) -> Path:
         graph = nx.MultiDiGraph(crs="epsg:4326")
@@ -149,7 +151,8 @@ def test_graphs_that_are_no_street_graphs_are_told(save: Saver, change: Any, tol
         (b"<graphml><graph>", "cut off or not XML"),
         (b"<osm/>", "not a graph that OSMnx saved"),
         (
-            b"<graphml xmlns='http://graphml.graphdrawing.org/xmlns'><graph edgedefault='undirected'/></graphml>",
+            b"<graphml xmlns='http://graphml.graphdrawing.org/xmlns'>"
+            b"<graph edgedefault='undirected'/></graphml>",
             "no dir",
         ),
     ],

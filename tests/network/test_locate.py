@@ -12,7 +12,9 @@ from evroute.network.road_network import RoadNetwork
 
 @pytest.fixture
 def cross(make_network: Callable[..., RoadNetwork]) -> RoadNetwork:
-    """A street both ways to the east, and one way to the north, from (500000, 4800000) in UTM zone 32."""
+    """A street both ways to the east, and one way to the north, from (500000, 4800000) in UTM zone
+    32.
+    """
     x, y = 500_000.0, 4_800_000.0
     return make_network(
         [("there", 0, 1), ("back", 1, 0), ("north#1", 0, 2)],

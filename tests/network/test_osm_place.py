@@ -1,4 +1,6 @@
-"""A place of the world becomes a network, through Nominatim and Overpass played by a server on this machine."""
+"""A place of the world becomes a network, through Nominatim and Overpass played by a server on this
+machine.
+"""
 
 import json
 from collections.abc import Iterator

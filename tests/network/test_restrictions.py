@@ -1,4 +1,6 @@
-"""Turn restrictions: on a T-junction, at dual carriageways, and against an exhaustive count of legal ways."""
+"""Turn restrictions: on a T-junction, at dual carriageways, and against an exhaustive count of
+legal ways.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -202,7 +204,9 @@ def legal_ways(turns: set[tuple[int, int]], start: int, steps: int) -> Iterator[
 
 
 def obeys(way: tuple[int, ...], forbidden: tuple[int, ...], mandatory: bool) -> bool:
-    """Tell whether a succession of edges obeys a no_* restriction, or an only_* one as far as it goes."""
+    """Tell whether a succession of edges obeys a no_* restriction, or an only_* one as far as it
+    goes.
+    """
     k = len(forbidden)
     for i in range(len(way)):
         stretch = way[i : i + k]
@@ -216,7 +220,9 @@ def obeys(way: tuple[int, ...], forbidden: tuple[int, ...], mandatory: bool) -> 
 
 @pytest.mark.parametrize("mandatory", [False, True])
 def test_via_way_restrictions_on_random_networks_equal_an_exhaustive_count(mandatory: bool) -> None:
-    """What counts as applied holds, for ways that do not begin or end on the via way; the rest loses nothing."""
+    """What counts as applied holds, for ways that do not begin or end on the via way; the rest
+    loses nothing.
+    """
     rng = np.random.default_rng(8)
     exact = left_out = 0
     for _ in range(300):

@@ -20,9 +20,12 @@ JUNCTIONS = """
 <junction id=":B_0" type="internal" x="100" y="0" z="8"/>
 """
 EDGES = """
-<edge id=":B_0" function="internal"><lane id=":B_0_0" index="0" speed="9" length="8" shape="95,0 100,5"/></edge>
-<edge id=":B_w0" function="walkingarea"><lane id=":B_w0_0" index="0" allow="pedestrian" speed="1" length="1"/></edge>
-<edge id="ab" from="A" to="B" name="Main &amp; First" type="highway.primary_bridge" shape="0,0,5 50,10,6 100,0,8">
+<edge id=":B_0" function="internal">
+<lane id=":B_0_0" index="0" speed="9" length="8" shape="95,0 100,5"/></edge>
+<edge id=":B_w0" function="walkingarea">
+<lane id=":B_w0_0" index="0" allow="pedestrian" speed="1" length="1"/></edge>
+<edge id="ab" from="A" to="B" name="Main &amp; First" type="highway.primary_bridge"
+ shape="0,0,5 50,10,6 100,0,8">
   <lane id="ab_0" index="0" allow="pedestrian" speed="3" length="90" shape="0,1 100,1"/>
   <lane id="ab_1" index="1" disallow="tram" speed="10" length="91" shape="0,2 100,2"/>
   <lane id="ab_2" index="2" speed="20" length="90" shape="0,3 100,3"/>
@@ -30,10 +33,14 @@ EDGES = """
 <edge id="ab2" from="A" to="B" type="highway.primary_tunnel">
   <lane id="ab2_0" index="0" speed="15" length="130" shape="0,-4 100,-4"/>
 </edge>
-<edge id="ba" from="B" to="A"><lane id="ba_0" index="0" speed="15" length="95" shape="100,4 0,4"/></edge>
-<edge id="bc" from="B" to="C"><lane id="bc_0" index="0" speed="15" length="55" shape="100,0 100,60"/></edge>
-<edge id="cb" from="C" to="B"><lane id="cb_0" index="0" speed="15" length="55" shape="100,60 100,0"/></edge>
-<edge id="foot" from="B" to="C"><lane id="foot_0" index="0" allow="pedestrian" speed="1" length="55"/></edge>
+<edge id="ba" from="B" to="A"><lane id="ba_0" index="0" speed="15" length="95" shape="100,4 0,4"/>
+</edge>
+<edge id="bc" from="B" to="C">
+<lane id="bc_0" index="0" speed="15" length="55" shape="100,0 100,60"/></edge>
+<edge id="cb" from="C" to="B">
+<lane id="cb_0" index="0" speed="15" length="55" shape="100,60 100,0"/></edge>
+<edge id="foot" from="B" to="C">
+<lane id="foot_0" index="0" allow="pedestrian" speed="1" length="55"/></edge>
 """
 CONNECTIONS = """
 <connection from="ab" to="foot" fromLane="0" toLane="0"/>
@@ -53,7 +60,8 @@ CONNECTIONS = """
 def document(
     *, location: str = LOCATION, edges: str = EDGES, junctions: str = JUNCTIONS, more: str = ""
 ) -> str:
-    return f'<?xml version="1.0" encoding="UTF-8"?><net version="1.20">{location}{edges}{junctions}{more}</net>'
+    body = f"{location}{edges}{junctions}{more}"
+    return f'<?xml version="1.0" encoding="UTF-8"?><net version="1.20">{body}</net>'
 
 
 def write(folder: Path, text: str) -> Path:
@@ -161,7 +169,8 @@ def test_a_zero_length_edge_takes_the_straight_distance_and_a_loop_the_named_lea
     tmp_path: Path,
 ) -> None:
     edges = (
-        '<edge id="flat" from="A" to="B"><lane index="0" speed="1" length="0" shape="0,0 100,0"/></edge>'
+        '<edge id="flat" from="A" to="B">'
+        '<lane index="0" speed="1" length="0" shape="0,0 100,0"/></edge>'
         '<edge id="loop" from="A" to="A"><lane index="0" speed="1" length="0" shape="0,0"/></edge>'
     )
     town = sumo_net.read(write(tmp_path, document(edges=edges)), "town")

@@ -10,7 +10,9 @@ from evroute.network.turn_table import TurnTable
 
 @pytest.fixture
 def crossing(make_network):
-    """In from the west; on to the east, left to the north, right to the south; from the north far down."""
+    """In from the west; on to the east, left to the north, right to the south; from the north far
+    down.
+    """
     places = [(0, 0, 0), (100, 0, 0), (200, 0, 0), (100, 100, 0), (100, -100, 0)]
     edges = [("in", 0, 1), ("on", 1, 2), ("left", 1, 3), ("down", 3, 4), ("right", 1, 4)]
     return make_network(edges, places)

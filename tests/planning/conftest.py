@@ -9,7 +9,9 @@ from evroute.network.road_network import RoadNetwork
 
 @pytest.fixture
 def every_route() -> Callable[[RoadNetwork, int, int], Iterator[list[int]]]:
-    """Offer all routes from edge to edge that repeat no edge; a round trip only ever loses charge."""
+    """Offer all routes from edge to edge that repeat no edge; a round trip only ever loses
+    charge.
+    """
 
     def routes(network: RoadNetwork, origin: int, destination: int) -> Iterator[list[int]]:
         following: dict[int, list[int]] = {e: [] for e in range(network.n_edges)}

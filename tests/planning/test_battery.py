@@ -1,5 +1,6 @@
 """The bounded battery: by hand, and against every route of random small hilly networks."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -132,7 +133,7 @@ def test_the_least_start_charge_is_enough_and_a_little_less_is_not(
         if not 21 < need_wh < 400:
             continue
         search.route(Battery(400.0, need_wh, 20.0), *ends)
-        with pytest.raises(NoRouteError, match=r"needs 0\.00 kWh more"):
+        with pytest.raises(NoRouteError, match=r"needs 0\.01 kWh more"):
             search.route(Battery(400.0, need_wh - 0.01, 20.0), *ends)
         tried += 1
     assert tried >= 10
@@ -144,6 +145,52 @@ def test_a_full_battery_that_is_too_small_says_by_how_much(hill: RoadNetwork) ->
     battery = Battery(need_wh - 150, need_wh - 150, 0.0)
     with pytest.raises(NoRouteError, match=r"even a full battery .* needs 0.15 kWh more"):
         searcher(hill).route(battery, energy_wh, hill.row_of["in"], hill.row_of["out"])
+
+
+def test_following_the_advice_succeeds_and_a_little_less_does_not(
+    hilly: Callable[[int], RoadNetwork],
+) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(N_NETWORKS):
+        network = hilly(seed)
+        rng = np.random.default_rng(1000 + seed)
+        search, ends = searcher(network), (physics(network), 0, network.n_edges - 1)
+        kwh, reserve = rng.uniform(0.02, 0.6), int(rng.integers(0, 30))
+        soc = int(rng.choice([reserve, reserve + 1, rng.integers(reserve, 101), 100]))
+
+        def advice(
+            kwh: float,
+            soc: float,
+            search: BatterySearch = search,
+            reserve: int = reserve,
+            ends: tuple[FloatArray, int, int] = ends,
+        ) -> str:
+            """Return the reason why there is no route, or nothing."""
+            try:
+                search.route(Battery.of_percent(kwh, soc, reserve), *ends)
+            except NoRouteError as error:
+                return str(error)
+            return ""
+
+        if advised := re.search(r"at least (\d+) %", message := advice(kwh, soc)):
+            assert not advice(kwh, int(advised[1]))
+            assert advice(kwh, int(advised[1]) - 1)
+            seen["charge"] += 1
+        elif advised := re.search(r"needs ([\d.]+) kWh more .* starting with (\d+) %", message):
+            start = float(advised[2])
+            assert start == (100 if soc == reserve else soc)
+            assert not advice(kwh + float(advised[1]), start)
+            assert float(advised[1]) <= 0.01 or advice(kwh + float(advised[1]) - 0.01, start)
+            seen["capacity"] += 1
+        else:
+            assert not message or "no open way" in message
+    assert min(seen["charge"], seen["capacity"]) >= 50, seen
+
+
+def test_no_battery_keeps_a_reserve_of_all_its_charge(hill: RoadNetwork) -> None:
+    battery = Battery.of_percent(1.0, 100, 100)
+    with pytest.raises(NoRouteError, match="a reserve of 100 % leaves no charge"):
+        searcher(hill).route(battery, physics(hill), hill.row_of["in"], hill.row_of["out"])
 
 
 def test_with_a_vast_half_full_battery_it_is_the_unbounded_optimum(

@@ -1,4 +1,6 @@
-"""The search against networkx and Bellman-Ford, closed edges, zeros, and weights that are no weights."""
+"""The search against networkx and Bellman-Ford, closed edges, zeros, and weights that are no
+weights.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

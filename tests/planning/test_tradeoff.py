@@ -1,4 +1,6 @@
-"""Least energy within a time limit: by hand, and against every route of random small hilly networks."""
+"""Least energy within a time limit: by hand, and against every route of random small hilly
+networks.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -42,7 +44,9 @@ def label_search(network: RoadNetwork) -> LabelSearch:
 def three_ways(
     make_network: Callable[..., RoadNetwork],
 ) -> tuple[RoadNetwork, FloatArray, FloatArray]:
-    """Ways from ``in`` to ``out`` of (weight, seconds) (30, 10), (24, 20) and (10, 30), the second off the hull."""
+    """Ways from ``in`` to ``out`` of (weight, seconds) (30, 10), (24, 20) and (10, 30), the second
+    off the hull.
+    """
     positions = [(0, 0, 0), (10, 0, 0), (20, 5, 0), (20, 0, 0), (20, -5, 0), (30, 0, 0), (40, 0, 0)]
     edges = [("in", 0, 1)]
     for name, middle in (("a", 2), ("b", 3), ("c", 4)):
@@ -78,7 +82,7 @@ def test_the_hull_misses_what_the_label_search_finds(
     on_hull = hull(search, weights, time_s, limit_s, *ends)
     assert network.edge_id[on_hull.route.edges[1]] == f"{by_hull}1"
     assert on_hull.bound == pytest.approx(bound)
-    best, complete = label_search(network).least_energy(None, weights, time_s, limit_s, *ends)
+    best, complete = label_search(network).cheapest(None, weights, time_s, limit_s, *ends)
     assert complete
     assert best is not None
     assert network.edge_id[best.edges[1]] == f"{exact}1"
@@ -98,9 +102,7 @@ def test_only_a_better_route_than_the_known_one_is_looked_for(
 ) -> None:
     network, weights, time_s = three_ways
     ends = network.row_of["in"], network.row_of["out"]
-    better = label_search(network).least_energy(
-        None, weights, time_s, 20, *ends, better_than_wh=24.0
-    )
+    better = label_search(network).cheapest(None, weights, time_s, 20, *ends, better_than=24.0)
     assert better == (None, True)
 
 
@@ -110,7 +112,7 @@ def test_effort_that_runs_out_is_told(
     network, weights, time_s = three_ways
     monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 2)
     ends = network.row_of["in"], network.row_of["out"]
-    assert label_search(network).least_energy(None, weights, time_s, 20, *ends) == (None, False)
+    assert label_search(network).cheapest(None, weights, time_s, 20, *ends) == (None, False)
 
 
 def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
@@ -152,7 +154,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         assert on_hull.bound + climb_wh - 1e-6 <= best_wh <= hull_wh + 1e-6
         seen["off the hull"] += hull_wh > best_wh + 1e-6
         labels = label_search(network)
-        found, complete = labels.least_energy(None, energy_wh, time_s, limit_s, origin, destination)
+        found, complete = labels.cheapest(None, energy_wh, time_s, limit_s, origin, destination)
         assert complete
         assert found is not None
         assert energy_wh[found.rows].sum() == pytest.approx(best_wh, abs=1e-6)
@@ -160,9 +162,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         capacity_wh = rng.uniform(250, 1200)
         battery = Battery(capacity_wh, capacity_wh * rng.choice([1.0, 0.6]), 0.05 * capacity_wh)
         best_wh = max(arrival(energy_wh, r, battery) for r in in_time)
-        found, complete = labels.least_energy(
-            battery, energy_wh, time_s, limit_s, origin, destination
-        )
+        found, complete = labels.cheapest(battery, energy_wh, time_s, limit_s, origin, destination)
         assert complete
         assert (found is None) == np.isinf(best_wh)
         if found is not None:

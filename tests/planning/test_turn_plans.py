@@ -1,4 +1,6 @@
-"""Plans with a belief about turns: equal to trying out every route, with and without battery, limit and places."""
+"""Plans with a belief about turns: equal to trying out every route, with and without battery, limit
+and places.
+"""
 
 from itertools import product
 

@@ -1,4 +1,6 @@
-"""Adaptive conformal intervals: they hold as often as they say, however wrong the deviations are."""
+"""Adaptive conformal intervals: they hold as often as they say, however wrong the
+deviations are.
+"""
 
 import numpy as np
 import pytest

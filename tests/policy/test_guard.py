@@ -45,7 +45,9 @@ def request_of(hill):
 def driven(
     hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0
 ):
-    """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and the guard."""
+    """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and
+    the guard.
+    """
     guard = Guarded(Stubborn(), level(hill))
     rng = np.random.default_rng(seed)
     ways = []

@@ -28,7 +28,9 @@ OVER, ROUND = [0, 1, 2, 5], [0, 3, 4, 5]  # the two ways of the toy network `hil
 
 @pytest.fixture
 def run_folder(tmp_path: Path, hill: RoadNetwork) -> RunFolder:
-    """Two methods in two worlds on trip T of the toy network: over the hill while regret is left, then round it."""
+    """Two methods in two worlds on trip T of the toy network: over the hill while regret is left,
+    then round it.
+    """
     path = tmp_path / "hill.npz"
     store.save(hill, path)
     folder = RunFolder(tmp_path / "runs")

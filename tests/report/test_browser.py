@@ -18,7 +18,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[object]:
-    """A page without internet; the test fails if it asks for anything but the file, or complains."""
+    """A page without internet; the test fails if it asks for anything but the file, or
+    complains.
+    """
     context = browser.new_context(offline=True, viewport={"width": 1200, "height": 800})
     page = context.new_page()
     asked, complaints = [], []

@@ -1,4 +1,6 @@
-"""Calibration: CRPS against numerical integration, tables against counts by hand, pictures of both."""
+"""Calibration: CRPS against numerical integration, tables against counts by hand, pictures
+of both.
+"""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,9 @@ from evroute.report.calibration import (
 
 
 def rounds() -> pd.DataFrame:
-    """Fifty trips to forget, then four: off by 0, 1, 2 and 3 deviations of 10 Wh; random ones off by 5 of 20 Wh."""
+    """Fifty trips to forget, then four: off by 0, 1, 2 and 3 deviations of 10 Wh; random ones off
+    by 5 of 20 Wh.
+    """
     t = np.arange(1, 55)
     off_wh = np.where(t <= 50, 1000.0, 10.0 * (t - 51))
     random = (t == 20) | (t == 54)

@@ -1,4 +1,6 @@
-"""Maps: what is in the saved page, and what is not. What a browser makes of it is in ``test_browser``."""
+"""Maps: what is in the saved page, and what is not. What a browser makes of it is in
+``test_browser``.
+"""
 
 import re
 from importlib.util import find_spec

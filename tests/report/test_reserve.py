@@ -9,7 +9,9 @@ from evroute.report.reserve import charges, reserve_bins, reserve_reliability, r
 
 
 def rounds() -> pd.DataFrame:
-    """Four trips that count: two announced at 15 %, of which one is kept, and two at 95 %, both kept."""
+    """Four trips that count: two announced at 15 %, of which one is kept, and two at 95 %, both
+    kept.
+    """
     t = np.arange(1, BURN_IN + 5)
     late = t > BURN_IN
     told = pd.DataFrame(

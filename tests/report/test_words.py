@@ -21,7 +21,7 @@ def test_the_reasons_add_up_to_what_is_saved() -> None:
         (1 if more == "more" else -1) * float(wh)
         for wh, more in re.findall(r"(\d+) Wh (more|less)", told)
     ]
-    saved_wh = planned.routes["time"].energy_wh - planned.routes["energy"].energy_wh
+    saved_wh = planned.routes["time"].energy_wh - planned.recommended_route.energy_wh
     assert -sum(off_wh) == pytest.approx(saved_wh, abs=0.5 * len(off_wh) + 1)
     assert re.search(r"driven at (\d+) km/h on average in place of (\d+) km/h", told)
 

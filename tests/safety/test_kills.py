@@ -1,4 +1,5 @@
-"""Commands that are killed at any moment leave whole files, and the next call ends as if nothing had happened.
+"""Commands that are killed at any moment leave whole files, and the next call ends as if nothing
+had happened.
 
 As a command, with the number of kills and a seed: ``python tests/safety/test_kills.py 50 1``.
 """
@@ -28,7 +29,8 @@ from evroute.tables import read_columns
 
 KILLS, SEED = 5, 1
 FROM_THE_START = 0.25
-"""Share of the kills at any moment since the start; the others come once files are being written."""
+"""Share of the kills at any moment since the start; the others come once files are being written.
+"""
 NET = """<net><location netOffset="0,0" projParameter="+proj=utm +zone=32 +units=m"/>
 {edges}<junction id="A" x="0" y="0" z="0"/><junction id="B" x="900" y="0" z="10"/>{turns}</net>"""
 BANDIT = """problem = "bump"
@@ -55,7 +57,9 @@ class Killed(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """Return the content of every file that the command writes; all of them have to be whole."""
+        """Return the content of every file that the command writes; all of them have to be
+        whole.
+        """
 
     def words(self) -> str:
         """Describe how far the command came."""
@@ -192,7 +196,9 @@ def writing(command: Killed, process: subprocess.Popen[bytes]) -> None:
 
 
 def kill_and_repeat(kind: type[Killed], place: Path, rng: np.random.Generator) -> str:
-    """Kill a command at a random moment; check its files, run it again, compare; return how far it came."""
+    """Kill a command at a random moment; check its files, run it again, compare; return how far it
+    came.
+    """
     original, whole = kind(place / "original"), kind(place / "whole")
     if not whole.place.exists():
         original.place.mkdir(parents=True)

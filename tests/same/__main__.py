@@ -125,20 +125,26 @@ def compare(bench: Bench, *, quick: bool) -> None:
     found: dict[str, Units] = {}
     for name in edge_id:
         requests = write_requests(inputs / f"{name}.csv", edge_id[name], 10 if quick else 100, rng)
-        found |= bench.run(name, plans(name, requests, ends(name, 20 if quick else 60), quick=quick))
+        found |= bench.run(
+            name, plans(name, requests, ends(name, 20 if quick else 60), quick=quick)
+        )
 
     driven = list(found["denver python"].values())
     half = len(driven) * 2 // 3
     first = write_edge_table(inputs / "first.csv", driven[:half], rng)
     second = write_edge_table(inputs / "second.csv", driven, rng)
     gps = write_gps_table(inputs / "gps.csv", found["denver trip A"]["geojson"]["lines"] * 2, rng)
-    requests = write_requests(inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""])
+    requests = write_requests(
+        inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""]
+    )
     tasks = learned("edges", [first, second], [], requests, "cmm")
     tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests, "")
     tasks |= learned("gps", [gps], [], requests, "")
     if not quick:
         for model in ("exact", "edge-speeds", "svgp", "bkb"):
-            tasks |= learned(model, [first], ["--model", model], requests, "amm" * (model == "exact"))
+            tasks |= learned(
+                model, [first], ["--model", model], requests, "amm" * (model == "exact")
+            )
     bench.run("learn", tasks)
 
     if names := unlisted(old):
@@ -151,7 +157,10 @@ def compare(bench: Bench, *, quick: bool) -> None:
         runs += in_cities(10)
     bench.run("simulate", {each.name: each for each in runs})
     again = [
-        (each, index) for each in runs for index in REPLAYED.get(each.name, ()) if index in (each.indices or ("",))
+        (each, index)
+        for each in runs
+        for index in REPLAYED.get(each.name, ())
+        if index in (each.indices or ("",))
     ]
     replayed = Family("replay")
     for (each, index), comparison in bench.replays(again).items():
@@ -171,7 +180,9 @@ def main() -> int:
     """Compare, print a line for each family, and return the exit status."""
     parser = argparse.ArgumentParser(prog="make same", description=__doc__.partition("\n")[0])
     parser.add_argument("base", help="the commit to compare with, such as HEAD~1")
-    parser.add_argument("--quick", action="store_true", help="few plans and methods, in about a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="few plans and methods, in about a minute"
+    )
     chosen = parser.parse_args()
     with TemporaryDirectory(prefix="evroute-same-") as folder:
         place = Path(folder)

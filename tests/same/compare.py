@@ -36,12 +36,16 @@ class Comparison:
             self._add_dict(old, new, at)
         elif _is_numeric(old) and _is_numeric(new):
             self._add_numbers(np.asarray(old), np.asarray(new), at)
-        elif isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
+        elif (
+            isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new)
+        ):
             if any(isinstance(each, dict | list | tuple) for each in old):
                 for place, pair in enumerate(zip(old, new, strict=True)):
                     self.add(*pair, f"{at}[{place}]")
             elif list(old) != list(new):
-                first = next(i for i, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1])
+                first = next(
+                    i for i, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]
+                )
                 self.differences.append(f"{at}[{first}]: {old[first]!r} -> {new[first]!r}")
         elif old != new:
             self.differences.append(f"{at}: {_short(old)} -> {_short(new)}")
@@ -124,17 +128,24 @@ class Family:
 
     def line(self) -> str:
         """Return the summary of the family in one line."""
-        notes = [f"{self.ties} ties"] * bool(self.ties) + [f"{self.reworded} reworded"] * bool(self.reworded)
+        notes = [f"{self.ties} ties"] * bool(self.ties) + [f"{self.reworded} reworded"] * bool(
+            self.reworded
+        )
         return (
             f"{self.name:12s}{self.compared:9d}{self.identical:10d}{self.rounding:10d}{self.replayed:10d}"
             f"{len(self.differences):10d}   {self.largest:8.1e}  {', '.join(notes)}"
         ).rstrip()
 
 
-HEADER = f"{'':12s}{'compared':>9s}{'identical':>10s}{'rounding':>10s}{'replayed':>10s}{'different':>10s}    largest"
+HEADER = (
+    f"{'':12s}{'compared':>9s}{'identical':>10s}{'rounding':>10s}"
+    f"{'replayed':>10s}{'different':>10s}    largest"
+)
 
 
-def in_order(units: Iterable[tuple[str, Any]], others: dict[str, Any]) -> Iterator[tuple[str, Comparison]]:
+def in_order(
+    units: Iterable[tuple[str, Any]], others: dict[str, Any]
+) -> Iterator[tuple[str, Comparison]]:
     """Yield the comparison of every unit with that of the same name in ``others``."""
     for name, value in units:
         found = Comparison()
@@ -149,7 +160,11 @@ def _is_numeric(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(np.issubdtype(value.dtype, np.number) or value.dtype == bool)
     if isinstance(value, list):
-        return bool(value) and all(map(_is_numeric, value)) and not any(isinstance(v, list) for v in value)
+        return (
+            bool(value)
+            and all(map(_is_numeric, value))
+            and not any(isinstance(v, list) for v in value)
+        )
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

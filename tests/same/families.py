@@ -48,18 +48,29 @@ VEHICLES = ["", "", "renault-zoe", "tesla-model-3"]
 
 def networks(names: Iterable[str]) -> Tasks:
     """Return the tasks that load networks by name."""
-    return {name: lambda tree, n=name: {n: json.loads(tree.python("-c", NETWORK, n))} for name in names}
+    return {
+        name: lambda tree, n=name: {n: json.loads(tree.python("-c", NETWORK, n))} for name in names
+    }
 
 
 def write_requests(
-    path: Path, edge_id: list[str], rows: int, rng: np.random.Generator, *, vehicles: Sequence[str] = VEHICLES
+    path: Path,
+    edge_id: list[str],
+    rows: int,
+    rng: np.random.Generator,
+    *,
+    vehicles: Sequence[str] = VEHICLES,
 ) -> Path:
     """Write random trips: 40 % with a charge, 25 % via a place, 25 % with a time limit."""
     with path.open("w", newline="", encoding="utf-8") as handle:
-        table = csv.DictWriter(handle, ["id", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"])
+        table = csv.DictWriter(
+            handle, ["id", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"]
+        )
         table.writeheader()
         for number in range(rows):
-            origin, via, destination = (edge_id[row] for row in rng.choice(len(edge_id), 3, replace=False))
+            origin, via, destination = (
+                edge_id[row] for row in rng.choice(len(edge_id), 3, replace=False)
+            )
             row = {"id": number, "from": origin, "to": destination, "vehicle": rng.choice(vehicles)}
             if rng.random() < 0.4:
                 row |= {"soc": rng.choice([2, 4, 6, 10, 30, 80]), "reserve": rng.choice([0, 5])}
@@ -74,17 +85,24 @@ def write_requests(
 def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -> Tasks:
     """Return the tasks that plan on a network: requests, pairs of edges, trip A."""
     pairs = requests.with_suffix(".pairs.csv")
-    rows = "".join(f'{number},"{origin}","{destination}"\n' for number, (origin, destination) in enumerate(ends))
+    rows = "".join(
+        f'{number},"{origin}","{destination}"\n'
+        for number, (origin, destination) in enumerate(ends)
+    )
     pairs.write_text(f"id,from,to\n{rows}", encoding="utf-8")
 
     def answers(tree: Tree, table: Path, *options: str) -> Units:
-        out = tree.evroute("route", "--network", network, "--batch", table, *options, statuses=(0, 1))
+        out = tree.evroute(
+            "route", "--network", network, "--batch", table, *options, statuses=(0, 1)
+        )
         return {str(answer["id"]): answer for answer in map(json.loads, out.splitlines())}
 
     def shown(tree: Tree) -> Units:
         file = tree.scratch / f"{network}.geojson"
         options = ["--trip", "A", "--soc", 60, "--reserve", 5, "--json", "--geojson", file]
-        plan = json.loads(tree.evroute("route", "--network", network, "--alternatives", 3, *options))
+        plan = json.loads(
+            tree.evroute("route", "--network", network, "--alternatives", 3, *options)
+        )
         return {"plan": plan, "geojson": {"lines": coordinates(file)}}
 
     def in_python(tree: Tree) -> Units:
@@ -105,7 +123,11 @@ def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -
 def coordinates(geojson: Path) -> list[list[float]]:
     """Return the longitudes and latitudes, by turns, of each line of a GeoJSON file."""
     features = json.loads(geojson.read_text(encoding="utf-8"))["features"]
-    lines = [each["geometry"]["coordinates"] for each in features if each["geometry"]["type"] == "LineString"]
+    lines = [
+        each["geometry"]["coordinates"]
+        for each in features
+        if each["geometry"]["type"] == "LineString"
+    ]
     return [[number for point in line for number in point] for line in lines]
 
 
@@ -122,7 +144,9 @@ def write_edge_table(path: Path, plans: list[Json], rng: np.random.Generator) ->
             factor = 1.16 * (1 + 0.05 * rng.standard_normal())
             second = route["time_s"] / len(route["edges"])
             for edge, energy_wh in zip(route["edges"], route["edge_wh"], strict=True):
-                measured_wh = energy_wh + (factor - 1) * abs(energy_wh) + 0.1 * rng.standard_normal()
+                measured_wh = (
+                    energy_wh + (factor - 1) * abs(energy_wh) + 0.1 * rng.standard_normal()
+                )
                 table.writerow([f"trip {number}", edge, f"{measured_wh:.6f}", f"{second:.3f}"])
     return path
 
@@ -135,7 +159,9 @@ def write_gps_table(path: Path, lines: list[list[float]], rng: np.random.Generat
         for number, line in enumerate(lines):
             lon, lat = np.reshape(line, (-1, 2)).T
             east, north = 111_320 * np.cos(np.radians(lat[0])), 111_320
-            way_m = np.concatenate([[0], np.cumsum(np.hypot(np.diff(lon) * east, np.diff(lat) * north))])
+            way_m = np.concatenate(
+                [[0], np.cumsum(np.hypot(np.diff(lon) * east, np.diff(lat) * north))]
+            )
             for point, at_m in enumerate(np.arange(0, way_m[-1], 24.0)):
                 noise_m = 4 * rng.standard_normal(2)
                 lats, lons = np.interp(at_m, way_m, lat), np.interp(at_m, way_m, lon)
@@ -144,7 +170,9 @@ def write_gps_table(path: Path, lines: list[list[float]], rng: np.random.Generat
     return path
 
 
-def learned(name: str, tables: list[Path], options: list[str], requests: Path, interval: str) -> Tasks:
+def learned(
+    name: str, tables: list[Path], options: list[str], requests: Path, interval: str
+) -> Tasks:
     """Return the task that learns tables into one folder, then plans on it.
 
     Parameters
@@ -164,10 +192,15 @@ def learned(name: str, tables: list[Path], options: list[str], requests: Path, i
     def task(tree: Tree) -> Units:
         folder = Path("learned", name)
         for table in tables:
-            tree.evroute("learn", table, "--network", "denver", "--out", folder, "--quiet", *options)
+            tree.evroute(
+                "learn", table, "--network", "denver", "--out", folder, "--quiet", *options
+            )
         batch = ["route", "--network", "denver", "--belief", folder, "--batch", requests]
         found = {"trips": columns_of(tree.scratch / folder / "trips.parquet")}
-        for kind, more in {"plan": [], "bound": ["--interval", interval] if interval else None}.items():
+        for kind, more in {
+            "plan": [],
+            "bound": ["--interval", interval] if interval else None,
+        }.items():
             if more is not None:
                 lines = tree.evroute(*batch, *more, statuses=(0, 1)).splitlines()
                 found |= {f"{kind} {answer['id']}": answer for answer in map(json.loads, lines)}
@@ -203,13 +236,20 @@ class Simulation:
         rounds = columns_of(tree.scratch / self.folder / "rounds.parquet")
         if not self.indices:
             return {"": rounds}
-        row = {index: np.array([each == index for each in rounds["index"]]) for index in self.indices}
-        return {index: {name: _taken(column, row[index]) for name, column in rounds.items()} for index in row}
+        row = {
+            index: np.array([each == index for each in rounds["index"]]) for index in self.indices
+        }
+        return {
+            index: {name: _taken(column, row[index]) for name, column in rounds.items()}
+            for index in row
+        }
 
 
 def _taken(column: Any, rows: Any) -> Any:
     return (
-        column[rows] if isinstance(column, np.ndarray) else [v for v, kept in zip(column, rows, strict=True) if kept]
+        column[rows]
+        if isinstance(column, np.ndarray)
+        else [v for v, kept in zip(column, rows, strict=True) if kept]
     )
 
 
@@ -233,7 +273,10 @@ def bandit(name: str, experiment: Path) -> Tasks:
         if "method" not in rounds:
             return {"": rounds}
         labels = np.array(rounds["method"])
-        return {str(label): {n: _taken(c, labels == label) for n, c in rounds.items()} for label in np.unique(labels)}
+        return {
+            str(label): {n: _taken(c, labels == label) for n, c in rounds.items()}
+            for label in np.unique(labels)
+        }
 
     return {name: task}
 
@@ -285,4 +328,6 @@ def numbers_of(head: list[str], body: list[list[str]]) -> list[list[float]]:
     """Return the numbers of each row of a table, but for columns in milliseconds."""
     kept = [place for place, title in enumerate(head) if "(ms)" not in title]
     rows = [[row[place] for place in kept if place < len(row)] for row in body]
-    return [[float(cell.replace(",", "")) for cell in row if NUMBER.fullmatch(cell)] for row in rows]
+    return [
+        [float(cell.replace(",", "")) for cell in row if NUMBER.fullmatch(cell)] for row in rows
+    ]

@@ -12,7 +12,16 @@ from pathlib import Path
 from families import Simulation
 from trees import Tree
 
-EVERYWHERE = ("ucb", "bayes-ucb", "bayes-ucb-quantile", "ts", "ts-joint", "greedy", "random", "epsilon-greedy")
+EVERYWHERE = (
+    "ucb",
+    "bayes-ucb",
+    "bayes-ucb-quantile",
+    "ts",
+    "ts-joint",
+    "greedy",
+    "random",
+    "epsilon-greedy",
+)
 BOUNDS = ("cmm-ucb", "dmm-ucb", "amm-ucb", "ay-gp-ucb", "igp-ucb")
 RADIUS = ("radius",)
 INDICES = {
@@ -31,7 +40,16 @@ METHODS = {
     "k-ucb": ("multiplier=1",),
 }
 """Named methods, and the options given to them."""
-WORLDS = ("free-flow", "congestion", "congestion-known", "changing", "cold", "everything", "payload", "wind")
+WORLDS = (
+    "free-flow",
+    "congestion",
+    "congestion-known",
+    "changing",
+    "cold",
+    "everything",
+    "payload",
+    "wind",
+)
 SHIPPED = ("--network", "denver", "--trip", "A", "--seeds", 1)
 REPLAYED = {"exact": ("ts",), "physics+gp": ("ts-joint",), "bkb": ("radius",), "recommended": ("",)}
 """Runs that are always replayed, by simulation: a check of the replay itself."""
@@ -51,10 +69,14 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
     """
     short = (*SHIPPED, "--horizon", horizon)
     shorter = (*SHIPPED, "--horizon", max(horizon // 3, 3))
-    found = [Simulation(model, (*short, "--model", model), indices) for model, indices in INDICES.items()]
+    found = [
+        Simulation(model, (*short, "--model", model), indices) for model, indices in INDICES.items()
+    ]
     for model in INDICES.keys() - ONLY_EDGES:
         own = tuple(index for index in ("ts", "radius", "cmm-ucb") if index in INDICES[model])
-        found.append(Simulation(f"{model} turns", (*short, "--model", model, "--option", "arms=turns"), own))
+        found.append(
+            Simulation(f"{model} turns", (*short, "--model", model, "--option", "arms=turns"), own)
+        )
     found.append(Simulation("braked", (*short, "--option", "arms=turns-braked"), ("ts",)))
     for method, options in METHODS.items():
         given = [argument for option in options for argument in ("--option", option)]
@@ -63,21 +85,29 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
         found.append(Simulation(f"search {rule}", (*short, "--search", rule), ("ts", "ucb")))
     for world in WORLDS:
         watched = ("--audit", "--soc", 60, "--reserve", 5)
-        found.append(Simulation(f"world {world}", (*shorter, "--world", world, *watched), ("ts", "bayes-ucb")))
+        found.append(
+            Simulation(
+                f"world {world}", (*shorter, "--world", world, *watched), ("ts", "bayes-ucb")
+            )
+        )
     replayed = trips.with_name("replay.toml")
     replayed.write_text(f'kind = "replay"\ntable = {json.dumps(str(measured))}\n', encoding="utf-8")
     several = ("--network", "denver", "--seeds", 2, "--horizon", horizon)
     return [
         *found,
         Simulation("world of trips", (*shorter, "--world", replayed), ("ts",)),
-        Simulation("dissipation", (*short, "--prior", "dissipation", "--lengthscale", 0.5), ("ts", "ucb")),
+        Simulation(
+            "dissipation", (*short, "--prior", "dissipation", "--lengthscale", 0.5), ("ts", "ucb")
+        ),
         Simulation("fitted", (*short, "--option", "fit_hyperparameters=true"), ("ts", "greedy")),
         Simulation("guarded", (*short, "--option", "guard=true"), ("ts", "random")),
         Simulation("in flight", (*short, "--in-flight", 4), ("ts", "ucb")),
         Simulation("closures", (*short, "--closed-share", 0.02), ("ts",)),
         Simulation("random trips", (*several, "--trip", "random 1-2 km"), ("ts", "bayes-ucb")),
         Simulation("vehicles", (*several, "--trip", trips, "--world", "cold"), ("ts",)),
-        Simulation("shared", (*several, "--trip", trips, "--world", "cold", "--share-belief"), ("ts",)),
+        Simulation(
+            "shared", (*several, "--trip", trips, "--world", "cold", "--share-belief"), ("ts",)
+        ),
     ]
 
 

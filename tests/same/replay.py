@@ -74,7 +74,9 @@ def watch(agents: type, tape: Tape) -> None:
 
     @wraps(tell)
     def watched_tell(agent: Any, feedback: Any) -> None:
-        measured = {name: tape.keep(name, getattr(feedback, name)) for name in ("energy_wh", "travel_s")}
+        measured = {
+            name: tape.keep(name, getattr(feedback, name)) for name in ("energy_wh", "travel_s")
+        }
         tell(agent, replace(feedback, **measured))
 
     agents.propose, agents.predict, agents.tell = watched_propose, watched_predict, watched_tell

@@ -85,5 +85,11 @@ def test_a_family_counts_each_unit_once() -> None:
         family.add("unit", found(old, new))
     family.add("run", different, replayed=equal)
     family.add("run", different, replayed=different)
-    counts = (family.compared, family.identical, family.rounding, family.replayed, len(family.differences))
+    counts = (
+        family.compared,
+        family.identical,
+        family.rounding,
+        family.replayed,
+        len(family.differences),
+    )
     assert counts == (5, 1, 1, 1, 2)

@@ -67,7 +67,9 @@ def checked_out(commit: str, root: Path, to: Path) -> Path:
         If there is no such commit.
     """
     done = subprocess.run(
-        ["git", "-C", str(root), "archive", "--format=tar", commit], capture_output=True, check=False
+        ["git", "-C", str(root), "archive", "--format=tar", commit],
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         raise CommandError(done.stderr.decode().strip().splitlines()[-1])

@@ -11,7 +11,7 @@ import pytest
 from evroute.cli import main
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.learning.measured_table import read_measured
+from evroute.learning.readers.formats import read_measured
 from evroute.methods.setting import Setting
 from evroute.network import osm_roads
 from evroute.network.osm_roads import Extract, Way

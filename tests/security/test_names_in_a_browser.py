@@ -250,7 +250,7 @@ def test_the_dashboard_shows_names_and_runs_none(
     assert bare(payload.long("street")) in text
 
     page.get_by_role("link", name="Network").click()
-    expect(page.get_by_text("What the source tells, and lacks")).to_be_visible()
+    expect(page.get_by_text("Data source and its gaps")).to_be_visible()
     expect(page.get_by_text("Roads that differ most from physics")).to_be_visible()
     still(page)
     frame = map_frame(page, "Network")
@@ -264,7 +264,7 @@ def test_the_dashboard_shows_names_and_runs_none(
     page.get_by_role("link", name="Learn").click()
     expect(page.get_by_text("Let methods learn")).to_be_visible()
     still(page)
-    own = page.get_by_role("textbox", name="And one of your own")
+    own = page.get_by_role("textbox", name="Another trip")
     own.fill(f"{payload.long('own trip')} to {payload.long('own goal')}")
     own.press("Enter")
     expect(page.get_by_test_id("stAlertContentError").first).to_be_visible()

@@ -16,6 +16,7 @@ from evroute.energy.driving import hvac_w
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.physics import Physics
@@ -425,7 +426,7 @@ def test_every_trip_meets_a_temperature_of_its_own_which_its_contexts_tell(build
 
 
 def test_models_of_a_setting_that_tells_temperature_are_kernels_of_it(hill) -> None:
-    setting = Setting(hill, load_vehicle(), temperature=True)
+    setting = Setting(hill, load_vehicle(), Prior(temperature=True))
     arms = setting.arms
     warmer = arms.features + np.array([0, 0, 0, 1.0])  # by 10 K
     same = setting.kernel(arms.id[:1], arms.features[:1], arms.id[:1], arms.features[:1])

@@ -6,6 +6,7 @@ from numpy.random import SeedSequence
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
+from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.network.turn_table import TurnTable
 from evroute.worlds import sumo_survey
@@ -20,7 +21,7 @@ SURVEY = 20
 
 @pytest.fixture(scope="module")
 def setting(monaco) -> Setting:
-    return Setting(monaco, load_vehicle(), spread="dissipation")
+    return Setting(monaco, load_vehicle(), Prior("dissipation"))
 
 
 @pytest.fixture

@@ -46,6 +46,12 @@ def context_kernel(name: str) -> ContextKernel:
     return _named(name)
 
 
+def check_kernel(name: str) -> str:
+    """Return the name of a kernel; raise UnknownNameError if there is none of that name."""
+    context_kernel(name)
+    return name
+
+
 def _named(name: str) -> ContextKernel:
     if name not in KERNELS:
         raise UnknownNameError(

@@ -21,7 +21,8 @@ from numpy.random import SeedSequence, default_rng
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
-from evroute.learning.measured import check_columns, numbers, read_table, seconds
+from evroute.learning.readers.clock import seconds
+from evroute.learning.readers.table import check_columns, numbers, read_table
 from evroute.methods.setting import Setting
 from evroute.planning.places import endpoints
 from evroute.planning.search import Search

@@ -1,4 +1,4 @@
-"""GPS points with a meter: totals are kept, edges get their shares, and what cannot have been is set aside."""
+"""GPS points with a meter: totals are kept, edges get shares, impossible trips are set aside."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,48 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evroute.errors import EvrouteError
-from evroute.learning.measured_table import read_measured
-from evroute.methods.setting import Setting, load_setting
-
-FACTOR = 1.3
-
-
-@pytest.fixture(scope="module")
-def setting() -> Setting:
-    return load_setting("denver", "reference")
-
-
-def drive(setting, origin, destination, every_m=20.0):
-    """Return the columns of a drive, points every so many metres of road; it dissipates 1.3 times eq. 8."""
-    import shapely
-
-    network = setting.network
-    edges = setting.search.route(network.length_m, origin, destination).rows
-    ends_m = np.cumsum(network.length_m[edges])
-    starts_m = ends_m - network.length_m[edges]
-    edge_wh = FACTOR * setting.prior.dissipated_wh[edges] + setting.potential_wh[edges]
-    at_m = np.append(np.arange(0, ends_m[-1], every_m), ends_m[-1])
-    place = np.minimum(np.searchsorted(ends_m, at_m), len(edges) - 1)
-    share = (at_m - starts_m[place]) / network.length_m[edges][place]
-    lon, lat = network.lon_lat
-    points = []
-    for edge, along in zip(edges[place], share, strict=True):
-        own = slice(*network.shape_start[edge : edge + 2])
-        line = shapely.LineString(np.column_stack([network.shape_x_m[own], network.shape_y_m[own]]))
-        points.append(line.interpolate(along, normalized=True).coords[0])
-    from pyproj import Transformer
-
-    lon, lat = Transformer.from_crs(network.crs, "EPSG:4326", always_xy=True).transform(
-        *np.array(points).T
-    )
-    columns = {
-        "trip": ["a"] * len(at_m),
-        "time": at_m / 10,
-        "lat": lat,
-        "lon": lon,
-        "energy_wh": 5000 + (np.cumsum(edge_wh) - edge_wh)[place] + share * edge_wh[place],
-    }
-    return columns, edges, edge_wh
+from evroute.learning.readers.formats import read_measured
 
 
 def read(tmp_path, setting, columns):
@@ -56,7 +15,7 @@ def read(tmp_path, setting, columns):
     return read_measured(path, setting, ["reference"])
 
 
-def test_edges_get_what_they_took(setting, tmp_path) -> None:
+def test_edges_get_what_they_took(setting, drive, tmp_path) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
     (trip,) = read(tmp_path, setting, columns).trips
     assert trip.edge.tolist() == edges.tolist()
@@ -66,7 +25,9 @@ def test_edges_get_what_they_took(setting, tmp_path) -> None:
     )
 
 
-def test_sparse_readings_keep_totals_and_share_them_out_as_eq_8_does(setting, tmp_path) -> None:
+def test_sparse_readings_keep_totals_and_share_them_out_as_eq_8_does(
+    setting, drive, tmp_path
+) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
     columns["energy_wh"] = np.where(
         np.arange(len(columns["trip"])) % 25 == 0, columns["energy_wh"], np.nan
@@ -77,7 +38,7 @@ def test_sparse_readings_keep_totals_and_share_them_out_as_eq_8_does(setting, tm
     np.testing.assert_allclose(trip.energy_wh, edge_wh[own], rtol=1e-6, atol=0.2)
 
 
-def test_kwh_and_charge_say_the_same(setting, tmp_path) -> None:
+def test_kwh_and_charge_say_the_same(setting, drive, tmp_path) -> None:
     columns, _, _ = drive(setting, 0, 500)
     used_wh = columns.pop("energy_wh")
     kwh = read(tmp_path, setting, columns | {"energy_kwh": used_wh / 1000}).trips[0]
@@ -87,14 +48,14 @@ def test_kwh_and_charge_say_the_same(setting, tmp_path) -> None:
     np.testing.assert_allclose(charge.energy_wh, kwh.energy_wh[shared], rtol=1e-6)
 
 
-def test_a_charge_shown_in_tenths_is_read_where_it_changes(setting, tmp_path) -> None:
+def test_a_charge_shown_in_tenths_is_read_where_it_changes(setting, drive, tmp_path) -> None:
     columns, _, edge_wh = drive(setting, 0, 500)
     percent = 90 - columns.pop("energy_wh") / (10 * setting.vehicle.battery_kwh)
     (trip,) = read(tmp_path, setting, columns | {"soc_percent": np.ceil(percent * 10) / 10}).trips
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum(), rel=0.35)
 
 
-def test_what_is_used_standing_belongs_to_where_it_goes_on(setting, tmp_path) -> None:
+def test_what_is_used_standing_belongs_to_where_it_goes_on(setting, drive, tmp_path) -> None:
     columns, edges, edge_wh = drive(setting, 0, 500)
     stand = len(columns["trip"]) // 2
     for name, column in columns.items():
@@ -105,7 +66,7 @@ def test_what_is_used_standing_belongs_to_where_it_goes_on(setting, tmp_path) ->
     assert trip.energy_wh.sum() == pytest.approx(edge_wh.sum() + 50, abs=1.0)
 
 
-def test_points_off_the_network_split_the_trip_and_are_told(setting, tmp_path) -> None:
+def test_points_off_the_network_split_the_trip_and_are_told(setting, drive, tmp_path) -> None:
     columns, edges, _ = drive(setting, 0, 500)
     half = len(columns["trip"]) // 2
     columns["lat"][half : half + 3] += 0.02
@@ -136,15 +97,15 @@ def changed(name, row, value):
 @pytest.mark.parametrize(
     ("spoil", "line"),
     [
-        (charged, "rises while standing"),
+        (charged, "kWh within 20 m, which cannot be"),
         (changed("time", 7, -3.0), "negative time"),
         (changed("time", 7, 500.0), "times go back"),
         (changed("time", 7, np.nan), "a row has no time"),
         (changed("lat", 7, 95.0), "row 8: 95.0,.* is no place on the earth"),
         (changed("energy_wh", slice(1, None), np.nan), "no two readings of energy"),
         (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which cannot be"),
-        (lambda columns: columns | {"soc_percent": columns["lat"]}, "needs one of the columns"),
-        (lambda columns: columns | {"altitude": columns["lat"]}, "unknown column 'altitude'"),
+        (lambda columns: columns | {"energy_kwh": columns["lat"]}, "needs one of the columns"),
+        (lambda columns: columns | {"soc_percent": columns["lat"] * 3}, "soc_percent is 119"),
         (lambda columns: {k: v for k, v in columns.items() if k != "lon"}, "no column 'lon'"),
         (
             lambda columns: {k: v for k, v in columns.items() if k != "energy_wh"},
@@ -152,7 +113,7 @@ def changed(name, row, value):
         ),
     ],
 )
-def test_what_cannot_have_been_is_one_line(setting, tmp_path, spoil, line) -> None:
+def test_what_cannot_have_been_is_one_line(setting, drive, tmp_path, spoil, line) -> None:
     columns, _, _ = drive(setting, 0, 500)
     with pytest.raises(EvrouteError, match=line) as refused:
         read(tmp_path, setting, spoil(columns))

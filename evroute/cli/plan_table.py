@@ -1,0 +1,146 @@
+"""The table that ``evroute route`` prints: a column for each row of a plan, and lines below it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from evroute.cli.console import plain_console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from evroute.network.road_network import RoadNetwork
+    from evroute.planning.plan import Plan, PlannedRoute
+    from evroute.policy.conformal import AdaptiveConformal
+
+TITLES = {
+    "energy": "least energy",
+    "energy-limited": "least energy in +15 % time",
+    "cost": "least cost",
+    "time": "fastest",
+    "distance": "shortest",
+}
+"""Columns; an alternative goes by its name."""
+
+Line = tuple[str, list[str]]
+"""Title and one cell for each column."""
+
+
+def print_plan(
+    roads: "RoadNetwork", plan: "Plan", alternatives: int, conformal: "AdaptiveConformal | None"
+) -> None:
+    """Print a plan.
+
+    Parameters
+    ----------
+    roads, plan
+        Network and plan.
+    alternatives
+        Number of alternatives that were requested.
+    conformal
+        Width of the intervals of the belief; None without a belief.
+    """
+    from evroute.planning.plan import held_note
+    from evroute.report.words import lowest_charge
+
+    console = plain_console(highlight=False)
+    console.print(_table(plan))
+    console.print(plan.verdict)
+    console.print(plan.proofs.get(plan.recommended, plan.proof))
+    console.print(plan.minutes_note)
+    bounds = [r.guarantee for r in plan.routes.values() if r.guarantee]
+    if bounds:
+        console.print(f"expected: {bounds[0].assumes}", soft_wrap=True)
+    for line in (held_note(plan.recommended_route), lowest_charge(roads, plan)):
+        if line:
+            console.print(line, soft_wrap=True)
+    found = sum(name.startswith("alternative") for name in plan.routes)
+    if found < alternatives:
+        console.print(
+            f"{found} of {alternatives} alternatives: no more lie between the fastest and the "
+            "least energy",
+            soft_wrap=True,
+        )
+    if conformal is not None and conformal.trips:
+        console.print(
+            f"intervals scaled by {conformal.inflation:.2f} "
+            f"(conformal, last {conformal.trips_heard} trip{'s' * (conformal.trips_heard > 1)})"
+        )
+
+
+def _table(plan: "Plan") -> "Table":
+    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
+    from rich.table import Table
+
+    many = len(plan.routes) > 3
+    table = Table(
+        title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}",
+        box=SIMPLE_HEAD if many else HEAVY_HEAD,
+        pad_edge=not many,
+        collapse_padding=many,
+    )
+    table.add_column("", overflow="fold")
+    for name in plan.routes:
+        title = TITLES.get(name, name.replace("alternative-", "alt. "))
+        mark = " *" if many and name == plan.recommended else ""
+        table.add_column(title + mark, justify="right", overflow="fold")
+    routes = list(plan.routes.values())
+    for lines in (_energy(routes), _money(plan), _road(plan), _charge(plan)):
+        for title, cells in lines:
+            table.add_row(title, *cells)
+    if many:
+        table.caption = "* recommended"
+    return table
+
+
+def _energy(routes: "list[PlannedRoute]") -> Iterator[Line]:
+    yield "kWh from the battery", [f"{r.energy_wh / 1000:.3f}" for r in routes]
+    for part in routes[0].parts_wh:
+        if any(r.parts_wh[part] for r in routes):
+            yield f"  {part}", [f"{r.parts_wh[part] / 1000:.3f}" for r in routes]
+    intervals = [r.energy_forecast.interval_wh() for r in routes if r.energy_forecast]
+    if intervals:
+        yield "  90 % of trips", [_range(*interval) for interval in intervals]
+    bounds = [r.guarantee for r in routes if r.guarantee]
+    if bounds:
+        cells = [_range(b.low_wh, b.high_wh) for b in bounds]
+        yield f"  expected, {bounds[0].wanted.kind}", cells
+    yield "Wh/km", [f"{r.wh_per_km:.1f}" for r in routes]
+
+
+def _money(plan: "Plan") -> Iterator[Line]:
+    for title, costs in (
+        ("cost of energy", [plan.energy_cost(name) for name in plan.routes]),
+        ("cost with time", [plan.cost(name) for name in plan.routes]),
+    ):
+        cells = [f"{cost:.2f}" for cost in costs if cost is not None]
+        if cells:
+            yield title, cells
+
+
+def _road(plan: "Plan") -> Iterator[Line]:
+    routes = list(plan.routes.values())
+    yield "km", [f"{r.length_m / 1000:.2f}" for r in routes]
+    yield "min", [f"{r.time_s / 60:.1f}" for r in routes]
+    if plan.depart_s is not None:
+        yield "arrival", [plan.arrival_time(name) or "" for name in plan.routes]
+    yield "climb m", [f"{r.climb_m:.0f}" for r in routes]
+    yield "descent m", [f"{r.descent_m:.0f}" for r in routes]
+
+
+def _charge(plan: "Plan") -> Iterator[Line]:
+    battery = plan.battery
+    if battery is None:
+        return
+    charges = [r.charge.charge_wh for r in plan.routes.values() if r.charge]
+    lowest = [battery.percent(float(charge_wh.min())) for charge_wh in charges]
+    last = [battery.percent(float(charge_wh[-1])) for charge_wh in charges]
+    yield "lowest charge %", [f"{percent:.1f}" for percent in lowest]
+    yield "charge on arrival %", [f"{percent:.1f}" for percent in last]
+    forecasts = [r.charge_forecast for r in plan.routes.values() if r.charge_forecast]
+    if forecasts:
+        yield "arrives above the reserve", [f"{f.arrives_above_reserve:.1%}" for f in forecasts]
+        yield "never below the reserve", [f"{f.never_below_reserve:.1%}" for f in forecasts]
+
+
+def _range(low_wh: float, high_wh: float) -> str:
+    return f"{low_wh / 1000:.3f} to {high_wh / 1000:.3f}"

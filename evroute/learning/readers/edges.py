@@ -1,0 +1,114 @@
+"""Tables with a row for each edge driven.
+
+Columns: trip, edge (the network's own ids, in driving order), energy_wh or energy_kwh; optional are
+time (when the edge was entered), travel_s, departed_s (of the trip, used where there is no time),
+vehicle, known_variance_wh2 (of the meter, one value a trip), and of the day soc_percent (charge
+when the edge was entered), auxiliary_w, temperature_c and payload_kg.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.learning.measured import (
+    AT_DEPARTURE,
+    WH_PER_KWH,
+    ImpossibleTripError,
+    Measured,
+    MeasuredTrip,
+    check_departure,
+    check_times,
+    check_trip,
+    check_vehicle,
+)
+from evroute.learning.readers.clock import seconds
+from evroute.learning.readers.table import Log, check_needed, numbers, trips_of
+from evroute.methods.setting import Setting
+from evroute.network.road_network import RoadNetwork
+
+OF_TRIP = (*AT_DEPARTURE, "known_variance_wh2")
+COLUMNS = (
+    "trip",
+    "edge",
+    "time",
+    "energy_wh",
+    "energy_kwh",
+    "travel_s",
+    "departed_s",
+    "vehicle",
+    *OF_TRIP,
+)
+
+
+def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Measured:
+    """Return the trips of a log with a row for each edge.
+
+    Parameters
+    ----------
+    log
+        Table with `COLUMNS`.
+    setting
+        Network and vehicle of the trips.
+    vehicle_names
+        Names of the setting's vehicle in the column ``vehicle``; trips of others are set aside.
+
+    Raises
+    ------
+    EvrouteError
+        If a column is missing.
+    """
+    path, table = log.path, log.table
+    names = table.column_names
+    check_needed(log, ("trip", "edge"))
+    energies = [name for name in ("energy_wh", "energy_kwh") if name in names]
+    if len(energies) != 1:
+        raise EvrouteError(f"trip table {path} needs one of the columns energy_wh and energy_kwh")
+    energy_wh = numbers(table, energies[0]) * (WH_PER_KWH if energies[0] == "energy_kwh" else 1.0)
+    edge_id = table["edge"].to_pylist()
+    travel_s = numbers(table, "travel_s") if "travel_s" in names else np.full(len(edge_id), np.nan)
+    time_s = seconds(path, table["time"].to_pylist()) if "time" in names else None
+    departures_s = np.zeros(len(edge_id))
+    if time_s is not None:
+        departures_s = time_s
+    elif "departed_s" in names:
+        departures_s = np.nan_to_num(numbers(table, "departed_s"))
+    of_day = {name: numbers(table, name) for name in OF_TRIP if name in names}
+    measured = Measured()
+    for trip, rows in trips_of(path, table):
+        try:
+            check_vehicle(table, rows, vehicle_names)
+            times = time_s[rows] if time_s is not None else None
+            edges = _rows_of(setting.network, [edge_id[row] for row in rows])
+            driven_s = _travel(travel_s[rows], times)
+            departed_s = float(departures_s[rows[0]])
+            first = {name: float(values[rows[0]]) for name, values in of_day.items()}
+            if np.isnan(first.get("known_variance_wh2", 0.0)):
+                del first["known_variance_wh2"]
+            check_departure(first)
+            found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
+            check_trip(found, setting)
+        except ImpossibleTripError as error:
+            measured.skipped[trip] = str(error)
+        else:
+            measured.trips.append(found)
+    return measured
+
+
+def _rows_of(network: RoadNetwork, ids: Sequence[str | None]) -> IntArray:
+    row_of: Mapping[Any, int] = network.row_of
+    if unknown := [each for each in ids if each not in row_of]:
+        raise ImpossibleTripError(f"network '{network.name}' has no edge '{unknown[0]}'")
+    return np.array([row_of[each] for each in ids])
+
+
+def _travel(travel_s: FloatArray, times: FloatArray | None) -> FloatArray:
+    """Return the given travel times, or the differences of entry times with NaN for the last."""
+    if np.any(travel_s < 0):
+        raise ImpossibleTripError(f"a travel time of {np.nanmin(travel_s):g} s")
+    if times is None:
+        return travel_s
+    check_times(times)
+    return np.where(np.isfinite(travel_s), travel_s, np.append(np.diff(times), np.nan))

@@ -1,0 +1,62 @@
+"""Formats of measured trips, recognised by the file's name and its columns."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from evroute.errors import EvrouteError
+from evroute.learning.measured import Measured
+from evroute.learning.readers import edges, points
+from evroute.learning.readers.gpx import read_gpx
+from evroute.learning.readers.table import Log, read_log
+from evroute.methods.setting import Setting
+
+TEXT = ("trip", "edge", "vehicle", "time")
+KNOWN = tuple(dict.fromkeys((*edges.COLUMNS, *points.COLUMNS)))
+NUMBERS = tuple(name for name in KNOWN if name not in TEXT)
+POINT_COLUMNS = {"lat", "lon"}
+
+
+def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measured:
+    """Read the trips of a GPX file, or of a table by edges or GPS points.
+
+    `edges.COLUMNS` and `points.COLUMNS` are the columns of the two kinds of tables.
+
+    Parameters
+    ----------
+    path
+        CSV, Parquet or GPX file.
+    setting
+        Network and vehicle of the trips.
+    names
+        Names of the vehicle in the table.
+
+    Raises
+    ------
+    EvrouteError
+        If the file cannot be read, or no trip of it can be used.
+    """
+    log = read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
+    by_points = "edge" not in log.columns and POINT_COLUMNS & set(log.columns)
+    read = points.read_points if by_points else edges.read_edges
+    measured = read(log, setting, sorted(names))
+    if not measured.trips:
+        trip, reason = next(iter(measured.skipped.items()))
+        raise EvrouteError(
+            f"trip table {path}: none of {len(measured.skipped)} trips can be used; "
+            f"'{trip}': {reason}"
+        )
+    measured.notes[:0] = _notes(log, measured, setting)
+    return measured
+
+
+def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
+    """Return notes on columns that were not read and on energies of the wrong sign."""
+    notes = [f"columns not read: {', '.join(log.ignored)}"] if log.ignored else []
+    taken_wh = sum(float(trip.energy_wh.sum()) for trip in measured.trips)
+    climb_wh = sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips)
+    if taken_wh < 0 <= climb_wh:
+        notes.append(
+            f"the trips return {-taken_wh:,.0f} Wh in all although they do not descend; "
+            "is the sign of their energies right?"
+        )
+    return notes

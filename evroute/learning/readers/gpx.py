@@ -1,0 +1,92 @@
+"""GPX tracks, read by gpxpy; energy from extensions of the points or from a table beside the file.
+
+GPX has no element for energy. An extension of a track point counts if its name is one of
+`points.COLUMNS` (or a logger's name for it), in any namespace. Without one, a table with the same
+name (``drive.csv`` in the folder of ``drive.gpx``) gives the readings by time.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evroute.errors import EvrouteError
+from evroute.learning.readers.clock import seconds
+from evroute.learning.readers.columns import recognised
+from evroute.learning.readers.meters import READINGS
+from evroute.learning.readers.points import COLUMNS
+from evroute.learning.readers.table import Log, numbers, read_log
+
+NUMBERS = tuple(name for name in COLUMNS if name not in ("trip", "time", "vehicle"))
+
+
+def read_gpx(path: Path) -> Log:
+    """Return the track points of a GPX file and their readings; each track is a trip.
+
+    Raises
+    ------
+    EvrouteError
+        If the file is no GPX, has no point with a time, or nothing gives its energy.
+    """
+    import gpxpy
+    import pyarrow as pa
+
+    try:
+        tracks = gpxpy.parse(path.read_text(encoding="utf-8-sig")).tracks
+    except (OSError, ValueError, gpxpy.gpx.GPXException) as error:
+        raise EvrouteError(
+            f"GPX file {path} cannot be read: {str(error).splitlines()[0]}"
+        ) from None
+    rows: list[dict[str, Any]] = []
+    for number, track in enumerate(tracks, 1):
+        name = track.name or (path.stem if len(tracks) == 1 else f"{path.stem} {number}")
+        for point in (point for segment in track.segments for point in segment.points):
+            time = point.time.isoformat() if point.time else None
+            row = {"trip": name, "time": time, "lat": point.latitude, "lon": point.longitude}
+            rows.append(row | _extensions(point.extensions))
+    headers = list(dict.fromkeys(name for row in rows for name in row))
+    columns = recognised(headers, COLUMNS)
+    try:
+        values = {
+            name: [row.get(column.header) for row in rows] for name, column in columns.items()
+        }
+        for name in set(NUMBERS) & set(values):
+            values[name] = [np.nan if each is None else float(each) for each in values[name]]
+    except ValueError as error:
+        raise EvrouteError(f"GPX file {path}, an extension: {error}") from None
+    if not rows or not any(values["time"]):
+        raise EvrouteError(f"GPX file {path} has no track point with a time; record a track")
+    log = Log(path, pa.table(values), columns)
+    return log if set(READINGS) & set(values) else _with_companion(log)
+
+
+def _extensions(elements: list[Any]) -> dict[str, str]:
+    """Return the texts of a point's extensions by their names without namespaces."""
+    inner = [each for element in elements for each in element.iter() if isinstance(each.tag, str)]
+    texts = {each.tag.rpartition("}")[2]: (each.text or "").strip() for each in inner}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _with_companion(log: Log) -> Log:
+    """Return a log with the readings of the table beside its file, interpolated by time."""
+    import pyarrow as pa
+
+    path = log.path.with_suffix(".csv")
+    if not path.is_file():
+        raise EvrouteError(
+            f"GPX file {log.path} has no energy; add the extension <energy_wh> (read so far) or "
+            f"<soc_percent> to its points, or put a table {path.name} with the columns time and "
+            "energy_wh beside it"
+        )
+    other = read_log(path, ("time",), NUMBERS)
+    n = log.table.num_rows
+    times = [*log.table["time"].to_pylist(), *other.table["time"].to_pylist()]
+    time_s = seconds(path, times)
+    table, columns = log.table, dict(log.columns)
+    for name in set(NUMBERS) & set(other.columns) - {"lat", "lon"}:
+        values = numbers(other.table, name)
+        read = np.isfinite(values)
+        at_points = np.interp(time_s[:n], time_s[n:][read], values[read], np.nan, np.nan)
+        table = table.append_column(name, pa.array(at_points))
+        columns[name] = other.columns[name]
+    return Log(log.path, table, columns)

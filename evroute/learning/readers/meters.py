@@ -1,0 +1,123 @@
+"""Meters of a log: cumulative energy, the battery's volts and amps or its power, or its charge."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.learning.measured import WH_PER_KWH, ImpossibleTripError
+from evroute.learning.readers.cutting import WS_PER_WH
+from evroute.learning.readers.table import Log, numbers
+
+READINGS = ("energy_wh", "energy_kwh", "volts", "amps", "power_w", "soc_percent")
+LARGEST_VOLTS, LARGEST_AMPS = 1500.0, 3000.0
+"""Medians of volts and largest amps above these are thousandths."""
+COARSE_PERCENT = 0.5
+"""A display with steps from here on is read at the ends of a trip, a finer one where it changes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meter:
+    """The energy meter of a log.
+
+    kind: ``energy``, ``power`` or ``charge``.  reading: (p,) Wh, W or %; NaN where not read.
+    step_percent: steps of the charge's display, 0 for other kinds.  notes: one sentence each.
+    """
+
+    kind: str
+    reading: FloatArray
+    step_percent: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def coarse(self) -> bool:
+        """Whether a charge is read at the two ends of a trip alone."""
+        return self.step_percent >= COARSE_PERCENT
+
+    def variance_wh2(self, battery_wh: float) -> float:
+        """Return the variance of a trip's energy by the steps of the display at both ends, Wh²."""
+        return (self.step_percent / 100 * battery_wh) ** 2 / 6
+
+    def used_wh(self, rows: IntArray, time_s: FloatArray, battery_wh: float) -> FloatArray:
+        """Return the energy used up to each row of a trip, (k,) Wh; NaN where it was not read.
+
+        Parameters
+        ----------
+        rows
+            (k,) rows of the trip in the log.
+        time_s
+            (k,) their times in s.
+        battery_wh
+            Usable energy of the battery, Wh.
+
+        Raises
+        ------
+        ImpossibleTripError
+            If a charge is not within 0 to 100 %.
+        """
+        reading = self.reading[rows]
+        if self.kind == "energy":
+            return reading
+        used_wh = np.full(len(reading), np.nan)
+        read = np.flatnonzero(np.isfinite(reading))
+        if self.kind == "power":
+            steps_s, power_w = np.diff(time_s[read]), reading[read]
+            steps_wh = (power_w[1:] + power_w[:-1]) / 2 * steps_s / WS_PER_WH
+            used_wh[read[:1]] = 0.0
+            used_wh[read[1:]] = np.cumsum(steps_wh)
+            return used_wh
+        if np.any((reading[read] < 0) | (reading[read] > 100)):
+            raise ImpossibleTripError("a charge that is not within 0..100 %")
+        used_wh[read] = -reading[read] / 100 * battery_wh
+        return used_wh
+
+
+def meter_of(log: Log) -> Meter:
+    """Return the meter of a log; its energy goes before its power, its power before its charge.
+
+    Raises
+    ------
+    EvrouteError
+        If the log has none, or two columns of energy.
+    """
+    names = [name for name in READINGS if name in log.table.column_names]
+    energies = [name for name in names if name.startswith("energy")]
+    if len(energies) == 1:
+        scale = WH_PER_KWH if energies[0] == "energy_kwh" else 1.0
+        return Meter("energy", numbers(log.table, energies[0]) * scale)
+    if not energies and {"volts", "amps"} <= set(names):
+        volts, volts_note = _scaled(log, "volts", "V", LARGEST_VOLTS)
+        amps, amps_note = _scaled(log, "amps", "A", LARGEST_AMPS)
+        note = f"energy is the integral of {volts_note} times {amps_note}"
+        return Meter("power", volts * amps, notes=(note,))
+    if not energies and "power_w" in names:
+        column = log.columns["power_w"]
+        note = (
+            f"energy is the integral of '{column.header}' in {'kW' if column.factor > 1 else 'W'}"
+        )
+        return Meter("power", numbers(log.table, "power_w") * column.factor, notes=(note,))
+    if not energies and "soc_percent" in names:
+        percent = charge_percent(log)
+        steps = np.diff(np.unique(np.round(percent[np.isfinite(percent)], 6)))
+        step_percent = float(steps.min()) if len(steps) else 1.0
+        return Meter("charge", percent, step_percent)
+    raise EvrouteError(
+        f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
+        f"soc_percent, or volts and amps; it has {', '.join(log.table.column_names)}"
+    )
+
+
+def charge_percent(log: Log) -> FloatArray:
+    """Return the charge of a log that has one, (p,) %."""
+    return numbers(log.table, "soc_percent") * log.columns["soc_percent"].factor
+
+
+def _scaled(log: Log, name: str, unit: str, largest: float) -> tuple[FloatArray, str]:
+    """Return volts or amps, (p,), and the header with the unit found."""
+    column = log.columns[name]
+    values, factor = numbers(log.table, name), column.factor
+    read = np.abs(values[np.isfinite(values)])
+    if factor == 1 and len(read) and (np.median(read) if name == "volts" else read.max()) > largest:
+        factor = 1e-3
+    return values * factor, f"'{column.header}' in {'m' * (factor < 1)}{unit}"

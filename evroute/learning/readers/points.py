@@ -1,0 +1,210 @@
+"""Logs with a row for each GPS point and a meter: cut into trips and matched to the roads.
+
+Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`); optional are trip,
+vehicle and `AT_DEPARTURE`. Rows may lack a reading.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.learning.measured import (
+    AT_DEPARTURE,
+    WH_PER_KWH,
+    ImpossibleTripError,
+    Measured,
+    MeasuredTrip,
+    check_departure,
+    check_times,
+    check_trip,
+    check_vehicle,
+)
+from evroute.learning.readers.attribution import attributed
+from evroute.learning.readers.clock import seconds
+from evroute.learning.readers.cutting import Piece, cut
+from evroute.learning.readers.meters import READINGS, Meter, meter_of
+from evroute.learning.readers.table import Log, check_needed, numbers, trips_of
+from evroute.methods.setting import Setting
+from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
+
+COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE)
+GAP_S = 1800.0
+POWER_GAP_S = 60.0
+"""Longest time between two rows of one trip, s; power is not integrated over longer ones."""
+SHORTEST_M = 300.0
+"""Parts of trips below this length on the roads are set aside."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drive:
+    """A connected part of a trip on the roads; ``match`` counts the (p,) rows of its piece."""
+
+    name: str
+    rows: IntArray
+    match: Match
+    time_s: FloatArray
+    used_wh: FloatArray
+
+
+def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Measured:
+    """Return the trips of a log with a row for each GPS point, matched to the roads.
+
+    Parameters
+    ----------
+    log
+        Table with `COLUMNS`.
+    setting
+        Network and vehicle of the trips.
+    vehicle_names
+        Names of the setting's vehicle in the column ``vehicle``; trips of others are set aside.
+
+    Raises
+    ------
+    EvrouteError
+        If a column is missing, or a position is not on the earth.
+    """
+    path, table = log.path, log.table
+    check_needed(log, ("time", "lat", "lon"))
+    meter = meter_of(log)
+    lat, lon = numbers(table, "lat"), numbers(table, "lon")
+    if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
+        row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
+        raise EvrouteError(
+            f"trip table {path}, row {row + 1}: {lat[row]},{lon[row]} is no place on the earth"
+        )
+    time_s = seconds(path, table["time"].to_pylist())
+    battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
+    matcher = MapMatcher(setting.network)
+    measured = Measured(notes=list(meter.notes))
+    drives: list[_Drive] = []
+    for trip, rows in trips_of(path, table):
+        try:
+            check_vehicle(table, rows, vehicle_names)
+            check_times(time_s[rows])
+            used_wh = meter.used_wh(rows, time_s[rows], battery_wh)
+        except ImpossibleTripError as error:
+            measured.skipped[trip] = str(error)
+            continue
+        gap_s = POWER_GAP_S if meter.kind == "power" else GAP_S
+        of_trip = cut(
+            time_s[rows], lat[rows], lon[rows], used_wh, battery_wh=battery_wh, gap_s=gap_s
+        )
+        found: list[_Drive] = []
+        for piece in of_trip:
+            its = rows[piece.rows]
+            for match in matcher.match(lat[its], lon[its]):
+                name = f"{trip}/{len(found) + 1}" if found else trip
+                found.append(_Drive(name, its, match, time_s[its], used_wh[piece.rows]))
+        if not found:
+            measured.skipped[trip] = (
+                f"no two points lie within {FARTHEST_M:.0f} m of the roads and a way between them"
+            )
+        measured.notes.extend(_notes(trip, of_trip, found))
+        drives += found
+    if meter.kind == "power" and _reversed(log, drives, setting):
+        measured.notes.append(
+            "the battery's power is negative while it discharges in this log: its sign was changed"
+        )
+        drives = [replace(drive, used_wh=-drive.used_wh) for drive in drives]
+    of_day = {
+        name: numbers(table, name) * log.columns[name].factor
+        for name in AT_DEPARTURE
+        if name in table.column_names
+    }
+    for drive in drives:
+        try:
+            first = {
+                name: _first(values[drive.rows[drive.match.position[0] :]])
+                for name, values in of_day.items()
+            }
+            check_departure(first)
+            measured.trips.append(_trip(drive, meter, setting, first))
+        except ImpossibleTripError as error:
+            measured.skipped[drive.name] = str(error)
+    return measured
+
+
+def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list[str]:
+    """Return one sentence for the cuts of a trip, and one for its points that are off the roads."""
+    reasons = [piece.reason for piece in pieces if piece.reason]
+    notes = [f"{trip}: cut where there were {'; '.join(reasons)}"] if reasons else []
+    rows = sum(len(piece.rows) for piece in pieces)
+    matched = sum(int(each.match.position[-1] - each.match.position[0]) + 1 for each in drives)
+    if drives and matched < rows:
+        notes.append(
+            f"{trip}: {rows - matched} of {rows} points lie more than {FARTHEST_M:.0f} m from any "
+            f"road, or no way leads to them; {len(drives)} parts are left"
+        )
+    return notes
+
+
+def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
+    """Return whether the fall of the charge, or else eq. 8, contradicts the sign of the power."""
+    evidence = 0.0
+    if "soc_percent" in log.table.column_names:
+        charge = numbers(log.table, "soc_percent")
+        for drive in drives:
+            read = np.isfinite(drive.used_wh) & np.isfinite(charge[drive.rows])
+            if read.any():
+                percent, used_wh = charge[drive.rows][read], drive.used_wh[read]
+                evidence += (percent[0] - percent[-1]) * (used_wh[-1] - used_wh[0])
+    if not evidence:
+        expected_wh = spent_wh = 0.0
+        for drive in drives:
+            used_wh = drive.used_wh[np.isfinite(drive.used_wh)]
+            spent_wh += float(used_wh[-1] - used_wh[0]) if len(used_wh) else 0.0
+            expected_wh += float(setting.prior.mean_wh[drive.match.edges].sum())
+        evidence = expected_wh * spent_wh
+    return evidence < 0
+
+
+def _first(values: FloatArray) -> float:
+    read = values[np.isfinite(values)]
+    return float(read[0]) if len(read) else float("nan")
+
+
+def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, float]) -> MeasuredTrip:
+    """Return the edges that a drive measured, with their energies."""
+    match, used_wh = drive.match, drive.used_wh
+    inside = np.arange(match.position[0], match.position[-1] + 1)
+    read = inside[np.isfinite(used_wh[inside])]
+    if meter.kind == "charge" and meter.coarse:
+        read = read[[0, -1]] if len(read) > 1 else read
+    elif meter.kind == "charge":
+        # a display is exact where it changes; between two changes the charge may be any value
+        read = read[1:][np.diff(used_wh[read]) != 0]
+    at_m = np.interp(read, match.position, match.at_m)
+    if match.at_m[-1] - match.at_m[0] < SHORTEST_M:
+        raise ImpossibleTripError(
+            f"only {match.at_m[-1] - match.at_m[0]:.0f} m of it lie on the roads in one piece"
+        )
+    if len(read) < 2 or at_m[-1] <= at_m[0]:
+        raise ImpossibleTripError("no two readings of energy lie apart on the roads")
+    edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)
+    if not len(edges):
+        raise ImpossibleTripError("its readings of energy lie within half an edge")
+    kept = slice(edges[0], edges[-1] + 1)
+    trip = MeasuredTrip(
+        drive.name,
+        match.edges[kept],
+        energy_wh,
+        _times(match, drive.time_s, setting)[kept],
+        departed_s=float(drive.time_s[match.position[0]]),
+        known_variance_wh2=meter.variance_wh2(setting.vehicle.battery_kwh * WH_PER_KWH),
+        **first,
+    )
+    check_trip(trip, setting)
+    return trip
+
+
+def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
+    """Return the time on each edge, (e,) s, by interpolation; NaN on the first and last."""
+    ends_m = np.cumsum(setting.network.length_m[match.edges])
+    passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
+    travel_s: FloatArray = np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[
+        : len(match.edges)
+    ]
+    return travel_s

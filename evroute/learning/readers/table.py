@@ -1,0 +1,224 @@
+"""CSV and Parquet files as logs: a table under the names used here, and the columns it left out.
+
+A CSV file is separated by commas, semicolons or tabulators; its numbers have a decimal point or a
+decimal comma.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError
+from evroute.learning.readers.columns import Column, recognised
+from evroute.text import check_printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SEPARATORS = ",;\t"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Log:
+    """A file of measurements.
+
+    path: the file, named in messages.  table: its columns under their names here.  columns: the
+    header and unit factor of each recognised column.
+    """
+
+    path: Path
+    table: "pa.Table"
+    columns: Mapping[str, Column]
+
+    @property
+    def ignored(self) -> list[str]:
+        """Headers of the columns that are not read."""
+        return [name for name in self.table.column_names if name not in self.columns]
+
+
+def read_log(path: Path, text: Sequence[str], number: Sequence[str]) -> Log:
+    """Read a CSV or Parquet file of measurements, whose columns may have a logger's names.
+
+    Parameters
+    ----------
+    path
+        CSV or Parquet file.
+    text, number
+        Names of the columns here that hold text and numbers; others are left as they are.
+
+    Raises
+    ------
+    EvrouteError
+        As `read_table`.
+    """
+    columns = recognised(_headers(path), (*text, *number))
+    renamed = {column.header: name for name, column in columns.items()}
+    table = read_table(path, text, number, renamed)
+    return Log(path, table, columns)
+
+
+def read_table(
+    path: Path,
+    text: Sequence[str],
+    number: Sequence[str],
+    renamed: Mapping[str, str] = MappingProxyType({}),
+) -> "pa.Table":
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path
+        CSV or Parquet file.
+    text, number
+        Names of the columns that become text and numbers.
+    renamed
+        New name of each header to rename.
+
+    Raises
+    ------
+    EvrouteError
+        If the file is missing, cannot be read, is empty, or holds text where numbers belong.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    headers = _headers(path)
+    try:
+        if path.suffix == ".parquet":
+            table = pyarrow.parquet.read_table(path)
+        else:
+            types = {each: pa.string() for each in headers if renamed.get(each, each) in text}
+            table = pyarrow.csv.read_csv(
+                path,
+                parse_options=pyarrow.csv.ParseOptions(delimiter=_separator(path)),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=types, strings_can_be_null=True
+                ),
+            )
+    except (pa.ArrowException, OSError) as error:
+        raise EvrouteError(
+            f"trip table {path} is neither CSV nor Parquet: {str(error).splitlines()[0]}"
+        ) from None
+    if not table.num_rows:
+        raise EvrouteError(f"trip table {path} has no rows")
+    table = table.rename_columns([renamed.get(each, each) for each in table.column_names])
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
+            raise EvrouteError(f"trip table {path} has two columns '{name}'")
+        if name not in {*text, *number}:
+            continue
+        column = table[name]
+        try:
+            if name in number and pa.types.is_string(column.type):
+                column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
+            column = column.cast(pa.string() if name in text else pa.float64())
+        except pa.ArrowException as error:
+            raise EvrouteError(
+                f"trip table {path}, column '{name}': {str(error).splitlines()[0]}"
+            ) from None
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+def _headers(path: Path) -> list[str]:
+    """Return the headers of a file; none where it cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    if not path.is_file():
+        raise EvrouteError(f"trip table {path} does not exist")
+    try:
+        if path.suffix == ".parquet":
+            return list(pyarrow.parquet.read_schema(path).names)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader(file, delimiter=_separator(path)), [])
+    except (pa.ArrowException, OSError, ValueError, csv.Error):
+        return []
+
+
+def _separator(path: Path) -> str:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        line = file.readline()
+    return max(SEPARATORS, key=line.count)
+
+
+def check_needed(log: Log, needed: Sequence[str]) -> None:
+    """Refuse a log that lacks a column.
+
+    Raises
+    ------
+    EvrouteError
+        If one is missing; the message names it.
+    """
+    names = log.table.column_names
+    if missing := [name for name in needed if name not in names]:
+        raise EvrouteError(
+            f"trip table {log.path} has no column '{missing[0]}'; it has {', '.join(names)}"
+        )
+
+
+def check_columns(
+    path: Path, names: Sequence[str], known: Sequence[str], needed: Sequence[str]
+) -> None:
+    """Refuse a table that lacks a column or has an unknown one.
+
+    Parameters
+    ----------
+    path
+        The file, named in the message.
+    names
+        Columns of the table.
+    known
+        Columns that it may have.
+    needed
+        Columns that it must have.
+
+    Raises
+    ------
+    EvrouteError
+        If a column is missing or unknown; the message names it.
+    """
+    if missing := [name for name in needed if name not in names]:
+        raise EvrouteError(
+            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
+        )
+    if unknown := [name for name in names if name not in known]:
+        raise EvrouteError(
+            f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}"
+        )
+
+
+def numbers(table: "pa.Table", name: str) -> FloatArray:
+    """Return a column of numbers, (k,); NaN where there is none."""
+    return np.array(table[name].to_numpy(), dtype=float)
+
+
+def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
+    """Yield each trip and its rows in their order; the rows of trips may be mixed.
+
+    A table without the column ``trip`` is one trip, named by the file.
+
+    Raises
+    ------
+    EvrouteError
+        If a row names no trip, or a name holds signs that cannot be shown.
+    """
+    if "trip" not in table.column_names:
+        yield path.stem, np.arange(table.num_rows)
+        return
+    rows: dict[str, list[int]] = {}
+    for row, trip in enumerate(table["trip"].to_pylist()):
+        if not trip:
+            raise EvrouteError(f"trip table {path}, row {row + 1}: no trip is named")
+        rows.setdefault(trip, []).append(row)
+    check_printable(f"trip table {path}: trip", rows)
+    for trip, its in rows.items():
+        yield trip, np.array(its)

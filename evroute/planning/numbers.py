@@ -1,0 +1,43 @@
+"""Numbers that a user writes as text: shares, numbers and clock times."""
+
+from evroute.errors import EvrouteError
+
+
+def share_of(what: str, text: str) -> float:
+    """Read ``10%`` or ``0.1``.
+
+    Raises
+    ------
+    EvrouteError
+        If it is neither.
+    """
+    return number_of(what, text[:-1]) / 100 if text.endswith("%") else number_of(what, text)
+
+
+def number_of(what: str, text: str) -> float:
+    """Read a number.
+
+    Raises
+    ------
+    EvrouteError
+        If it is none.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise EvrouteError(f"{what} is '{text}'; it must be a number") from None
+
+
+def clock_s(what: str, text: str) -> float:
+    """Read a clock time ``HH:MM`` and return it as seconds since midnight.
+
+    Raises
+    ------
+    EvrouteError
+        If it is none.
+    """
+    hours, separator, minutes = text.strip().partition(":")
+    digits = hours.isascii() and minutes.isascii() and hours.isdigit() and minutes.isdigit()
+    if not (separator and digits and len(minutes) == 2 and int(hours) < 24 and int(minutes) < 60):
+        raise EvrouteError(f"{what} is '{text}'; it must be a time of day as HH:MM, such as 08:15")
+    return 3600.0 * int(hours) + 60.0 * int(minutes)

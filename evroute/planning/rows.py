@@ -1,0 +1,153 @@
+"""Rows of a plan: its options, and their routes with a statement of what is certified.
+
+Rows are ``energy``, ``time`` and ``distance``; ``energy-limited``, least energy within 15 % extra
+time, where ``energy`` takes longer and the request has no limit of its own; ``cost``, least money
+for energy and time, where the time has a value; and alternatives. One of them is recommended.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.errors import EvrouteError
+from evroute.planning.battery import Battery
+from evroute.planning.search_problem import (
+    SearchProblem,
+    between,
+    cheapest_within,
+    keeping_reserve,
+    least_energy,
+)
+from evroute.planning.weights import DEFAULT_SEARCH, check_search
+
+RECOMMENDED_EXTRA_TIME = 0.15
+"""Share by which the recommended route may be slower than the fastest, if no limit is given."""
+FEW_LABELS = 20_000
+"""Effort for the row ``energy-limited``, which nobody asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """Options of one plan, beside its places.
+
+    Parameters
+    ----------
+    search
+        Weight rule; all but ``potential`` are for comparison.
+    battery
+        Charge that bounds all routes, or None.
+    max_extra_time
+        Share by which all rows but ``distance`` may be slower than the fastest; None for no limit.
+    alternatives
+        Greatest number of routes between the fastest and that of least energy.
+    price
+        Price of energy, money per kWh; None to leave money out.
+    time_value
+        Value of time, money per hour; None to leave it out.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such weight rule.
+    EvrouteError
+        If a number is out of its range, or options contradict each other.
+    """
+
+    search: str = DEFAULT_SEARCH
+    battery: Battery | None = None
+    max_extra_time: float | None = None
+    alternatives: int = 0
+    price: float | None = None
+    time_value: float | None = None
+
+    def __post_init__(self) -> None:
+        check_search(self.search)
+        limits = (self.battery, self.max_extra_time, self.time_value)
+        if self.search != DEFAULT_SEARCH and any(limit is not None for limit in limits):
+            raise EvrouteError(
+                f"a battery, a time limit or a value of time goes with search '{DEFAULT_SEARCH}', "
+                f"not with '{self.search}'"
+            )
+        extra, price, value = self.max_extra_time, self.price, self.time_value
+        if extra is not None and not 0 <= extra < np.inf:
+            raise EvrouteError(f"the extra time is {extra:.0%}; it must be 0 % or more")
+        if price is not None and not 0 < price < np.inf:
+            raise EvrouteError(f"the price is {price:g}; it must be more than 0 per kWh")
+        if value is not None and not 0 <= value < np.inf:
+            raise EvrouteError(f"the value of time is {value:g}; it must be 0 or more per hour")
+        if value is not None and price is None:
+            raise EvrouteError("a value of time needs the price of energy; give both")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Routes over nodes by the names of their rows.
+
+    Parameters
+    ----------
+    routes
+        Walks by row.
+    proofs
+        How far each optimum is certified, by row.
+    recommended
+        The recommended row.
+    """
+
+    routes: dict[str, Route]
+    proofs: dict[str, str]
+    recommended: str
+
+
+def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) -> Rows:
+    """Return the rows of a plan.
+
+    Parameters
+    ----------
+    problem
+        Searches and their numbers.
+    fastest
+        The fastest route without a battery; its ends are those of all rows.
+    options
+        Options of the plan.
+
+    Raises
+    ------
+    NoRouteError
+        If the destination cannot be reached with this charge.
+    """
+    battery, extra = options.battery, options.max_extra_time
+    ends = fastest.edges[0], fastest.edges[-1]
+    shortest = problem.search.route(problem.length_m, *ends)
+    least, proof = least_energy(problem, ends, battery, options.search)
+    caveat = ""
+    if battery is not None:
+        fastest, found = keeping_reserve(problem, battery, problem.time_s, fastest, least)
+        shortest, also = keeping_reserve(problem, battery, problem.length_m, shortest, least)
+        if not (found and also):
+            caveat = (
+                "; the fastest or shortest that keeps the reserve was not found, "
+                "this route stands for it"
+            )
+    limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
+    if problem.taken_s(least) > limit_s:
+        least, proof = cheapest_within(problem, (1.0, 0.0), limit_s, battery, [fastest])
+    routes, proofs = {"energy": least, "time": fastest, "distance": shortest}, {}
+    proofs["energy"], recommended = proof + caveat, "energy"
+    usual_s = (1 + RECOMMENDED_EXTRA_TIME) * problem.taken_s(fastest)
+    if extra is None and options.search == DEFAULT_SEARCH and problem.taken_s(least) > usual_s:
+        recommended = "energy-limited"
+        routes[recommended], proofs[recommended] = cheapest_within(
+            problem, (1.0, 0.0), usual_s, battery, [fastest], effort=FEW_LABELS
+        )
+    if options.price is not None and options.time_value is not None:
+        recommended = "cost"
+        worth = options.price / 1000, options.time_value / 3600
+        known = [routes[name] for name in routes if name != "distance"]
+        routes[recommended], proofs[recommended] = cheapest_within(
+            problem, worth, limit_s, battery, known
+        )
+    if options.alternatives:
+        chosen = between(problem, battery, fastest, least, options.alternatives)
+        routes |= {f"alternative-{rank}": route for rank, route in enumerate(chosen, start=1)}
+    return Rows(routes, proofs, recommended)
