@@ -120,8 +120,9 @@ def _damaged(path: Path, error: Exception) -> DamagedFileError:
 def _maker(path: Path) -> str:
     """Return the command that makes a belief again, for messages."""
     folder = path.parents[1]
-    if parts := sorted((folder / "measured").glob("[!.]*.parquet")):
-        return f"'evroute learn {parts[0]} --out {folder}' and the options that it was learned with"
+    if path.stem.endswith("-learned"):
+        table = next(iter(sorted((folder / "measured").glob("[!.]*.parquet"))), "TABLE")
+        return f"'evroute learn {table} --out {folder}' and the options that it was learned with"
     return f"'evroute simulate' of the same experiment with --out {folder}"
 
 

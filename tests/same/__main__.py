@@ -133,7 +133,8 @@ def compare(bench: Bench, *, quick: bool) -> None:
     half = len(driven) * 2 // 3
     first = write_edge_table(inputs / "first.csv", driven[:half], rng)
     second = write_edge_table(inputs / "second.csv", driven, rng)
-    gps = write_gps_table(inputs / "gps.csv", found["denver trip A"]["geojson"]["lines"] * 2, rng)
+    lines = list(found["denver trip A"]["geojson"].values())
+    gps = write_gps_table(inputs / "gps.csv", lines * 2, rng)
     requests = write_requests(
         inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""]
     )

@@ -47,6 +47,8 @@ class Comparison:
                     i for i, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]
                 )
                 self.differences.append(f"{at}[{first}]: {old[first]!r} -> {new[first]!r}")
+        elif isinstance(old, list | tuple) and isinstance(new, list | tuple):
+            self.differences.append(f"{at}: {len(old)} entries -> {len(new)}")
         elif old != new:
             self.differences.append(f"{at}: {_short(old)} -> {_short(new)}")
 

@@ -103,7 +103,7 @@ def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -
         plan = json.loads(
             tree.evroute("route", "--network", network, "--alternatives", 3, *options)
         )
-        return {"plan": plan, "geojson": {"lines": coordinates(file)}}
+        return {"plan": plan, "geojson": coordinates(file)}
 
     def in_python(tree: Tree) -> Units:
         lines = tree.python("-c", PLANS, network, json.dumps(ends)).splitlines()
@@ -120,15 +120,14 @@ def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -
     return tasks
 
 
-def coordinates(geojson: Path) -> list[list[float]]:
-    """Return the longitudes and latitudes, by turns, of each line of a GeoJSON file."""
+def coordinates(geojson: Path) -> dict[str, list[float]]:
+    """Return the longitudes and latitudes, by turns, of each route of a GeoJSON file."""
     features = json.loads(geojson.read_text(encoding="utf-8"))["features"]
-    lines = [
-        each["geometry"]["coordinates"]
+    return {
+        each["properties"]["route"]: np.ravel(each["geometry"]["coordinates"]).tolist()
         for each in features
-        if each["geometry"]["type"] == "LineString"
-    ]
-    return [[number for point in line for number in point] for line in lines]
+        if each["properties"]["kind"] == "route"
+    }
 
 
 # --- learning from measured trips
