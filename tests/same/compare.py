@@ -93,7 +93,9 @@ class Comparison:
         if largest > TOLERANCE:
             worst = np.unravel_index(apart.argmax(), apart.shape)
             place = f"{at}[{','.join(map(str, worst))}]" if worst else at
-            self.differences.append(f"{place}: {old[worst]!r} -> {new[worst]!r} ({largest:.1e})")
+            self.differences.append(
+                f"{place}: {float(old[worst])!r} -> {float(new[worst])!r} ({largest:.1e})"
+            )
 
 
 @dataclass(slots=True)

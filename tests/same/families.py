@@ -7,6 +7,7 @@ tasks; a task is a function of a tree and returns its results by name.
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -19,6 +20,7 @@ from trees import Tree, Units
 
 Tasks = dict[str, Callable[[Tree], Units]]
 Json = dict[str, Any]
+REPLAY = Path(__file__).with_name("replay.py")
 
 NETWORK = """
 import json, sys, evroute
@@ -230,26 +232,59 @@ class Simulation:
         return ["simulate", *self.options, *chosen, "--out", out, "--quiet"]
 
     def __call__(self, tree: Tree) -> Units:
-        """Run it in a tree and return the columns of each run."""
-        tree.evroute(*self.command(self.folder, self.indices))
-        rounds = columns_of(tree.scratch / self.folder / "rounds.parquet")
-        if not self.indices:
-            return {"": rounds}
-        row = {
-            index: np.array([each == index for each in rounds["index"]]) for index in self.indices
-        }
-        return {
-            index: {name: _taken(column, row[index]) for name, column in rounds.items()}
-            for index in row
-        }
+        """Play and record all runs in a tree."""
+        tape = tree.scratch / "tapes" / f"{self.name}.npz"
+        units = self.played(tree, "record", tape, self.folder, self.indices)
+        tape.unlink()
+        return units
+
+    def played(self, tree: Tree, mode: str, tape: Path, out: Path, indices: Sequence[str]) -> Units:
+        """Play runs in a tree and return, by index, their rounds and the numbers of their agents.
+
+        Parameters
+        ----------
+        tree
+            The tree whose command is run.
+        mode
+            ``record``, or ``follow`` for the choices and measurements that a tape has recorded.
+        tape
+            The file of `replay`; ``record`` writes it.
+        out
+            The run folder, below the folder that the tree's commands run in.
+        indices
+            Some of the indices.
+        """
+        tree.python(REPLAY, mode, tape, *self.command(out, indices))
+        rounds = columns_of(tree.scratch / out / "rounds.parquet")
+        file = tape if mode == "record" else tape.with_suffix(".new.npz")
+        with np.load(file) as stored:
+            numbers = dict(stored)
+        found = {}
+        for place, index in enumerate(indices or [""]):
+            rows = np.array([each == index or not index for each in rounds["index"]])
+            found[index] = {
+                "rounds": {name: _taken(column, rows) for name, column in rounds.items()},
+                "agent": _share(numbers, place, len(indices) or 1),
+            }
+        return found
+
+
+def _share(numbers: dict[str, Any], place: int, runs: int) -> dict[str, Any]:
+    """Return the numbers of one of ``runs`` equally long runs that follow each other on a tape."""
+    totals = Counter(name.partition("/")[0] for name in numbers)
+    found = {}
+    for name, array in numbers.items():
+        kind, _, number = name.partition("/")
+        run, at = divmod(int(number), totals[kind] // runs)
+        if run == place:
+            found[f"{kind}/{at}"] = array
+    return found
 
 
 def _taken(column: Any, rows: Any) -> Any:
-    return (
-        column[rows]
-        if isinstance(column, np.ndarray)
-        else [v for v, kept in zip(column, rows, strict=True) if kept]
-    )
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    return [value for value, kept in zip(column, rows, strict=True) if kept]
 
 
 def columns_of(path: Path) -> dict[str, Any]:
