@@ -66,7 +66,8 @@ def read_arrays(path: Path) -> dict[str, Any]:
     Raises
     ------
     DamagedFileError
-        If the file is cut off, was changed or is of another kind.
+        If the file is cut off, was changed, is of another kind, or has no digest, as those of
+        earlier versions.
     LimitError
         If it is too large once unpacked.
     """
@@ -74,10 +75,13 @@ def read_arrays(path: Path) -> dict[str, Any]:
         limits.check_archive(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        if str(arrays.pop(_DIGEST)) != digest_of(arrays):
+        digest = arrays.pop(_DIGEST, None)
+        if digest is not None and str(digest) != digest_of(arrays):
             raise ValueError("its digest differs")
     except DAMAGE as error:
         raise DamagedFileError(f"{path} is damaged ({error})") from error
+    if digest is None:
+        raise DamagedFileError(f"{path} has no digest: an earlier version wrote it")
     return arrays
 
 

@@ -2,8 +2,8 @@
 
 ``make same BASE=<commit>`` takes about 15 minutes on two cores, with ``QUICK=1`` one minute. Both
 trees run the same commands at the same time, one process each. A result is identical, agrees to
-1e-12, or differs. A simulated run that differs is replayed (`replay`): its posteriors, indices,
-forecasts and energies are compared on the history of the old tree.
+1e-12, or differs. Simulated runs are compared by their rounds and by the posterior, the index and
+the route of every choice. A run that differs is replayed on the history of the old tree (`replay`).
 
 The status is 0 if all results agree, 1 if some differ, and 2 if the old tree fails.
 """
@@ -53,6 +53,7 @@ class Bench:
         self.inputs = inputs
         self.families: list[Family] = []
         self._started = monotonic()
+        self._replayed: dict[tuple[Any, str], Comparison] = {}
 
     def run(self, name: str, tasks: Tasks) -> dict[str, Units]:
         """Compare the tasks of a family, print the summary, and return the old results."""
@@ -76,26 +77,29 @@ class Bench:
         return before
 
     def replays(self, runs: list[tuple[Any, str]]) -> dict[tuple[Any, str], Comparison]:
-        """Replay runs, each a simulation and its index, two at a time."""
+        """Replay runs, each a simulation and its index, two at a time and each once."""
+        left = [run for run in runs if run not in self._replayed]
         with ThreadPoolExecutor(2) as pool:
-            return dict(zip(runs, pool.map(lambda run: self.replay(*run), runs), strict=True))
+            done = pool.map(lambda run: self.replay(*run), left)
+            self._replayed |= dict(zip(left, done, strict=True))
+        return {run: self._replayed[run] for run in runs}
 
     def replay(self, simulation: Simulation, index: str) -> Comparison:
         """Record one run in the old tree, let the new tree follow it, and compare their numbers."""
         name, found = f"{simulation.name}-{index}".replace(" ", "-"), Comparison()
-        tape = self.inputs / "tapes" / f"{name}.npz"
-        followed = tape.with_suffix(".new.npz")
+        tape, indices = self.inputs / "tapes" / f"{name}.npz", [index] if index else []
         try:
-            for tree, mode in ((self.old, "record"), (self.new, "follow")):
-                command = simulation.command(tree.scratch / mode / name, [index] if index else [])
-                tree.python(HERE / "replay.py", mode, tape, *command)
-            with np.load(tape) as old, np.load(followed) as new:
-                numbers = {each: old[each] for each in old.files if not each.startswith("route/")}
-                found.add(numbers, dict(new))
+            (old,), (new,) = (
+                simulation.played(tree, mode, tape, Path(mode, name), indices).values()
+                for tree, mode in ((self.old, "record"), (self.new, "follow"))
+            )
         except CommandError as error:
             found.differences.append(f"replay: {error}")
-        for file in (tape, followed):
-            file.unlink(missing_ok=True)
+            return found
+        choices = [each for each in old["agent"] if each.startswith("route/")]
+        for each in choices:  # the new tree's own choices, which it was not let follow
+            del old["agent"][each]
+        found.add(old, new)
         return found
 
     def close(self, family: Family) -> None:
@@ -133,8 +137,11 @@ def compare(bench: Bench, *, quick: bool) -> None:
     half = len(driven) * 2 // 3
     first = write_edge_table(inputs / "first.csv", driven[:half], rng)
     second = write_edge_table(inputs / "second.csv", driven, rng)
-    gps = write_gps_table(inputs / "gps.csv", found["denver trip A"]["geojson"]["lines"] * 2, rng)
-    requests = write_requests(inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng)
+    lines = list(found["denver trip A"]["geojson"].values())
+    gps = write_gps_table(inputs / "gps.csv", lines * 2, rng)
+    requests = write_requests(
+        inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""]
+    )
     tasks = learned("edges", [first, second], [], requests, "cmm")
     tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests, "")
     tasks |= learned("gps", [gps], [], requests, "")

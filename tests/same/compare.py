@@ -47,6 +47,8 @@ class Comparison:
                     i for i, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]
                 )
                 self.differences.append(f"{at}[{first}]: {old[first]!r} -> {new[first]!r}")
+        elif isinstance(old, list | tuple) and isinstance(new, list | tuple):
+            self.differences.append(f"{at}: {len(old)} entries -> {len(new)}")
         elif old != new:
             self.differences.append(f"{at}: {_short(old)} -> {_short(new)}")
 
@@ -91,7 +93,9 @@ class Comparison:
         if largest > TOLERANCE:
             worst = np.unravel_index(apart.argmax(), apart.shape)
             place = f"{at}[{','.join(map(str, worst))}]" if worst else at
-            self.differences.append(f"{place}: {old[worst]!r} -> {new[worst]!r} ({largest:.1e})")
+            self.differences.append(
+                f"{place}: {float(old[worst])!r} -> {float(new[worst])!r} ({largest:.1e})"
+            )
 
 
 @dataclass(slots=True)

@@ -6,7 +6,9 @@ tasks; a task is a function of a tree and returns its results by name.
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +20,7 @@ from trees import Tree, Units
 
 Tasks = dict[str, Callable[[Tree], Units]]
 Json = dict[str, Any]
+REPLAY = Path(__file__).with_name("replay.py")
 
 NETWORK = """
 import json, sys, evroute
@@ -35,6 +38,8 @@ for ends in json.loads(sys.argv[2]):
         "edges": list(r.edges), "edge_wh": r.edge_wh.tolist(), "energy_wh": r.energy_wh,
         "time_s": r.time_s, "length_m": r.length_m} for name, r in routes.items()}}))
 """
+NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")
+"""A cell of a report that holds a number; edge ids with commas are none."""
 WINTER = ["--temperature", "-5", "--wind", "8", "--wind-from", "270", "--payload", "150"]
 WINTER += ["--speed-factor", "0.9", "--search", "potential-rectified"]
 VEHICLES = ["", "", "renault-zoe", "tesla-model-3"]
@@ -50,7 +55,14 @@ def networks(names: Iterable[str]) -> Tasks:
     }
 
 
-def write_requests(path: Path, edge_id: list[str], rows: int, rng: np.random.Generator) -> Path:
+def write_requests(
+    path: Path,
+    edge_id: list[str],
+    rows: int,
+    rng: np.random.Generator,
+    *,
+    vehicles: Sequence[str] = VEHICLES,
+) -> Path:
     """Write random trips: 40 % with a charge, 25 % via a place, 25 % with a time limit."""
     with path.open("w", newline="", encoding="utf-8") as handle:
         table = csv.DictWriter(
@@ -61,9 +73,9 @@ def write_requests(path: Path, edge_id: list[str], rows: int, rng: np.random.Gen
             origin, via, destination = (
                 edge_id[row] for row in rng.choice(len(edge_id), 3, replace=False)
             )
-            row = {"id": number, "from": origin, "to": destination, "vehicle": rng.choice(VEHICLES)}
+            row = {"id": number, "from": origin, "to": destination, "vehicle": rng.choice(vehicles)}
             if rng.random() < 0.4:
-                row |= {"soc": rng.integers(8, 90), "reserve": rng.choice([0, 5])}
+                row |= {"soc": rng.choice([2, 4, 6, 10, 30, 80]), "reserve": rng.choice([0, 5])}
             if rng.random() < 0.25:
                 row["via"] = via
             if rng.random() < 0.25:
@@ -93,7 +105,7 @@ def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -
         plan = json.loads(
             tree.evroute("route", "--network", network, "--alternatives", 3, *options)
         )
-        return {"plan": plan, "geojson": {"lines": coordinates(file)}}
+        return {"plan": plan, "geojson": coordinates(file)}
 
     def in_python(tree: Tree) -> Units:
         lines = tree.python("-c", PLANS, network, json.dumps(ends)).splitlines()
@@ -110,15 +122,14 @@ def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -
     return tasks
 
 
-def coordinates(geojson: Path) -> list[list[float]]:
-    """Return the longitudes and latitudes, by turns, of each line of a GeoJSON file."""
+def coordinates(geojson: Path) -> dict[str, list[float]]:
+    """Return the longitudes and latitudes, by turns, of each route of a GeoJSON file."""
     features = json.loads(geojson.read_text(encoding="utf-8"))["features"]
-    lines = [
-        each["geometry"]["coordinates"]
+    return {
+        each["properties"]["route"]: np.ravel(each["geometry"]["coordinates"]).tolist()
         for each in features
-        if each["geometry"]["type"] == "LineString"
-    ]
-    return [[number for point in line for number in point] for line in lines]
+        if each["properties"]["kind"] == "route"
+    }
 
 
 # --- learning from measured trips
@@ -180,13 +191,13 @@ def learned(
     """
 
     def task(tree: Tree) -> Units:
-        folder = tree.scratch / "learned" / name
+        folder = Path("learned", name)
         for table in tables:
             tree.evroute(
                 "learn", table, "--network", "denver", "--out", folder, "--quiet", *options
             )
         batch = ["route", "--network", "denver", "--belief", folder, "--batch", requests]
-        found = {"trips": columns_of(folder / "trips.parquet")}
+        found = {"trips": columns_of(tree.scratch / folder / "trips.parquet")}
         for kind, more in {
             "plan": [],
             "bound": ["--interval", interval] if interval else None,
@@ -210,9 +221,10 @@ class Simulation:
     options: tuple[object, ...]
     indices: tuple[str, ...] = ()
 
-    def folder(self, tree: Tree) -> Path:
-        """Return the run folder in a tree."""
-        return tree.scratch / "runs" / self.name
+    @property
+    def folder(self) -> Path:
+        """The run folder, below the folder that a tree's commands run in."""
+        return Path("runs", self.name)
 
     def command(self, out: Path, indices: Iterable[str]) -> list[object]:
         """Return the arguments of the command, for some of the indices."""
@@ -220,26 +232,59 @@ class Simulation:
         return ["simulate", *self.options, *chosen, "--out", out, "--quiet"]
 
     def __call__(self, tree: Tree) -> Units:
-        """Run it in a tree and return the columns of each run."""
-        tree.evroute(*self.command(self.folder(tree), self.indices))
-        rounds = columns_of(self.folder(tree) / "rounds.parquet")
-        if not self.indices:
-            return {"": rounds}
-        row = {
-            index: np.array([each == index for each in rounds["index"]]) for index in self.indices
-        }
-        return {
-            index: {name: _taken(column, row[index]) for name, column in rounds.items()}
-            for index in row
-        }
+        """Play and record all runs in a tree."""
+        tape = tree.scratch / "tapes" / f"{self.name}.npz"
+        units = self.played(tree, "record", tape, self.folder, self.indices)
+        tape.unlink()
+        return units
+
+    def played(self, tree: Tree, mode: str, tape: Path, out: Path, indices: Sequence[str]) -> Units:
+        """Play runs in a tree and return, by index, their rounds and the numbers of their agents.
+
+        Parameters
+        ----------
+        tree
+            The tree whose command is run.
+        mode
+            ``record``, or ``follow`` for the choices and measurements that a tape has recorded.
+        tape
+            The file of `replay`; ``record`` writes it.
+        out
+            The run folder, below the folder that the tree's commands run in.
+        indices
+            Some of the indices.
+        """
+        tree.python(REPLAY, mode, tape, *self.command(out, indices))
+        rounds = columns_of(tree.scratch / out / "rounds.parquet")
+        file = tape if mode == "record" else tape.with_suffix(".new.npz")
+        with np.load(file) as stored:
+            numbers = dict(stored)
+        found = {}
+        for place, index in enumerate(indices or [""]):
+            rows = np.array([each == index or not index for each in rounds["index"]])
+            found[index] = {
+                "rounds": {name: _taken(column, rows) for name, column in rounds.items()},
+                "agent": _share(numbers, place, len(indices) or 1),
+            }
+        return found
+
+
+def _share(numbers: dict[str, Any], place: int, runs: int) -> dict[str, Any]:
+    """Return the numbers of one of ``runs`` equally long runs that follow each other on a tape."""
+    totals = Counter(name.partition("/")[0] for name in numbers)
+    found = {}
+    for name, array in numbers.items():
+        kind, _, number = name.partition("/")
+        run, at = divmod(int(number), totals[kind] // runs)
+        if run == place:
+            found[f"{kind}/{at}"] = array
+    return found
 
 
 def _taken(column: Any, rows: Any) -> Any:
-    return (
-        column[rows]
-        if isinstance(column, np.ndarray)
-        else [v for v, kept in zip(column, rows, strict=True) if kept]
-    )
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    return [value for value, kept in zip(column, rows, strict=True) if kept]
 
 
 def columns_of(path: Path) -> dict[str, Any]:
@@ -256,9 +301,9 @@ def bandit(name: str, experiment: Path) -> Tasks:
     """Return the task that plays a plain bandit."""
 
     def task(tree: Tree) -> Units:
-        folder = tree.scratch / "bandits" / name
+        folder = Path("bandits", name)
         tree.evroute("bandit", experiment, "--out", folder, "--quiet")
-        rounds = columns_of(folder / "rounds.parquet")
+        rounds = columns_of(tree.scratch / folder / "rounds.parquet")
         if "method" not in rounds:
             return {"": rounds}
         labels = np.array(rounds["method"])
@@ -275,13 +320,14 @@ def report(simulation: Simulation) -> Tasks:
 
     def task(tree: Tree) -> Units:
         page = tree.scratch / f"{simulation.name}.html"
-        tree.evroute("report", simulation.folder(tree), "--out", page)
+        tree.evroute("report", simulation.folder, "--out", page)
         parser = _Tables()
         parser.feed(page.read_text(encoding="utf-8"))
-        return {
-            f"table {number}": {"numbers": numbers_of(rows)}
-            for number, rows in enumerate(parser.tables)
-        }
+        units: Units = {}
+        for head, *body in parser.tables:  # another tree may put further tables in between
+            alike = sum(name.startswith(f"{len(head)} columns") for name in units)
+            units[f"{len(head)} columns, table {alike + 1}"] = {"numbers": numbers_of(head, body)}
+        return units
 
     return {simulation.name: task}
 
@@ -312,20 +358,10 @@ class _Tables(HTMLParser):
             self._cell = None
 
 
-def numbers_of(rows: list[list[str]]) -> list[list[float]]:
+def numbers_of(head: list[str], body: list[list[str]]) -> list[list[float]]:
     """Return the numbers of each row of a table, but for columns in milliseconds."""
-    head, *body = rows
     kept = [place for place, title in enumerate(head) if "(ms)" not in title]
-    found = []
-    for row in body:
-        cells = [row[place].replace(",", "") for place in kept if place < len(row)]
-        found.append([float(cell) for cell in cells if _is_number(cell)])
-    return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    rows = [[row[place] for place in kept if place < len(row)] for row in body]
+    return [
+        [float(cell.replace(",", "")) for cell in row if NUMBER.fullmatch(cell)] for row in rows
+    ]
