@@ -180,7 +180,7 @@ def of_another(columns, rows):
     [
         (gap, "a gap: no turn leads"),
         (spoiled("edge", "nowhere"), "no edge 'nowhere'"),
-        (spoiled("energy_wh", 40_000.0), "40 kWh, which cannot be"),
+        (spoiled("energy_wh", 40_000.0), "40 kWh, which is impossible"),
         (spoiled("energy_wh", None), "has no energy"),
         (timed(-5.0), "a negative time"),
         (timed(0.5), "times go back"),

@@ -57,7 +57,7 @@ def test_another_network_of_that_name_leaves_the_maps_out_and_says_so(
         "beta",
         "duration",
     ]
-    assert "is not the one that was driven" in page.html
+    assert "has changed since the run" in page.html
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "not json"])

@@ -99,13 +99,13 @@ def changed(name, row, value):
 @pytest.mark.parametrize(
     ("spoil", "line"),
     [
-        (charged, "kWh within 20 m, which cannot be"),
+        (charged, "kWh within 20 m, which is impossible"),
         (changed("time", 7, -3.0), "negative time"),
         (changed("time", 7, 500.0), "times go back"),
         (changed("time", 7, np.nan), "a row has no time"),
         (changed("lat", 7, 95.0), "row 8: 95.0,.* is no place on the earth"),
         (changed("energy_wh", slice(1, None), np.nan), "no two readings of energy"),
-        (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which cannot be"),
+        (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which is impossible"),
         (lambda columns: columns | {"energy_kwh": columns["lat"]}, "needs one of the columns"),
         (lambda columns: columns | {"soc_percent": columns["lat"] * 3}, "soc_percent is 119"),
         (lambda columns: {k: v for k, v in columns.items() if k != "lon"}, "no column 'lon'"),
