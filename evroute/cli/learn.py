@@ -17,10 +17,8 @@ def learn(
     table: Annotated[
         Path,
         typer.Argument(
-            help="Measured trips, CSV or Parquet: trip, edge, energy_wh or energy_kwh [, time, "
-            "travel_s, vehicle]; or "
-            "GPS points: trip, time, lat, lon and cumulative energy_wh, energy_kwh or soc_percent "
-            "[, vehicle]."
+            help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
+            "(time, lat, lon) with cumulative energy_wh, volts and amps, power_w or soc_percent."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],
@@ -108,12 +106,6 @@ def _print(learned: "Learned") -> None:
     console.print("; ".join(counts))
     if rows:
         console.print(learned.verdict, soft_wrap=True)
-    for name, title in (("driven", "the driven routes"), ("eq8", "eq. 8's routes")):
-        if name in learned.saving:
-            console.print(
-                f"by the belief, its routes save {learned.saving[name]} against {title}",
-                soft_wrap=True,
-            )
     for trip, reason in list(learned.skipped.items())[:SHOWN]:
         console.print(f"  {trip}: {reason}", soft_wrap=True)
     if len(learned.skipped) > SHOWN:

@@ -79,16 +79,17 @@ def load_belief(
     """
     path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
     state, about = _read(path)
-    if about.get("temperature"):
-        raise EvrouteError(
-            f"{path} is a belief with temperature contexts; plans have no temperature context yet"
-        )
     roads = load_network(about["network"]) if network is None else network
     check_roads(str(path), about["network"], about["digest"], roads)
     setting = Setting(
         roads,
         Vehicle(**about["vehicle"]),
-        Prior(about["prior"], about.get("kernel", DEFAULT_KERNEL), about["lengthscale"]),
+        Prior(
+            about["prior"],
+            about.get("kernel", DEFAULT_KERNEL),
+            about["lengthscale"],
+            temperature=bool(about.get("temperature")),
+        ),
     )
     return _restored(path, setting, state, about)
 

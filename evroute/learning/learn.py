@@ -33,7 +33,6 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
 from evroute.learning.readers.formats import read_measured
-from evroute.learning.saving import Saving, savings
 from evroute.methods.method import checked_method
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
@@ -59,8 +58,6 @@ class Learned:
     known: trips of the table that the folder had learned already.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
-    saving: expected saving of planning on the belief on all trips, against the driven routes and
-    eq. 8's routes.
     """
 
     folder: Path
@@ -70,7 +67,6 @@ class Learned:
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
-    saving: dict[str, Saving]
 
     @property
     def verdict(self) -> str:
@@ -197,7 +193,6 @@ def learn(
         skipped=measured.skipped,
         notes=notes,
         aside=aside,
-        saving=savings(learner, [Route(tuple(trip.edge.tolist())) for trip in recorded.values()]),
     )
 
 

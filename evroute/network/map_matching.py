@@ -4,7 +4,8 @@ Source: Newson & Krumm, *Hidden Markov Map Matching Through Noise and Sparseness
 2009: Gaussian distances to the road (eq. 1, sigma 4.07 m there), exponential differences between
 the way along the roads and the straight line (eqs. 2-3), Viterbi. Ways follow legal turns only;
 parallel edges are separate candidates. Positions closer than 2 sigma to the one before are left
-out, as in the source.
+out, as in the source. Positions without a road nearby are skipped if the roads have a way around
+them that is as long as the track; they split the track otherwise.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,9 @@ MOST_CANDIDATES = 8
 DETOUR_M = 300.0
 DETOUR_FACTOR = 2.0
 """A way may be at most DETOUR_FACTOR times the straight distance plus DETOUR_M."""
+TRACK_SHARE = 0.25
+TRACK_M = 100.0
+"""Off-road positions are skipped if the way around them is as long as the track within these."""
 BACKWARD_M = 4 * SIGMA_M
 """Largest backward jump along an edge that is taken for noise, m."""
 
@@ -98,7 +102,7 @@ class MapMatcher:
         """
         from pyproj import Transformer
 
-        if not (np.all(np.abs(lat) <= 90) and np.all(np.abs(lon) <= 180)):
+        if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
             raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
         x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(
             lon, lat
@@ -122,16 +126,26 @@ class MapMatcher:
             for kept in (position, layers, cost, back):
                 kept.clear()
 
+        track_m = _track_m(x_m, y_m)
+        lost = False
         for row, found in self._candidates(x_m, y_m):
             if not found:
-                close()
+                lost = bool(position)
                 continue
             if position:
                 last = position[-1]
                 air_m = float(np.hypot(x_m[row] - x_m[last], y_m[row] - y_m[last]))
                 if air_m < 2 * self.sigma_m and row < len(x_m) - 1:
                     continue
-                costs, origins = self._step(layers[-1], cost[-1], found, air_m)
+                far_m, least_m, limit_m = air_m, 0.0, DETOUR_FACTOR * air_m + DETOUR_M
+                if lost:
+                    far_m = float(track_m[row] - track_m[last])
+                    least_m = (1 - TRACK_SHARE) * far_m - TRACK_M
+                    limit_m = (1 + TRACK_SHARE) * far_m + TRACK_M
+                    lost = False
+                costs, origins = self._step(
+                    layers[-1], cost[-1], found, far_m, least_m=least_m, limit_m=limit_m
+                )
                 if not np.isfinite(costs).any():
                     close()
             emitted = [0.5 * (each.off_m / self.sigma_m) ** 2 for each in found]
@@ -150,14 +164,15 @@ class MapMatcher:
         """Return each position's nearest edges within `FARTHEST_M`, the nearest first."""
         import shapely
 
-        points = shapely.points(x_m, y_m)
+        known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
+        points = shapely.points(x_m[known], y_m[known])
         place, edge = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)
         off_m = shapely.distance(points[place], self._shapes[edge])
         along_m = shapely.line_locate_point(self._shapes[edge], points[place]) * self._scale[edge]
         order = np.lexsort((edge, off_m, place))
         found: list[tuple[int, list[_Candidate]]] = [(row, []) for row in range(len(x_m))]
         for i in order.tolist():
-            of = found[place[i]][1]
+            of = found[known[place[i]]][1]
             if len(of) < MOST_CANDIDATES:
                 of.append(_Candidate(int(edge[i]), float(along_m[i]), float(off_m[i])))
         return found
@@ -167,19 +182,21 @@ class MapMatcher:
         before: Sequence[_Candidate],
         cost: Sequence[float],
         after: Sequence[_Candidate],
-        air_m: float,
+        far_m: float,
+        *,
+        least_m: float,
+        limit_m: float,
     ) -> tuple[list[float], list[int]]:
         """Return the least cost of each candidate and its predecessor; inf if there is none."""
         costs, origins = [np.inf] * len(after), [-1] * len(after)
-        limit_m = DETOUR_FACTOR * air_m + DETOUR_M
         for i, start in enumerate(before):
             if cost[i] == np.inf:
                 continue
             ways = self._from(start.edge, limit_m)
             for j, end in enumerate(after):
                 way_m = self._between(start, end, ways)
-                if way_m <= limit_m:
-                    total = cost[i] + abs(way_m - air_m) / self.beta_m
+                if least_m <= way_m <= limit_m:
+                    total = cost[i] + abs(way_m - far_m) / self.beta_m
                     if total < costs[j]:
                         costs[j], origins[j] = total, i
         return costs, origins
@@ -241,3 +258,13 @@ class MapMatcher:
                     edges.append(reached)
             at_m.append(max(at_m[-1], start_m + after.along_m))
         return Match(np.array(edges), np.array(position), np.array(at_m))
+
+
+def _track_m(x_m: FloatArray, y_m: FloatArray) -> FloatArray:
+    """Return the length of a track up to each position, (p,) m, straight past unknown positions."""
+    known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
+    if not len(known):
+        return np.zeros(len(x_m))
+    hops_m = np.hypot(np.diff(x_m[known]), np.diff(y_m[known]))
+    length_m: FloatArray = np.interp(np.arange(len(x_m)), known, np.append(0.0, np.cumsum(hops_m)))
+    return length_m

@@ -1,6 +1,7 @@
 """EdgeSpace: every edge of a network is an arm."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +32,8 @@ class EdgeSpace:
     conditions
         Conditions of the day in the prior and the potential.
     temperature
-        Whether contexts have the temperature as a further feature.
+        Whether contexts have the temperature as a further feature. Its effect is then learned: the
+        temperature of the day chooses the contexts and leaves the prior as it is.
     """
 
     noun = "edges"
@@ -46,7 +48,9 @@ class EdgeSpace:
     ) -> None:
         self.network = network
         self.vehicle = vehicle
-        self.conditions = conditions
+        self.conditions = replace(conditions, temperature_c=None) if temperature else conditions
+        day_c = conditions.temperature_c
+        self._feature_c = COMFORT_C if day_c is None else day_c
         self.temperature = temperature
 
     @property
@@ -71,11 +75,11 @@ class EdgeSpace:
 
     @cached_property
     def reference(self) -> Arms:
-        """All edges in free flow, at 21 °C if temperature is a feature."""
+        """All edges in free flow; at the temperature of the day, or 21 °C, if it is a feature."""
         features = context.build(self.network).features
         if self.temperature:
-            warm = np.full(self.size, temperature_feature(COMFORT_C))
-            features = np.column_stack([features, warm])
+            of_day = np.full(self.size, temperature_feature(self._feature_c))
+            features = np.column_stack([features, of_day])
         return Arms(np.arange(self.size), features, self.parts.total_wh)
 
     @property
@@ -157,9 +161,7 @@ class EdgeSpace:
         """The edges, with the potential ``m g z`` at both ends."""
         height_wh = potential_wh(self._loaded, self.network.elevation_m)
         network = self.network
-        return SearchNodes(
-            np.arange(self.size), height_wh[network.tail], height_wh[network.head], self.size
-        )
+        return SearchNodes(np.arange(self.size), network.tail, network.head, height_wh, self.size)
 
     def line_graph(self, via: Sequence[int]) -> LineGraph:
         """Return the line graph, or a layer of it for each leg of a trip over the edges ``via``."""

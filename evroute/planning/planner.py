@@ -33,11 +33,11 @@ from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search
+from evroute.planning.search_nodes import ROUNDING_WH
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.weights import DEFAULT_SEARCH
 
 FORECAST_SEED = 0
-ROUNDING_WH = 1e-9
 
 
 class LearnedEnergies(Protocol):
@@ -122,7 +122,8 @@ class Planner:
             believed_wh = (
                 believed_wh + nodes.of_edges(added_w * slower_s / J_PER_WH)[: len(self.arms)]
             )
-        minimum_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
+        self.nodes = nodes.under(believed_wh)
+        minimum_wh = (self.nodes.head_wh - self.nodes.tail_wh)[: nodes.n_arms]
         self.mean_wh = np.maximum(believed_wh, minimum_wh)
         self.held_wh = self.mean_wh - believed_wh
         self._plain = self._problem(())
@@ -319,8 +320,8 @@ class Planner:
 
     @property
     def _auxiliary_w(self) -> float:
-        """Auxiliary power of the vehicle on the day, W."""
-        return self.conditions.load(self.vehicle).auxiliary_w
+        """Auxiliary power of the vehicle that physics assumes for the day, W."""
+        return self.space.edges.conditions.load(self.vehicle).auxiliary_w
 
     def _driven(self, walk: Route) -> Route:
         """Return the route over edges of a walk over nodes."""
@@ -343,6 +344,7 @@ class Planner:
     def _problem(self, via: Sequence[int]) -> SearchProblem:
         return SearchProblem.of_space(
             self.space,
+            self.nodes,
             via,
             time_s=self.time_s,
             energy_wh=self.mean_wh,

@@ -10,6 +10,7 @@ from evroute.arrays import FloatArray
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import TOLERANCE_WH, Battery, BatterySearch, follow
 from evroute.planning.search import Search
+from evroute.planning.search_nodes import SearchNodes
 from evroute.planning.tradeoff import TOLERANCE_S, LabelSearch, hull, supported
 from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 
@@ -47,6 +48,7 @@ class SearchProblem:
     def of_space(
         cls,
         space: SearchSpace,
+        nodes: SearchNodes,
         via: Sequence[int],
         *,
         time_s: FloatArray,
@@ -59,6 +61,8 @@ class SearchProblem:
         ----------
         space
             An arm space of a arms on n edges.
+        nodes
+            Its nodes, with the potential of these energies.
         via
             Network rows of edges to drive on the way, in this order.
         time_s
@@ -66,7 +70,7 @@ class SearchProblem:
         energy_wh, noise_std_wh
             (a,) expected energy, not below the potential, and noise deviation of each arm, Wh.
         """
-        nodes, legs = space.nodes, len(via) + 1
+        legs = len(via) + 1
         heights_wh = np.tile(nodes.tail_wh, legs), np.tile(nodes.head_wh, legs)
         search = Search(space.line_graph(via))
         return cls(

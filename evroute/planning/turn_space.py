@@ -246,11 +246,13 @@ class TurnSpace:
         speed_mps = self._expected_mps
         height_wh = potential_wh(loaded, network.elevation_m)
         after_wh = height_wh[network.head] + 0.5 * loaded.mass_kg * speed_mps**2 / J_PER_WH
-        left = table.left[: table.n_turns]
+        ends = np.arange(table.n_edges)  # states after each edge; then those of starts on it
+        edge = np.concatenate([table.entered, ends])
         return SearchNodes(
-            edge=np.concatenate([table.entered, np.arange(table.n_edges)]),
-            tail_wh=np.concatenate([after_wh[left], height_wh[network.tail], after_wh]),
-            head_wh=np.concatenate([after_wh[table.entered], after_wh]),
+            edge=edge,
+            tail=np.concatenate([table.left[: table.n_turns], table.n_edges + ends, ends]),
+            head=edge,
+            state_wh=np.concatenate([after_wh, height_wh[network.tail]]),
             n_arms=self.size,
         )
 

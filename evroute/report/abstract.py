@@ -7,10 +7,9 @@ energies are true expectations (`regret.DEFINITION`), so that noise of the measu
 from itertools import compress
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evroute.planning.plan import SMALL_WH
 from evroute.report.charts import panel_labels
+from evroute.report.mean_interval import half_interval
 from evroute.report.savings import FIRST_TRIPS, SMALL_SHARE
 
 if TYPE_CHECKING:
@@ -67,15 +66,11 @@ def _error(rounds: "pd.DataFrame") -> str:
 
 def _saving(late: "pd.DataFrame") -> str:
     """Return the clause on energy against the physics route, with its interval over the worlds."""
-    from scipy.special import stdtrit
-
     physics_wh = float(late["eq8_wh"].mean())
     saved_wh = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean().to_numpy()
     unit, unit_wh = ("%", physics_wh / 100) if physics_wh > SMALL_WH else ("Wh", 1.0)
     worlds, mean_wh = len(saved_wh), float(saved_wh.mean())
-    half_wh = 0.0
-    if worlds > 1:
-        half_wh = stdtrit(worlds - 1, (1 + LEVEL) / 2) * saved_wh.std(ddof=1) / np.sqrt(worlds)
+    half_wh = half_interval(saved_wh, LEVEL) if worlds > 1 else 0.0
     doubt = ""
     if mean_wh < SMALL_SHARE * abs(physics_wh):
         doubt = "nothing is saved: "

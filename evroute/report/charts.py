@@ -165,7 +165,7 @@ def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
         y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash)
     )
     bars = base.mark_rule().encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    title = "Cumulative regret at the end (kWh), by lengthscale"
+    title = "Cumulative regret at the end (kWh), by lengthscale; bars: ± 1 standard error"
     chart: alt.FacetChart = (
         alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
         .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
@@ -363,6 +363,10 @@ def _panels(
         .properties(width=width, height=round(0.62 * width))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
         .resolve_scale(y="independent")
-        .properties(title=alt.Title(f"{title}, by trip number", anchor="start", fontSize=14))
+        .properties(
+            title=alt.Title(
+                f"{title}, by trip number; band: ± 1 standard error", anchor="start", fontSize=14
+            )
+        )
     )
     return chart

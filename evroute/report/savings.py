@@ -11,6 +11,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.report.charts import method_styles
+from evroute.report.mean_interval import half_interval
 from evroute.report.table import LAST_TRIPS, label_columns
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 FIRST_TRIPS = 10
 SMALL_SHARE = 0.005
 """Share of the eq. 8 route's energy: headroom below it counts as none, a loss above it as harm."""
-T_95 = 1.96
 
 
 def vehicles_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -42,14 +42,13 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     """Return one row for each method on each trip in each world, over the seeds.
 
     ``Wh per trip`` and the columns after it are means of the last 50 trips, and ``±`` is half their
-    paired 95 % interval over the seeds (NaN for one seed). ``headroom`` is the saving against eq. 8
-    of a driver who knows the world. ``captured`` is the saved share of its sum over the seeds, if
-    that sum is at least 0.5 % of the energy. ``harmed`` is the share of seeds whose last trips take
-    at least 0.5 % more than eq. 8. ``saved in all`` sums over all trips. ``pays after`` is the
-    median number of trips after which that sum stays positive, infinite if it never does.
-    ``|error|`` is the mean absolute error of the predicted energy in the first 10 and in the last
-    50
-    trips.
+    paired 95 % interval over the seeds by Student's t (NaN for one seed). ``headroom`` is the
+    saving against eq. 8 of a driver who knows the world. ``captured`` is the saved share of its sum
+    over the seeds, if that sum is at least 0.5 % of the energy. ``harmed`` is the share of seeds
+    whose last trips take at least 0.5 % more than eq. 8. ``saved in all`` sums over all trips.
+    ``pays after`` is the median number of trips after which that sum stays positive, infinite if it
+    never does. ``|error|`` is the mean absolute error of the predicted energy in the first 10 and
+    in the last 50 trips.
 
     Parameters
     ----------
@@ -89,7 +88,7 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
         "seeds": n,
         "Wh per trip": float(np.mean([seed["true_wh"].mean() for seed in last])),
         "vs eq. 8 (Wh)": float(lost_wh.mean()),
-        "± 95 % (Wh)": T_95 * float(lost_wh.std(ddof=1)) / np.sqrt(n) if n > 1 else np.nan,
+        "± 95 % (Wh)": half_interval(lost_wh, 0.95),
         "vs fastest (Wh)": float(against("fastest", "wh", "true_wh").mean()),
         "vs shortest (Wh)": float(against("shortest", "wh", "true_wh").mean()),
         "vs fastest (min)": float(against("fastest", "s", "time_s").mean()) / 60,

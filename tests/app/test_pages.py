@@ -19,6 +19,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
 
+LIMITED = "least energy within 15% extra time"
 PATIENCE_S = 200
 
 
@@ -40,13 +41,25 @@ def test_the_main_script_opens_on_the_plan() -> None:
 
 def test_the_plan_page_shows_what_evroute_plans() -> None:
     page = opened("views/plan.py")
-    expected = plan("denver", trip="A", max_extra_time=0.2)
+    expected = plan("denver", trip="A")
     assert not page.exception
-    assert expected.verdict[1:] in page.success[0].value
-    shown = page.table[0].value
-    assert shown.loc["least energy", "energy (kWh)"] == pytest.approx(
-        expected.routes["energy"].energy_wh / 1000
-    )
+    assert expected.verdict[1:] in page.success[0].value.replace("\\", "")
+    shown = page.table[0].value["energy (kWh)"]
+    assert expected.recommended == "energy-limited"
+    for name, label in (("energy", "least energy"), (expected.recommended, LIMITED)):
+        assert shown.loc[label] == pytest.approx(expected.routes[name].energy_wh / 1000)
+
+
+def test_departure_and_money_are_those_of_the_plan() -> None:
+    page = opened("views/plan.py")
+    page.text_input(key="kept_depart").set_value("08:15")
+    page.number_input(key="kept_price").set_value(0.35).run()
+    page.number_input(key="kept_time_value").set_value(12.0).run()
+    expected = plan("denver", trip="A", depart="08:15", price=0.35, time_value=12.0)
+    assert not page.exception
+    shown = page.table[0].value.iloc[0]
+    assert shown["cost with time"] == pytest.approx(expected.cost("cost"))
+    assert shown["arrival"] == expected.arrival_time("cost")
 
 
 def test_a_battery_adds_the_charge_and_its_profile() -> None:
@@ -59,6 +72,7 @@ def test_a_battery_adds_the_charge_and_its_profile() -> None:
 
 def test_a_time_limit_is_kept() -> None:
     page = opened("views/plan.py")
+    page.toggle(key="kept_limited").set_value(True).run()
     page.slider(key="kept_extra").set_value(5).run()
     minutes = page.table[0].value["time (min)"]
     assert minutes.loc["least energy"] <= 1.05 * minutes.min() + 1e-9
@@ -102,11 +116,9 @@ def test_places_may_be_written_with_others_between() -> None:
     for field, place in zip(("from", "via", "to"), ids, strict=True):
         page.text_input(key=f"kept_{field}").set_value(place)
     page.run()
-    expected = plan("denver", waypoints=ids, max_extra_time=0.2)
-    shown = page.table[0].value
-    assert shown.loc[
-        "least energy" if len(shown) > 1 else shown.index[0], "energy (kWh)"
-    ] == pytest.approx(expected.routes["energy"].energy_wh / 1000)
+    expected = plan("denver", waypoints=ids)
+    shown_kwh = page.table[0].value["energy (kWh)"].iloc[0]
+    assert shown_kwh == pytest.approx(expected.recommended_route.energy_wh / 1000)
 
 
 def test_conditions_tell_what_they_cost() -> None:
@@ -141,20 +153,21 @@ def test_a_full_start_that_wastes_regeneration_is_warned_of(
 
 def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
     page = opened("views/plan.py")
-    before = page.table[0].value.loc["least energy", "energy (kWh)"]
+    before = page.table[0].value.loc[LIMITED, "energy (kWh)"]
     used = next(each for each in page.number_input if each.label == "Energy used (kWh)")
     used.set_value(float(before) + 0.05).run()
     button = next(each for each in page.button if each.label == "Learn from it")
     button.click().run()
     assert not page.exception
-    assert page.table[0].value.loc["least energy", "energy (kWh)"] > before + 0.01
+    assert page.table[0].value.loc[LIMITED, "energy (kWh)"] > before + 0.01
     assert any("times the energy by physics" in each.value for each in page.markdown)
     next(each for each in page.button if each.label == "Forget the correction").click().run()
-    assert page.table[0].value.loc["least energy", "energy (kWh)"] == before
+    assert page.table[0].value.loc[LIMITED, "energy (kWh)"] == before
 
 
 def test_a_link_reopens_its_plan() -> None:
     first = opened("views/plan.py")
+    first.toggle(key="kept_limited").set_value(True).run()
     first.slider(key="kept_extra").set_value(35).run()
     first.toggle(key="kept_charged").set_value(True).run()
     first.slider(key="kept_soc").set_value(55).run()

@@ -106,10 +106,10 @@ def broken(planner: Planner, plan: Plan, request: dict[str, Any]) -> list[str]:
         believed_wh = planner.prior.mean_wh
         if planner.belief is not None:
             believed_wh = planner.belief.model.posterior(planner.arms).mean_wh
-        nodes = planner.space.nodes
-        rise_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
         passed = planner.space.arms_of_route(one.route)
-        shown_wh = np.maximum(believed_wh, rise_wh)[passed]
+        shown_wh = (believed_wh + planner.held_wh)[passed]
+        if planner.held_wh.min() < 0:
+            found.append("held energies are raised")
         lost_wh = one.charge.lost_wh if one.charge else 0.0
         if abs(shown_wh.sum() + lost_wh - one.energy_wh) > SAME:
             found.append("shown is searched")

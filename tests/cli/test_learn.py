@@ -52,7 +52,7 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
     assert f"intervals scaled by {load_belief(out).inflation:.2f}" in planned.stdout
-    assert "off its last 2 trips were" in planned.stdout
+    assert "(conformal, last 2 trips)" in planned.stdout
     document = json.loads(
         RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout
     )

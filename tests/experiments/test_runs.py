@@ -16,6 +16,8 @@ from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run
+from evroute.learning.belief import load_belief
+from evroute.learning.pace import Pace
 from evroute.methods.method import Method
 from evroute.worlds.world import load_world
 
@@ -111,6 +113,17 @@ def test_a_folder_holds_what_is_promised(finished) -> None:
     assert manifest["regret"] == DEFINITION
     assert manifest["configuration"]["horizon"] == 5
     assert len(manifest["networks"]["denver"]) == 64
+
+
+def test_a_belief_has_the_travel_times_of_its_trips(finished) -> None:
+    for name in NAMES:
+        belief = load_belief(finished, name)
+        routes = pq.read_table(finished / "routes" / f"{name}.parquet").to_pandas()
+        pace = Pace.of_network(belief.network)
+        for _, trip in routes.groupby("t"):
+            pace.learn(trip.edge.to_numpy(), trip.travel_s.to_numpy())
+        assert belief.minutes_from == "trips"
+        assert np.array_equal(belief.time_s, pace.time_s)
 
 
 def test_regrets_are_never_negative_and_add_up(finished) -> None:

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evroute.arms import Feedback
+from evroute.arms import Feedback, Route
+from evroute.energy.driving import DrivingConditions, temperature_feature
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.experiments.runs import RunFolder
@@ -15,6 +16,7 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method, make_model
 from evroute.methods.parts import MODELS
 from evroute.methods.setting import Setting
+from evroute.planning.planner import Planner
 from evroute.policy.conformal import AdaptiveConformal
 
 VEHICLE = load_vehicle()
@@ -152,6 +154,32 @@ def test_learned_travel_times_are_kept_beside_the_model(hill, tmp_path) -> None:
     assert np.array_equal(again.time_s, first.time_s)
     # the map's 100 s of edge 0 became 150 s: g = (1.5 + 3 * 1.6) / 4
     assert again.time_s[0] == pytest.approx((100 * 6.3 / 4 + 150) / 2)
+
+
+def test_the_temperature_of_the_day_chooses_the_contexts(hill, tmp_path) -> None:
+    setting = Setting(hill, VEHICLE, temperature=True)
+    taught = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
+    rows = np.array([0, 3, 4, 5])
+    prior_wh = setting.arms.prior_mean_wh[rows]
+    for temperature_c, factor in ((-15.0, 1.6), (21.0, 1.0)) * 6:
+        features = setting.arms.features[rows].copy()
+        features[:, -1] = temperature_feature(temperature_c)
+        taught.update(Feedback(rows, features, prior_wh, factor * prior_wh))
+    path = RunFolder(tmp_path).belief_path("one")
+    belief.save(path, taught)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "one.parquet").touch()
+    kept = load_belief(tmp_path, network=hill)
+    route = Route(tuple(rows.tolist()))
+    plain, warm, cold = (
+        Planner(hill, VEHICLE, kept, conditions=DrivingConditions(temperature_c=c)).describe(route)
+        for c in (None, 21.0, -15.0)
+    )
+    assert plain.energy_wh == warm.energy_wh == pytest.approx(prior_wh.sum(), rel=0.02)
+    # heating was learned: physics does not add it once more
+    assert cold.energy_wh == pytest.approx(1.6 * prior_wh.sum(), rel=0.05)
+    assert cold.parts_wh["auxiliary"] == plain.parts_wh["auxiliary"]
+    assert sum(cold.parts_wh.values()) == pytest.approx(cold.energy_wh)
 
 
 def test_a_belief_from_before_travel_times_goes_by_the_map(learned, hill, tmp_path) -> None:

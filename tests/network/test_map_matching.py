@@ -111,3 +111,17 @@ def test_a_track_is_split_where_it_leaves_the_network_or_jumps(make_network) -> 
 def test_places_that_are_none_are_refused(matcher) -> None:
     with pytest.raises(EvrouteError, match="no place on the earth"):
         matcher.match(np.array([95.0, 39.7]), np.array([-105.0, -105.0]))
+
+
+@pytest.mark.parametrize(("off_m", "parts"), [(60.0, 1), (400.0, 2)])
+def test_positions_off_the_roads_are_skipped_where_a_way_around_is_as_long(
+    make_network, off_m, parts
+) -> None:
+    network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (500, 0, 0), (1000, 0, 0)])
+    x_m = np.arange(50.0, 960.0, 50.0)
+    y_m = np.where((x_m > 300) & (x_m < 700), off_m, 0.0)
+    matches = MapMatcher(network).match_xy(x_m, y_m)
+    assert len(matches) == parts
+    if parts == 1:
+        assert matches[0].edges.tolist() == [0, 1]
+        assert len(matches[0].position) == np.sum(y_m == 0)

@@ -6,6 +6,8 @@ import pytest
 
 from evroute.report.savings import savings_table, vehicles_table
 
+T_95_OF_2 = 12.706205  # tan(0.475 pi): Student's t with one degree of freedom is Cauchy's
+
 
 def rounds(saved_by_seed: list[list[float]], best_wh: float = 900.0) -> pd.DataFrame:
     frames = []
@@ -48,7 +50,7 @@ def test_every_number_by_hand() -> None:
     assert row["seeds"] == 2
     assert row["Wh per trip"] == pytest.approx(940.0)
     assert row["vs eq. 8 (Wh)"] == pytest.approx(-60.0)
-    assert row["± 95 % (Wh)"] == pytest.approx(1.96 * np.std([50, 70], ddof=1) / np.sqrt(2))
+    assert row["± 95 % (Wh)"] == pytest.approx(T_95_OF_2 * np.std([50, 70], ddof=1) / np.sqrt(2))
     assert row["vs fastest (Wh)"] == pytest.approx(-160.0)
     assert row["vs shortest (Wh)"] == pytest.approx(-110.0)
     assert row["vs fastest (min)"] == pytest.approx(1.0)

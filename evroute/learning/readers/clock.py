@@ -1,4 +1,4 @@
-"""Times in tables: seconds, seconds since 1970, ISO 8601 with or without offset, LeafSpy dates."""
+"""Times in tables: seconds, seconds since 1970, ISO 8601, and LeafSpy's dates."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,9 +35,11 @@ def seconds(path: Path, texts: Sequence[str | None]) -> FloatArray:
     except ValueError:
         times[:] = np.nan
     else:
-        if given and np.nanmin(times) >= EPOCH_S:
-            times /= 1000 if np.nanmin(times) >= EPOCH_MS else 1
-            times -= np.nanmin(times) // S_PER_DAY * S_PER_DAY
+        times[~np.isfinite(times)] = np.nan
+        first_s = np.min(times, where=np.isfinite(times), initial=np.inf)
+        if EPOCH_S <= first_s < np.inf:
+            scale = 1000.0 if first_s >= EPOCH_MS else 1.0
+            times = times / scale - first_s / scale // S_PER_DAY * S_PER_DAY
         return times
     moments = [(row, _moment(path, row, text)) for row, text in given]
     try:

@@ -25,7 +25,7 @@ LEAFSPY = {
 }
 """LeafSpy's own columns and their factors, where a table has its column ``Gids``."""
 PREFIXES = {"mv": 1e-3, "ma": 1e-3, "kv": 1e3, "kw": 1e3}
-_UNIT = re.compile(r"(.*?)[\s_]*(?:[(\[]([^)\]]*)[)\]]|[\s_](m?v|m?a|k?w))\s*")
+_UNIT = re.compile(r"(.*?)[\s_]*(?:[(\[]([^)\]]*)[)\]]|[\s_](m?v|m?a|k?w))\s*", re.IGNORECASE)
 _CANONICAL = {other: name for name, others in OTHER_NAMES.items() for other in (*others, name)}
 
 

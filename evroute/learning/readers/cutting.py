@@ -55,7 +55,8 @@ def cut(
         Pieces with two rows or more, in order. The rows of a stop belong to none of them, but for
         its first and last row.
     """
-    x_m = np.radians(lon) * EARTH_M * np.cos(np.radians(np.nanmean(lat)))
+    middle = float(np.median(lat[np.isfinite(lat)])) if np.isfinite(lat).any() else 0.0
+    x_m = np.radians(lon) * EARTH_M * np.cos(np.radians(middle))
     y_m = np.radians(lat) * EARTH_M
     pieces: list[Piece] = []
     start = at = 0
@@ -68,7 +69,7 @@ def cut(
     while at < last:
         pause_s = time_s[at + 1] - time_s[at]
         if pause_s > gap_s:
-            close(at, f"no rows for {pause_s / 60:.0f} min")
+            close(at, f"{pause_s / 60:.3g} min without rows")
             start = at = at + 1
             continue
         end = at
@@ -82,8 +83,8 @@ def cut(
         if stood_s >= STOP_S or charged:
             close(
                 at,
-                f"standing for {stood_s / 60:.0f} min"
-                + (f", charged by {charged_wh / 1000:.1f} kWh" if charged else ""),
+                f"{stood_s / 60:.3g} min of standing"
+                + (f", charging {charged_wh / 1000:.3g} kWh" if charged else ""),
             )
             start = at = end
         else:

@@ -85,6 +85,8 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
             driven_s = _travel(travel_s[rows], times)
             departed_s = float(departures_s[rows[0]])
             first = {name: float(values[rows[0]]) for name, values in of_day.items()}
+            if np.isnan(first.get("known_variance_wh2", 0.0)):
+                del first["known_variance_wh2"]
             check_departure(first)
             found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
             check_trip(found, setting)

@@ -17,9 +17,9 @@ POINT_COLUMNS = {"lat", "lon"}
 
 
 def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measured:
-    """Read the trips of a file: GPX, or a table by edges or GPS points.
+    """Read the trips of a GPX file, or of a table by edges or GPS points.
 
-    The columns are `edges.COLUMNS` or `points.COLUMNS`.
+    `edges.COLUMNS` and `points.COLUMNS` are the columns of the two kinds of tables.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
 
 
 def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
-    """Return notes on columns that were not read, and on energies of the wrong sign."""
+    """Return notes on columns that were not read and on energies of the wrong sign."""
     notes = [f"columns not read: {', '.join(log.ignored)}"] if log.ignored else []
     taken_wh = sum(float(trip.energy_wh.sum()) for trip in measured.trips)
     climb_wh = sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips)

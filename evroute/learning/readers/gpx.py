@@ -1,4 +1,4 @@
-"""GPX tracks, read by gpxpy: energy from extensions of the points, or from a table of that name.
+"""GPX tracks, read by gpxpy; energy from extensions of the points or from a table beside the file.
 
 GPX has no element for energy. An extension of a track point counts if its name is one of
 `points.COLUMNS` (or a logger's name for it), in any namespace. Without one, a table with the same
@@ -62,8 +62,9 @@ def read_gpx(path: Path) -> Log:
 
 def _extensions(elements: list[Any]) -> dict[str, str]:
     """Return the texts of a point's extensions by their names without namespaces."""
-    inner = [each for element in elements for each in element.iter() if each.text]
-    return {each.tag.rpartition("}")[2]: each.text.strip() for each in inner if each.text.strip()}
+    inner = [each for element in elements for each in element.iter() if isinstance(each.tag, str)]
+    texts = {each.tag.rpartition("}")[2]: (each.text or "").strip() for each in inner}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _with_companion(log: Log) -> Log:

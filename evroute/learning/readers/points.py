@@ -34,11 +34,13 @@ COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE)
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""
+SHORTEST_M = 300.0
+"""Parts of trips below this length on the roads are set aside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drive:
-    """A connected part of a trip on the roads: the rows of its piece, (p,), and their columns."""
+    """A connected part of a trip on the roads; ``match`` counts the (p,) rows of its piece."""
 
     name: str
     rows: IntArray
@@ -114,7 +116,10 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     }
     for drive in drives:
         try:
-            first = {name: _first(values[drive.rows]) for name, values in of_day.items()}
+            first = {
+                name: _first(values[drive.rows[drive.match.position[0] :]])
+                for name, values in of_day.items()
+            }
             check_departure(first)
             measured.trips.append(_trip(drive, meter, setting, first))
         except ImpossibleTripError as error:
@@ -125,7 +130,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
 def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list[str]:
     """Return one sentence for the cuts of a trip, and one for its points that are off the roads."""
     reasons = [piece.reason for piece in pieces if piece.reason]
-    notes = [f"{trip}: cut at {len(reasons)} places: {'; '.join(reasons)}"] if reasons else []
+    notes = [f"{trip}: cut where there were {'; '.join(reasons)}"] if reasons else []
     rows = sum(len(piece.rows) for piece in pieces)
     matched = sum(int(each.match.position[-1] - each.match.position[0]) + 1 for each in drives)
     if drives and matched < rows:
@@ -137,7 +142,7 @@ def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list
 
 
 def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
-    """Return True if the sign of a log's power is wrong by the charge, else by eq. 8."""
+    """Return whether the fall of the charge, or else eq. 8, contradicts the sign of the power."""
     evidence = 0.0
     if "soc_percent" in log.table.column_names:
         charge = numbers(log.table, "soc_percent")
@@ -172,6 +177,10 @@ def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, float]
         # a display is exact where it changes; between two changes the charge may be any value
         read = read[1:][np.diff(used_wh[read]) != 0]
     at_m = np.interp(read, match.position, match.at_m)
+    if match.at_m[-1] - match.at_m[0] < SHORTEST_M:
+        raise ImpossibleTripError(
+            f"only {match.at_m[-1] - match.at_m[0]:.0f} m of it lie on the roads in one piece"
+        )
     if len(read) < 2 or at_m[-1] <= at_m[0]:
         raise ImpossibleTripError("no two readings of energy lie apart on the roads")
     edges, energy_wh = attributed(match.edges, at_m, used_wh[read], setting)

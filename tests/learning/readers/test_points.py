@@ -1,6 +1,4 @@
-"""GPS points with a meter: totals are kept, edges get their shares, impossible trips are
-set aside.
-"""
+"""GPS points with a meter: totals are kept, edges get shares, impossible trips are set aside."""
 
 import numpy as np
 import pyarrow as pa
