@@ -29,6 +29,12 @@ def _own_projections(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo that AppTest makes the page the main module, which processes started later would run."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep the user's cache untouched; workers of one run share a cache for city networks."""

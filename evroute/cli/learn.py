@@ -18,7 +18,7 @@ def learn(
         Path,
         typer.Argument(
             help="CSV, Parquet or GPX: a row per edge (trip, edge, energy_wh), or per GPS point "
-            "(time, lat, lon) with energy_wh read so far, volts and amps, power_w or soc_percent."
+            "(time, lat, lon) with cumulative energy_wh, volts and amps, power_w or soc_percent."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],

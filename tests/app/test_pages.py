@@ -2,7 +2,6 @@
 ``test_browser``.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,12 +20,6 @@ from evroute.resources import app_path, data_path
 
 LIMITED = "least energy within 15% extra time"
 PATIENCE_S = 200
-
-
-@pytest.fixture(autouse=True)
-def _main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undo that AppTest makes the page the main module, which processes started later would run."""
-    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 def opened(page: str) -> AppTest:

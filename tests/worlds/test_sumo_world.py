@@ -111,7 +111,7 @@ def test_a_survey_passes_every_edge_of_a_small_network_and_keeps_sums(hill) -> N
 
 
 def test_without_a_survey_the_truth_is_the_physics_of_turns(hill) -> None:
-    energy = Setting(hill, load_vehicle()).turns.energy
+    energy = Setting(hill, load_vehicle()).on_turns().space.energy
     none = Passages(*np.zeros((3, len(energy.table))))
     found = sumo_survey.surveyed(none, energy, hill.speed_mps)
     assert found.turn_wh == pytest.approx(
