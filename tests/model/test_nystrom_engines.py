@@ -76,3 +76,8 @@ def test_a_batch_of_no_trip_is_refused(max_trips) -> None:
     with pytest.raises(ValueError, match=f"max_batch_trips is {max_trips}"):
         Batches(None, max_trips=max_trips, **options)
     Batches(None, max_trips=1, **options)
+
+
+def test_cbbkb_oversamples_ten_times_its_threshold_by_default() -> None:
+    assert engine(cbbkb, threshold=3.0).rule._redraw.q_bar == 30.0
+    assert engine(cbbkb, threshold=3.0, q_bar=4.0).rule._redraw.q_bar == 4.0

@@ -17,10 +17,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -130,9 +130,20 @@ def nearest(source: str) -> list[list[str]]:
     return [sorted(ring, key=lambda t: (named not in t, t not in direct, t)) for ring in rings]
 
 
-def result_of(tree: Path, tests: Iterable[str], limit_s: int = 600) -> str:
+def tried(tree: Path, rings: list[list[str]]) -> str:
+    """Run the slow tests of each ring after its others, until one fails."""
+    result = "untested"
+    for tests, marks in product(rings, ("not slow", "slow")):
+        if tests and (found := result_of(tree, tests, marks)) != "untested":
+            result = found
+        if result in ("killed", "timed out"):
+            break
+    return result
+
+
+def result_of(tree: Path, tests: list[str], marks: str, limit_s: int = 600) -> str:
     """Run tests in a process with all libraries imported, which take longer than most tests."""
-    child = SERVER.Process(target=run_tests, args=(tree, [*tests]))
+    child = SERVER.Process(target=run_tests, args=(tree, tests, f"not browser and ({marks})"))
     child.start()
     child.join(limit_s)
     if child.exitcode is None:
@@ -141,14 +152,14 @@ def result_of(tree: Path, tests: Iterable[str], limit_s: int = 600) -> str:
     return {0: "survived", 4: "untested", 5: "untested"}.get(child.exitcode, "killed")
 
 
-def run_tests(tree: Path, tests: list[str]) -> None:
+def run_tests(tree: Path, tests: list[str], marks: str) -> None:
     out = os.open(tree / ".out", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(out, stream)
     os.chdir(tree)
     os.environ["PYTHONPATH"] = sys.path[0] = str(tree)
     sys.dont_write_bytecode = True
-    options = ["-x", "-q", "-n0", "-m", "not browser", "-p", "no:cacheprovider"]
+    options = ["-x", "-q", "-n0", "-m", marks, "-p", "no:cacheprovider"]
     os._exit(pytest.main([*options, *tests]))
 
 
@@ -210,7 +221,7 @@ def main() -> None:
             shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "runs", "demo"))
             trees.put(tree)
         tests = sorted({test for path, *_ in found for test in chain(*nearest(path))})
-        if result_of(tree, tests, 7200) != "survived":
+        if result_of(tree, tests, "slow or not slow", 7200) != "survived":
             sys.exit(f"{(tree / '.out').read_text()}\nthe tests fail without any mutant")
         list(pool.map(run, found))
     for (package, result), number in sorted(counts.items()):
