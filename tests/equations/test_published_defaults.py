@@ -10,6 +10,9 @@ from evroute.model.nystrom.ek import ek_ucb
 from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
 
 
+EVERY_ROUND = {"running": False, "refresh_every": 1}  # bounds of the round alone, made in it
+
+
 @pytest.mark.parametrize(
     ("make", "defaults"),
     [
@@ -18,11 +21,11 @@ from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
         (cbkb, {"q_bar": 10.0}),  # Zenati et al. 2022: ten times C, and C = 1
         (cbbkb, {"threshold": 10.0}),  # the C of their main figures
         (ek_ucb, {"eps": 0.5, "gamma": 1.0, "mu": None}),
-        (cmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"}),
-        (dmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (amm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (ay_gp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (igp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (cmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"} | EVERY_ROUND),
+        (dmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (amm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (ay_gp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (igp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
     ],
 )
 def test_defaults_are_the_published_ones(make, defaults) -> None:

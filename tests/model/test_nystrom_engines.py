@@ -70,6 +70,16 @@ def test_a_strict_model_waits_from_its_last_plan_to_its_last_measurement(make) -
     assert waited == [False, False, True, True, False]
 
 
+@pytest.mark.parametrize("make", [bbkb, batch_ucb])
+def test_a_trip_that_nobody_planned_is_learned_at_once(make) -> None:
+    model = engine(make, threshold=1e6, max_batch_trips=5)
+    model.update(trip(0))
+    model.anticipate(ARMS.take(np.array([2])))
+    before = model.posterior(ARMS).mean_wh
+    model.update(trip(3))
+    assert model.posterior(ARMS).mean_wh[3] > before[3] + 0.1
+
+
 @pytest.mark.parametrize("max_trips", [0, -1])
 def test_a_batch_of_no_trip_is_refused(max_trips) -> None:
     options = {"stop_rule": None, "threshold": 1.0, "mode": "soft"}
@@ -79,5 +89,5 @@ def test_a_batch_of_no_trip_is_refused(max_trips) -> None:
 
 
 def test_cbbkb_oversamples_ten_times_its_threshold_by_default() -> None:
-    assert engine(cbbkb, threshold=3.0).rule._redraw.q_bar == 30.0
-    assert engine(cbbkb, threshold=3.0, q_bar=4.0).rule._redraw.q_bar == 4.0
+    assert engine(cbbkb, threshold=3.0).rule._redraw._q_bar == 30.0
+    assert engine(cbbkb, threshold=3.0, q_bar=4.0).rule._redraw._q_bar == 4.0
