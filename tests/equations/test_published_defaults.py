@@ -9,7 +9,6 @@ from evroute.model.nystrom.bkb import bkb, cbbkb, cbkb
 from evroute.model.nystrom.ek import ek_ucb
 from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
 
-
 EVERY_ROUND = {"running": False, "refresh_every": 1}  # bounds of the round alone, made in it
 
 
