@@ -6,8 +6,6 @@ cosmic-ray restricts mutants to a diff as well, but runs one command of tests fo
 """
 
 import argparse
-import ast
-import copy
 import multiprocessing
 import os
 import random
@@ -25,6 +23,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
+from mutants import Mutant, mutants
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("evroute/**/*.py"))
@@ -33,74 +32,8 @@ FAR |= {f"test_{name}.py" for name in ("architecture", "demo", "docs", "docstrin
 TESTS = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/**/test_*.py"))
 TESTS = [test for test in TESTS if not FAR.intersection(Path(test).parts)]
 EQUIVALENT = Path(__file__).with_name("equivalent.txt").read_text().splitlines()
-PAIRS = [(ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or)]
-PAIRS += [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
-PAIRS += [("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all")]
-SWAPS = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}
-SWAPS |= {ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr}
-NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
-TYPES = {"annotation", "returns", "decorator_list"}
-UNSEEN = {"strict", "repr", "slots", "dtype", "stacklevel"}  # keywords without effect on results
 SERVER = multiprocessing.get_context("forkserver")
 LIBRARIES = ["pytest", "scipy.stats", "gpytorch", "pandas", "pyarrow.parquet", "pydantic"]
-Mutant = tuple[str, int, str, bytes]  # path, line, "old -> new", changed source
-
-
-def mutants(path: str) -> Iterator[Mutant]:
-    source = (ROOT / path).read_bytes()
-    starts = [0]
-    for text in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(text))
-    for node, new in walk(ast.parse(source)):
-        start = starts[node.lineno - 1] + node.col_offset
-        end = starts[node.end_lineno - 1] + node.end_col_offset
-        change = " ".join(f"{source[start:end].decode()} -> {new}".split())
-        yield path, node.lineno, change, source[:start] + new.encode() + source[end:]
-
-
-def walk(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """Yield nodes with their replacements; types and messages stay as they are."""
-    typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    if typing or isinstance(node, ast.JoinedStr | ast.Raise) or getattr(node, "arg", "") in UNSEEN:
-        return
-    for new in changes(node):
-        yield node, new if isinstance(node, ast.stmt | ast.Slice) else f"({new})"
-    for name, value in ast.iter_fields(node):
-        for child in [] if name in TYPES else value if isinstance(value, list) else [value]:
-            yield from walk(child) if isinstance(child, ast.AST) else ()
-
-
-def changes(node: ast.AST) -> Iterator[str]:
-    def changed(**fields: object) -> str:
-        other = copy.copy(node)
-        vars(other).update(fields)
-        return ast.unparse(other)
-
-    match node:
-        case ast.Compare(ops=[op, *rest]):
-            for table in (SWAPS, NEGATED):
-                if type(op) in table:
-                    yield changed(ops=[table[type(op)](), *rest])
-        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in SWAPS:
-            yield changed(op=SWAPS[type(op)]())
-        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
-            yield ast.unparse(operand)
-        case ast.AugAssign() | ast.Expr(value=ast.Call()):
-            yield "pass"
-        case ast.Name(id=name) | ast.Attribute(attr=name) if name in SWAPS:
-            yield changed(**{"id" if isinstance(node, ast.Name) else "attr": SWAPS[name]})
-        case ast.Constant(value=bool() as value):
-            yield repr(not value)
-        case ast.Constant(value=int() | float() as value):
-            yield repr(value + 1 if isinstance(value, int) else 2 * value or 1.0)
-        case ast.Return(value=ast.Tuple(elts=[first, second, *rest])):
-            yield f"return {', '.join(map(ast.unparse, (second, first, *rest)))}"
-        case ast.IfExp(body=body, orelse=orelse):
-            yield changed(body=orelse, orelse=body)
-        case ast.Slice(lower=lower, upper=upper):
-            for name, end, sign in (("lower", lower, ast.Add()), ("upper", upper, ast.Sub())):
-                if end:
-                    yield changed(**{name: ast.BinOp(end, sign, ast.Constant(1))})
 
 
 @cache
@@ -168,7 +101,8 @@ def changed_lines(base: str) -> Iterator[tuple[str, int]]:
 
 def chosen(base: str, packages: list[str], n: int, seed: int) -> list[Mutant]:
     inside = tuple(f"evroute/{package}" for package in packages) or "evroute"
-    found = [mutant for path in SOURCES if path.startswith(inside) for mutant in mutants(path)]
+    files = [path for path in SOURCES if path.startswith(inside)]
+    found = [mutant for path in files for mutant in mutants(path, (ROOT / path).read_bytes())]
     if base:
         lines = set(changed_lines(base))
         found = [mutant for mutant in found if mutant[:2] in lines]
