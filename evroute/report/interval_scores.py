@@ -5,7 +5,7 @@ t, as beliefs of whole trips use it; and quantiles of the energy per km of earli
 no model at all.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -95,7 +95,7 @@ def _ends(run: "pd.DataFrame") -> "pd.DataFrame":
 
     sd = run["predicted_sd_wh"].where(run["predicted_sd_wh"] > 0)
     z = ((run["energy_wh"] - run["predicted_wh"]) / sd).to_numpy()
-    multipliers = {
+    multipliers: dict[str, Any] = {
         "Gaussian": float(ndtri(0.5 + LEVEL / 2)),
         "adaptive conformal": run["half90_wh"] / sd,
         "conformal with Student's t": student_multipliers(z),
