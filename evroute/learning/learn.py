@@ -117,7 +117,8 @@ def learn(
     folder = Folder(Path(out))
     made = {} if reset or not folder.has_manifest else folder.manifest()
     assumed = Prior(
-        prior or made.get("prior", DEFAULT_SPREAD), kernel or made.get("kernel", DEFAULT_KERNEL)
+        prior or str(made.get("prior", DEFAULT_SPREAD)),
+        kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
     setting = load_setting(network, vehicle, assumed)
     if model is None:
