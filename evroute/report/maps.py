@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
-_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, goal, lowest charge
+_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, destination, lowest charge
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
@@ -272,11 +272,11 @@ def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
 
 
 def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
-    """Return circles at (latitude, longitude) by their texts, for start, goal and lowest charge."""
+    """Return circles at (latitude, longitude) by their texts, for the ends and lowest charge."""
     require("folium")
     import folium
 
-    layer = folium.FeatureGroup(name="start and goal", control=False)
+    layer = folium.FeatureGroup(name="ends", control=False)
     for (text, spot), fill in zip(spots.items(), _SPOTS, strict=False):
         circle = folium.CircleMarker(
             spot,
@@ -334,13 +334,13 @@ def _inert(html: str) -> str:
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return circles at start, goal and lowest charge of the recommended route.
+    """Return circles at start, destination and lowest charge of the recommended route.
 
     The lowest charge is left out if it is at an end.
     """
     least = plan.recommended_route
     first, last = least.route.edges[0], least.route.edges[-1]
-    spots = {"start": network.tail[first], "goal": network.head[last]}
+    spots = {"start": network.tail[first], "destination": network.head[last]}
     if (
         plan.battery is not None
         and least.charge is not None
