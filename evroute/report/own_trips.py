@@ -96,7 +96,7 @@ def build_trips_page(
         If altair or folium is not installed.
     """
     learner = load_belief(folder.path, network=network)
-    rows = _read_trips(folder)
+    rows = read_trips(folder)
     measured = list(read_parts(folder.path, learner.network).values())[: rows.num_rows]
     trips = rows.to_pandas()
     drawings: dict[str, tuple[str, Callable[[], alt.TopLevelMixin]]] = {
@@ -122,7 +122,6 @@ def build_trips_page(
         figures.append(Figure(name, caption, titled, svg_address(draw())))
     on_progress("map")
     roads = road_deviations(learner, measured)
-    table = trips[list(COLUMNS)].assign(length_m=trips["length_m"] / 1000).rename(columns=COLUMNS)
     html = template("own_trips.html.j2").render(
         title=f"Trips learned: {folder.path.resolve().name}",
         lead=f"{count(len(trips), 'trip')} of {trips['length_m'].sum() / 1000:,.0f} km by vehicle "
@@ -132,10 +131,16 @@ def build_trips_page(
         map=roads,
         findings=findings(rows, measured, learner),
         notes=notes,
-        table=cells(table, 1),
+        table=cells(trips_table(trips), 1),
     )
     captions = (*(each.caption for each in figures), roads["caption"])
     return Page(html, captions, tuple(figures), tuple(notes))
+
+
+def trips_table(trips: "pd.DataFrame") -> "pd.DataFrame":
+    """Return lengths, energies and intervals of trips from the rows of ``trips.parquet``."""
+    km = trips["length_m"] / 1000
+    return trips[list(COLUMNS)].assign(length_m=km).rename(columns=COLUMNS)
 
 
 def coefficient_history(
@@ -232,8 +237,14 @@ def _refits(learner: TripEnergies, measured: Sequence[MeasuredTrip]) -> Iterator
     yield learner.belief
 
 
-def _read_trips(folder: Folder) -> pa.Table:
-    """Return the rows of ``trips.parquet``."""
+def read_trips(folder: Folder) -> pa.Table:
+    """Return the rows of ``trips.parquet`` of a folder of ``evroute learn``.
+
+    Raises
+    ------
+    DamagedFileError
+        If it cannot be read, or lacks a column.
+    """
     path = folder.path / "trips.parquet"
     try:
         rows = read_columns(path)
