@@ -98,8 +98,8 @@ class Experiment(BaseModel):
     prior, lengthscale
         Of sampled worlds, and of the models in any world.
     kernel
-        Kernel between contexts, likewise: ``matern-1/2``, ``matern-3/2``, ``matern-5/2``, ``rbf``,
-        or two of them joined by ``+`` (their mean) or ``*``.
+        Kernel between contexts, likewise: one of ``evroute method list``, or two of them joined by
+        ``+`` (their mean) or ``*``.
 
     Raises
     ------

@@ -80,7 +80,10 @@ def belief_html(belief: LearnedBelief | TripEnergies) -> str:
     if isinstance(belief, TripEnergies):
         history = coefficient_history(belief, [])
         rows = {
-            label: [f"{each.mean:.3g} ± {each.sd:.2g}" for each in of.iloc[[0, -1]].itertuples()]
+            label: [
+                f"{each.mean + 0:.3g} ± {each.sd:.2g}"
+                for each in of.round(6).iloc[[0, -1]].itertuples()
+            ]
             for label, of in history.items()
         }
         table = pd.DataFrame(rows, ["vehicle file", "learned"]).T
