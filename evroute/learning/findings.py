@@ -9,8 +9,9 @@ from evroute.arrays import FloatArray
 from evroute.learning.driven_pairs import driven_pairs
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.noise_fit import LATE_REFITS
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
-from evroute.learning.trip_belief import FIELD_TRIPS, TripBelief
+from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
 
@@ -129,9 +130,9 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
 
 
 def roads(belief: TripBelief) -> str:
-    """Return what roads add to the coefficients; empty before they are judged."""
-    if belief.trips < FIELD_TRIPS:
-        return ""
+    """Return the deviation of roads from the coefficients, in words."""
+    if belief.trips < LATE_REFITS[0]:
+        return f"roads beyond these terms: judged from {LATE_REFITS[0]} trips on"
     if not belief.late_std:
         return "roads beyond these terms: nothing beyond noise"
     return f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"

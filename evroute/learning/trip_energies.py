@@ -111,7 +111,12 @@ class TripEnergies:
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by what is known at its departure, (p,)."""
         extra_w = np.nan_to_num(trip.auxiliary_w - self.vehicle.auxiliary_w)
-        kept = {"extra_w": extra_w, "payload_kg": float(np.nan_to_num(trip.payload_kg))}
+        celsius = None if np.isnan(trip.temperature_c) else trip.temperature_c
+        kept: dict[str, Any] = {
+            "extra_w": extra_w,
+            "payload_kg": float(np.nan_to_num(trip.payload_kg)),
+            "conditions": DrivingConditions(temperature_c=celsius),
+        }
         terms = self._terms(trip.edge, **kept)
         b = self.belief.coefficients.coefficients[: terms.shape[1]]
         if np.isfinite(trip.soc_percent):

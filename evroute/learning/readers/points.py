@@ -26,7 +26,7 @@ from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.cutting import Piece, cut
 from evroute.learning.readers.meters import READINGS, Meter, meter_of
-from evroute.learning.readers.table import Log, check_needed, numbers, trips_of
+from evroute.learning.readers.table import Log, check_needed, first_number, numbers, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
 
@@ -117,7 +117,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     for drive in drives:
         try:
             first = {
-                name: _first(values[drive.rows[drive.match.position[0] :]])
+                name: first_number(values[drive.rows[drive.match.position[0] :]])
                 for name, values in of_day.items()
             }
             check_departure(first)
@@ -159,11 +159,6 @@ def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
             expected_wh += float(setting.prior.mean_wh[drive.match.edges].sum())
         evidence = expected_wh * spent_wh
     return evidence < 0
-
-
-def _first(values: FloatArray) -> float:
-    read = values[np.isfinite(values)]
-    return float(read[0]) if len(read) else float("nan")
 
 
 def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, float]) -> MeasuredTrip:

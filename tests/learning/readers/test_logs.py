@@ -319,6 +319,8 @@ def test_values_at_departure_by_edges(setting, tmp_path) -> None:
     (trip,) = read(written(tmp_path / "t.csv", columns, ";"), setting).trips
     assert (trip.soc_percent, trip.payload_kg, trip.known_variance_wh2) == (81.5, 150.0, 0.0)
     assert np.isnan(trip.auxiliary_w)
+    late = columns | {"soc_percent": ["", *columns["soc_percent"][1:]]}  # not read on every edge
+    assert read(written(tmp_path / "t.csv", late, ";"), setting).trips[0].soc_percent == 80.0
     columns["soc_percent"][0] = 180.0
     with pytest.raises(EvrouteError, match="soc_percent is 180 at departure; expected 0 to 100"):
         read(written(tmp_path / "t.csv", columns, ";"), setting)
