@@ -54,8 +54,8 @@ class Learned:
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
-    (ends of its intervals), eq8_wh, climb_m and descent_m.  new: number of them from this
-    table, the last ones.
+    (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
+    high90_s, of the travel time.  new: number of them from this table, the last ones.
     known: trips of the table that the folder had learned already.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
