@@ -50,6 +50,13 @@ def learn(
     kernel: Annotated[
         str, typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf.")
     ] = "matern-5/2",
+    heights_from_trips: Annotated[
+        bool,
+        typer.Option(
+            "--heights-from-trips",
+            help="Heights by the altitudes of the points, kept with the network in --out.",
+        ),
+    ] = False,
     reset: Annotated[
         bool,
         typer.Option(
@@ -73,6 +80,7 @@ def learn(
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
             kernel=kernel,
+            heights_from_trips=heights_from_trips,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )
