@@ -178,6 +178,10 @@ def test_a_charge_that_rises_downhill_is_no_charging() -> None:
     falling_wh = -time_s * 4.0  # 2.4 kWh within 6 km
     (piece,) = cut(time_s, lat, np.zeros(60), falling_wh, battery_wh=50_000.0, gap_s=60.0)
     assert (len(piece.rows), piece.reason) == (60, "")
+    # a small battery read in whole per cents every 3 s: two readings within 50 m, a step apart
+    whole_wh = np.floor(falling_wh / 172.0) * 172.0
+    (piece,) = cut(time_s * 0.3, lat, np.zeros(60), whole_wh, battery_wh=17_200.0, gap_s=60.0)
+    assert (len(piece.rows), piece.reason) == (60, "")
 
 
 def test_a_descent_with_negative_energy_is_a_trip(setting, drive, tmp_path) -> None:
