@@ -290,7 +290,7 @@ class TripEnergies:
                 length_m=network.length_m[edge],
                 up_m=np.maximum(climb_m, 0.0),
                 down_m=np.minimum(climb_m, 0.0),
-                pace_spm=self.times.pace.spm[edge] / conditions.speed_factor,
+                pace_spm=self.times.pace.paces(edge) / conditions.speed_factor,
                 mean_wh=mean_wh,
                 soc_percent=soc_percent,
                 auxiliary_w=vehicle.auxiliary_w + extra_w,
