@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import lower_factor
-from evroute.model.nystrom.bkb import bkb
+from evroute.model.nystrom.bkb import BKBOptions
+from evroute.model.nystrom.gp import NystromGP
 from evroute.model.vector_kernel import VectorKernel
 
 POINTS = 201
@@ -53,7 +54,8 @@ def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
         left = world.integers(0, POINTS // 2 + 1, max(experiment.evaluations))
         measured = truth[left] + experiment.noise_std * world.standard_normal(len(left))
         for n in experiment.evaluations:
-            sparse = bkb(kernel, arms, noise, draws, q_bar=experiment.q_bar)
+            rule = BKBOptions(q_bar=experiment.q_bar).rule()
+            sparse = NystromGP(kernel, arms, noise, draws, rule=rule, ridge=1.0, name="BKB")
             for place in range(n):
                 row = left[place : place + 1]
                 sparse.update(

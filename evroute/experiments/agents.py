@@ -11,7 +11,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.regret import FleetRegretScorer, RegretScorer
 from evroute.experiments.runs import Run
 from evroute.methods.method import Method, make_index, make_model, make_space, setting_of
-from evroute.methods.parts import MODELS, made_by, named, needs_of
+from evroute.methods.parts import index_options, made_by, model_options
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.base import Anticipates, EnergyModel, HasDiagnostics, HasJoint
 from evroute.model.fleet_view import FleetJointView, FleetView
@@ -103,7 +103,7 @@ def check_shared(method: Method) -> None:
         If its model keeps records by trip, or its index needs a quantity that does not scale
         between vehicles.
     """
-    model, needs = made_by(named(MODELS, "model", method.model)), needs_of(method.index)
+    model, needs = made_by(model_options(method.model)), made_by(index_options(method.index)).needs
     if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
         what = f"model '{method.model}' keeps records of trips in watt-hours of one vehicle"
     elif missing := lacking(FleetJointView, needs):
@@ -149,14 +149,11 @@ def _learner(
     first: Learner | None,
 ) -> Learner:
     method, setting = run.method, _setting(run, vehicle)
-    factor = method.lengthscale_factor or 1.0
-    believed = _setting(run, vehicle, factor)
+    believed = _setting(run, vehicle, method.lengthscale_factor or 1.0)
     over_arms = setting_of(method, believed)
     if first is None:
-        own = {"rng": default_rng(model_seeds)} | (
-            {} if believed is setting else {"prior_factor": None}
-        )
-        model, space = make_model(method, believed, own), make_space(method, setting)
+        model = make_model(method, believed, default_rng(model_seeds))
+        space = make_space(method, setting)
     else:
         model, space = _shared(first, over_arms), first.space
     agent = Agent(

@@ -17,7 +17,7 @@ from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.pace import Pace
-from evroute.methods.parts import MODELS, named
+from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 from evroute.model.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
@@ -42,9 +42,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         Called with the number of each finished round.
     """
     method = run.method
-    named(
-        MODELS, "model", method.model
-    )  # torch brings threads of its own, which can be limited once it is loaded
+    model_options(method.model)  # loads torch, whose threads can be limited once it is loaded
     with threadpool_limits(1):
         setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))

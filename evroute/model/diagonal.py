@@ -28,8 +28,7 @@ class Diagonal(ABC):
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.id]
-        return noise_std
+        return self._noise_std[arms.id]
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance, (a, a) Wh², diagonal."""

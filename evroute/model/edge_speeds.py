@@ -7,13 +7,37 @@ speed that a round assumes. Energy is eq. 8 at the speed of the mean slowness, a
 included; its deviation is first order, ``dE/ds = auxiliary - 2 drag``.
 """
 
+from typing import cast
+
 import numpy as np
+from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.energy.regressors import Regressors
 from evroute.model.base import State
 from evroute.model.diagonal import Diagonal
+from evroute.model.options import ModelOptions, ModelSetting
+
+
+class EdgeSpeedsOptions(ModelOptions):
+    """Eq. 8 at speeds learned from travel times, edges independent."""
+
+    label = "edge-speeds"
+    only_edges = "the speed of an edge is the same however it is entered"
+
+    slowness_std: float = Field(
+        default=0.4, gt=0, description="prior deviation of the logarithm of an edge's travel time"
+    )
+    time_std: float = Field(
+        default=0.2, gt=0, description="deviation of the logarithm of one measured travel time"
+    )
+
+    def build(self, setting: ModelSetting, rng: Generator) -> "EdgeSpeeds":
+        """Return the model before any trip."""
+        regressors = cast(Regressors, setting.regressors)
+        return EdgeSpeeds(regressors, setting.noise_std_wh, options=self)
 
 
 class EdgeSpeeds(Diagonal):
@@ -25,36 +49,18 @@ class EdgeSpeeds(Diagonal):
         Parts of eq. 8 at a speed.
     noise_std_wh
         (n,) noise deviation of one energy measurement of each edge, Wh.
-    slowness_std
-        Prior deviation of an edge's log travel time, positive. Our 0.4 holds half the speed limit
-        (level of service D of the Highway Capacity Manual 2010) within 2 deviations.
-    time_std
-        Deviation of one measured log travel time, positive; our value.
-
-    Raises
-    ------
-    ValueError
-        If a deviation is not positive.
+    options
+        Deviations of log travel times. Our prior of 0.4 holds half the speed limit (level of
+        service D of the Highway Capacity Manual 2010) within 2 deviations.
     """
 
     def __init__(
-        self,
-        regressors: Regressors,
-        noise_std_wh: FloatArray,
-        *,
-        slowness_std: float = 0.4,
-        time_std: float = 0.2,
+        self, regressors: Regressors, noise_std_wh: FloatArray, *, options: EdgeSpeedsOptions
     ) -> None:
-        for name, value, meaning in (
-            ("slowness_std", slowness_std, "prior deviation of log travel times"),
-            ("time_std", time_std, "deviation of one measured log travel time"),
-        ):
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value:g}; it must be positive: the {meaning}")
         super().__init__(noise_std_wh)
         self._regressors = regressors
-        self._weight = time_std**-2.0
-        self._precision = np.full(len(noise_std_wh), slowness_std**-2.0)
+        self._weight = options.time_std**-2.0
+        self._precision = np.full(len(noise_std_wh), options.slowness_std**-2.0)
         self._information = np.zeros(len(noise_std_wh))
 
     def posterior(self, arms: Arms) -> Belief:

@@ -6,11 +6,13 @@ all contexts.
 """
 
 import numpy as np
+from numpy.random import Generator
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.model.base import State
 from evroute.model.diagonal import Diagonal
+from evroute.model.options import ModelOptions, ModelSetting
 
 
 class IndependentNormal(Diagonal):
@@ -76,3 +78,13 @@ class IndependentNormal(Diagonal):
             raise ValueError(f"this is not the state of an independent model of {n} edges")
         self._precision = np.array(state["precision"], dtype=np.float64)
         self._information = np.array(state["information"], dtype=np.float64)
+
+
+class IndependentOptions(ModelOptions):
+    """Independent normal belief of each edge (Bayesian inference, BI)."""
+
+    label = "BI"
+
+    def build(self, setting: ModelSetting, rng: Generator) -> IndependentNormal:
+        """Return the model before any trip."""
+        return IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh)

@@ -50,8 +50,7 @@ class LinearModel(ABC):
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.id]
-        return noise_std
+        return self._noise_std[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         """Learn the measurements of one trip or of several trips."""

@@ -8,9 +8,9 @@ Prior deviations of g are a share of the energy that an edge dissipates by eq. 8
 of a run: equal deviations on all roads would let g absorb the share of the coefficients.
 """
 
-from typing import Literal
-
 import numpy as np
+from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
@@ -20,9 +20,33 @@ from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.coefficients import Coefficients
 from evroute.model.exact import ExactGP
 from evroute.model.kernels import EdgeContextKernel
-from evroute.model.physics import prior_std
+from evroute.model.options import ModelSetting
+from evroute.model.physics import CoefficientOptions
 from evroute.model.physics_kernel import PhysicsKernel
-from evroute.model.trip_noise import TripEffect
+from evroute.model.trip_noise import TripNoiseOptions
+
+
+class PhysicsGPOptions(CoefficientOptions, TripNoiseOptions):
+    """Physics regression plus an exact Gaussian process on its residuals."""
+
+    label = "physics+gp"
+
+    rest_scale: float = Field(
+        default=0.5,
+        gt=0,
+        description="factor of the prior deviations of the part that eq. 8 cannot explain",
+    )
+
+    def build(self, setting: ModelSetting, rng: Generator) -> "PhysicsGP":
+        """Return the model before any trip."""
+        return PhysicsGP(
+            setting.dissipation_kernel,
+            setting.regressors,
+            setting.arms,
+            setting.noise_std_wh,
+            potential_wh=setting.potential_wh,
+            options=self,
+        )
 
 
 class PhysicsGP:
@@ -38,17 +62,10 @@ class PhysicsGP:
         All edges in their reference contexts.
     noise_std_wh
         (n,) noise deviation of one measurement of each edge, Wh.
-    rest_scale
-        Factor of the deviations of g, positive.
-    coefficient_scale
-        Factor of the prior deviations of the coefficients, positive.
-    potential_wh, trip_effect, noise
+    potential_wh
         As in `ExactGP`.
-
-    Raises
-    ------
-    ValueError
-        If a scale is not positive.
+    options
+        Factors of the prior deviations of g and of the coefficients; noise as in `ExactGP`.
     """
 
     def __init__(
@@ -58,32 +75,23 @@ class PhysicsGP:
         arms: Arms,
         noise_std_wh: FloatArray,
         *,
-        rest_scale: float = 0.5,
-        coefficient_scale: float = 1.0,
         potential_wh: FloatArray | None = None,
-        trip_effect: TripEffect = None,
-        noise: Literal["prior", "learned"] = "prior",
+        options: PhysicsGPOptions,
     ) -> None:
-        if not 0 < rest_scale < np.inf:
-            raise ValueError(
-                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior "
-                "deviations of the residuals of the regression"
-            )
         rest = EdgeContextKernel(
             dissipation_kernel.graph,
-            rest_scale * dissipation_kernel.std_wh,
+            options.rest_scale * dissipation_kernel.std_wh,
             dissipation_kernel.lengthscales,
             graph_share=dissipation_kernel.graph_share,
             context=dissipation_kernel.context_name,
         )
-        self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
+        self._kernel = PhysicsKernel(rest, regressors, options.prior_std(regressors))
         self._gp = ExactGP(
             self._kernel,
             arms,
             noise_std_wh,
             potential_wh=potential_wh,
-            trip_effect=trip_effect,
-            noise=noise,
+            options=options,
         )
 
     def posterior(self, arms: Arms) -> Belief:

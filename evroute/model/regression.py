@@ -93,8 +93,7 @@ class Regression:
             Number of draws.
         """
         coefficients = self.mean() + rng.standard_normal((size, len(self.prior_std))) @ self.root()
-        drawn: FloatArray = prior_mean_wh + coefficients @ columns.T
-        return drawn
+        return prior_mean_wh + coefficients @ columns.T
 
     def coefficients(self, names: tuple[str, ...], units: tuple[str, ...]) -> Coefficients:
         """Return the posterior of the coefficients with their names and units."""

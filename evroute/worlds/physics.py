@@ -193,8 +193,7 @@ class Physics:
 
     def _speed_mps(self, congested: bool) -> FloatArray:
         factor = np.where(self.in_zone & congested, self.conditions.zone_speed_factor, 1.0)
-        speed: FloatArray = self.setting.network.speed_mps * factor
-        return speed
+        return self.setting.network.speed_mps * factor
 
     def _known_arms(self, vehicle: str, congested: bool) -> Arms:
         """Return all edges with the contexts and prior means that the learner has for a trip."""
@@ -288,5 +287,4 @@ def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
     efficiency = np.where(
         work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
     )
-    energy_wh: FloatArray = work_j * efficiency / J_PER_WH
-    return energy_wh
+    return work_j * efficiency / J_PER_WH

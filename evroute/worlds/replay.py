@@ -212,5 +212,4 @@ class _Draws:
         count = self.start[edges + 1] - self.start[edges]
         place = self.start[edges] + (chance * count).astype(np.int64)
         values = np.append(self.values, np.nan)[np.minimum(place, len(self.values))]
-        drawn: FloatArray = np.where(count > 0, values, self.mean_wh[edges])
-        return drawn
+        return np.where(count > 0, values, self.mean_wh[edges])

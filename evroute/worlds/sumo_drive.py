@@ -68,8 +68,7 @@ class Trace:
         seen = np.unique(self.place)
         group = np.minimum(np.searchsorted(seen, np.arange(k)), len(seen) - 1)
         total = np.bincount(group[self.place], weights=values, minlength=len(seen))
-        shared: FloatArray = total[group] * length_m / np.bincount(group, weights=length_m)[group]
-        return shared
+        return total[group] * length_m / np.bincount(group, weights=length_m)[group]
 
     def travel_s(self, length_m: FloatArray) -> FloatArray:
         """Return the time on each edge, (k,) s."""

@@ -50,7 +50,10 @@ def tightness(network: str, seeds: int) -> None:
             setting, Repeated(*setting.ends("A")), world_seeds
         )
         model = ExactGP(
-            setting.kernel, setting.arms, setting.noise_std_wh, prior_factor=setting.prior_factor
+            setting.kernel,
+            setting.arms,
+            setting.noise_std_wh,
+            prior_factor=lambda: setting.prior_factor,
         )
         agent = Agent(
             model=model,

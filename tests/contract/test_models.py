@@ -47,7 +47,7 @@ def model_name(fields):
 def make(fields, setting):
     method = Method(index="ts", **fields)
     exact_steps = {"natural_rate": 1.0, "adam_rate": 0.0}
-    return lambda: make_model(method, setting, {"rng": np.random.default_rng(0)} | exact_steps)
+    return lambda: make_model(method, setting, np.random.default_rng(0), exact_steps)
 
 
 def trip(arms: Arms, seed: int, k: int = 5) -> Feedback:

@@ -28,7 +28,7 @@ def learned(request, hill, tmp_path):
     """A model that saw two trips, saved as the only finished run of a folder."""
     setting = Setting(hill, VEHICLE)
     method = Method(model=request.param, index="ts")
-    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    model = make_model(method, setting, np.random.default_rng(0))
     rows = np.array([0, 1, 2, 5])
     for energy_wh in ([30.0, 100.0, -20.0, 40.0], [28.0, 90.0, -30.0, 44.0]):
         arms = setting.arms
@@ -114,7 +114,7 @@ def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None
 
 def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:
     setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
-    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    model = make_model(method, setting, np.random.default_rng(0))
     turns, rows = setting.on_turns().arms, np.array([0, 1, 3])
     model.update(
         Feedback(

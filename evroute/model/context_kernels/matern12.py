@@ -22,8 +22,7 @@ class Matern12:
 
     def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
         """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
-        kernel: FloatArray = np.exp(-distances(x, y, lengthscales))
-        return kernel
+        return np.exp(-distances(x, y, lengthscales))
 
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray

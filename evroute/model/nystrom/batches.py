@@ -65,12 +65,7 @@ class Batches:
     mode
         Treatment of a closed batch, see `Mode`.
     max_trips
-        Largest number of trips in a batch.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
+        Largest number of trips in a batch, at least 1.
     """
 
     def __init__(
@@ -82,14 +77,6 @@ class Batches:
         mode: Mode,
         max_trips: int,
     ) -> None:
-        if not 1 <= threshold < np.inf:
-            raise ValueError(
-                f"threshold is {threshold:g}; it must be at least 1: the factor by which variances "
-                "may have shrunk "
-                "before a batch closes; 1 is one trip a batch"
-            )
-        if max_trips < 1:
-            raise ValueError(f"max_batch_trips is {max_trips}; a batch has at least 1 trip")
         self._redraw = redraw
         self._threshold = threshold
         self._mode = mode

@@ -7,20 +7,21 @@ every arm enters.
 """
 
 import logging
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.gp import NystromGP
+from evroute.model.nystrom.gp import NystromOptions
 from evroute.model.nystrom.kors import Kors
 from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import check_cap
-from evroute.model.nystrom.whitened import Covariance
+from evroute.model.nystrom.sampling import DictionaryOptions
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +37,7 @@ class Growing:
         Scores of new points, or None.
     gamma
         Budget, factor of a score in its probability. The first measurement always enters, unless
-        gamma
-        is 0: the dictionary then stays empty.
+        gamma is 0: the dictionary then stays empty.
     max_dictionary
         Largest number of dictionary points, or None.
     """
@@ -45,13 +45,6 @@ class Growing:
     def __init__(
         self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None
     ) -> None:
-        if not 0 <= gamma < np.inf:
-            raise ValueError(
-                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's "
-                "chance to enter the "
-                "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
-            )
-        check_cap(max_dictionary)
         self._kors = kors
         self._gamma = gamma
         self._most = max_dictionary
@@ -166,51 +159,44 @@ class Growing:
             self._kors.add(prior, with_points, p)
 
 
-def ek_ucb(
-    kernel: Covariance,
-    arms: Arms,
-    noise_std_wh: FloatArray,
-    rng: Generator,
-    *,
-    ridge: float = 1.0,
-    mu: float | None = None,
-    gamma: float = 1.0,
-    eps: float = 0.5,
-    max_dictionary: int | None = 1000,
-) -> NystromGP:
-    """EK-UCB: a dictionary that grows by KORS.
+class EKOptions(DictionaryOptions):
+    """EK-UCB: a dictionary that grows by KORS."""
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng
-        As for `bbkb.bbkb`.
-    ridge
-        lambda over the noise variance, positive.
-    mu
-        Accuracy of the projection over the noise variance; None for the ridge.
-    gamma
-        Budget, at least 0.
-    eps
-        Accuracy of the scores, in (0, 1).
-    max_dictionary
-        Largest number of dictionary points, or None.
-    """
-    rule = Growing(
-        Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary
+    label = "EK-GP"
+    engine = "EK-UCB"
+
+    mu: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="accuracy of the projection over the noise variance; none: the ridge",
     )
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="EK-UCB")
+    gamma: float = Field(
+        default=1.0,
+        ge=0,
+        description="factor from an arm's score to its probability of entering the dictionary; 0 "
+        "keeps it empty, 1 is rough, 5 accurate",
+    )
+    eps: float = Field(
+        default=0.5,
+        gt=0,
+        lt=1,
+        description="accuracy of the scores by which arms enter the dictionary",
+    )
+    max_dictionary: Annotated[int, Field(ge=1)] | None = Field(
+        default=1000, description="largest number of points in the dictionary"
+    )
+
+    def rule(self) -> Growing:
+        """Return the rule of EK-UCB."""
+        kors = Kors(self.ridge if self.mu is None else self.mu, self.eps)
+        return Growing(kors, gamma=self.gamma, max_dictionary=self.max_dictionary)
 
 
-def k_ucb(
-    kernel: Covariance, arms: Arms, noise_std_wh: FloatArray, rng: Generator, *, ridge: float = 1.0
-) -> NystromGP:
-    """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact.
+class KUCBOptions(NystromOptions):
+    """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact."""
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng
-        As for `bbkb.bbkb`.
-    ridge
-        lambda over the noise variance, positive.
-    """
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=Growing(None), ridge=ridge, name="K-UCB")
+    label = "K-GP"
+    engine = "K-UCB"
+
+    def rule(self) -> Growing:
+        """Return the rule of K-UCB."""
+        return Growing(None)

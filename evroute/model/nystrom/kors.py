@@ -32,13 +32,6 @@ class Kors:
     """
 
     def __init__(self, mu: float, eps: float) -> None:
-        if not 0 < mu < np.inf:
-            raise ValueError(
-                f"mu is {mu:g}; the accuracy of the projection must be positive: larger means "
-                "fewer points"
-            )
-        if not 0 < eps < 1:
-            raise ValueError(f"eps is {eps:g}; the accuracy of the scores must be between 0 and 1")
         self._mu = mu
         self._eps = eps
         self.p = np.empty(0)
