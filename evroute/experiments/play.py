@@ -8,7 +8,7 @@ import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited onl
 from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
-from evroute.experiments.agents import joined, make_learners, make_scorer
+from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.battery_log import BatteryLog
 from evroute.experiments.log import Log
 from evroute.experiments.loop import run as run_loop
@@ -66,9 +66,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             charge = BatteryLog(batteries, charge_seeds)
         conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
         log = run_loop(
-            joined(learners),
+            {vehicle: learner.agent for vehicle, learner in learners.items()},
             world,
-            make_scorer(run, vehicles),
+            make_scorers(run, vehicles),
             horizon=run.horizon,
             on_round=on_round,
             in_flight=run.in_flight,

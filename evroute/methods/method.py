@@ -34,7 +34,7 @@ class Method(BaseModel):
     edge left (`TurnSpace`), ``"edges"`` by default.  learn_speeds: turns use the measured speeds of
     trips.
     controls: add lights, stop signs and priority to the contexts of turns; the network needs them.
-    guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the
+    guard: the share of the eq. 8 route's energy that learning may lose (`Guard`), or true for the
     default.
     corridor: search only edges on ways that cost at most this factor times the least by eq. 8, and
     predict no others (`Corridor`).  lengthscale_factor: the model's kernel has the world's

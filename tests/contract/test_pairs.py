@@ -63,7 +63,7 @@ def play(
         noise_std_wh=setting.noise_std_wh,
         potential_wh=setting.potential_wh,
     )
-    log = run(agent, environment, judge, horizon=3, on_round=lambda t: None)
+    log = run({"": agent}, environment, {"": judge}, horizon=3, on_round=lambda t: None)
     return log, agent
 
 

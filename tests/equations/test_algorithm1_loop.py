@@ -65,7 +65,7 @@ def test_algorithm_1_by_hand(network) -> None:
         noise_std_wh=noise_std_wh,
         potential_wh=potential_wh,
     )
-    log = run(agent, world, judge, horizon=horizon, on_round=lambda t: None)
+    log = run({"": agent}, world, {"": judge}, horizon=horizon, on_round=lambda t: None)
 
     truth = world.truth_wh.tolist()
     assert min(truth) > 0, (
