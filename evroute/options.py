@@ -48,11 +48,6 @@ class PartOptions(Options):
             ) from None
 
     @classmethod
-    def summary(cls) -> str:
-        """Return the first docstring line as plain text."""
-        return (cls.__doc__ or "").partition("\n")[0].replace("`", "")
-
-    @classmethod
     def described(cls) -> dict[str, tuple[str, str]]:
         """Return range and sentence of each option by name."""
         fields = cls.model_json_schema().get("properties", {})

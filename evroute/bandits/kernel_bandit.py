@@ -23,6 +23,7 @@ from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
 from evroute.errors import EvrouteError
 from evroute.files import read_toml
 from evroute.folder import Folder
+from evroute.invalid import first_problem
 from evroute.methods.method import Method
 from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
@@ -88,9 +89,7 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
             return StarvationExperiment.model_validate(table)
         experiment = BanditExperiment.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(f"{path}: {field}: {problem['msg']}") from None
+        raise EvrouteError(f"{path}: {first_problem(error)}") from None
     for method in experiment.methods:
         make_player(method, experiment, 0)
     return experiment
@@ -250,7 +249,7 @@ def make_player(
         model = of_model.checked(parts.options).build(setting, model_seed)
         index = index_options(parts.index).checked(parts.options).build(setting)
     except ValidationError as error:
-        raise EvrouteError(f"method {method}: {error.errors()[0]['msg']}") from None
+        raise EvrouteError(f"method {method}: {first_problem(error)}") from None
     except EvrouteError as error:
         raise EvrouteError(f"method {method}: {error}") from None
     return parts.label, _Learner(model, index, policy), problem, world

@@ -1,4 +1,4 @@
-"""``evroute method``: models and indices, and their options."""
+"""``evroute method``: models and indices and their options, and kernels."""
 
 from typing import Annotated
 
@@ -6,15 +6,18 @@ import typer
 
 from evroute.cli.console import plain_console
 
-app = typer.Typer(help="Models, indices, and the methods that they make.", no_args_is_help=True)
+app = typer.Typer(
+    help="Models, indices, the methods that they make, and kernels.", no_args_is_help=True
+)
 
 
 @app.command("list")
 def list_methods() -> None:
-    """List named methods, models and indices."""
+    """List named methods, models, indices, and kernels between contexts."""
     from rich.table import Table
 
-    from evroute.methods.parts import INDICES, METHODS, MODELS, named
+    from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
+    from evroute.model.context_kernels import KERNELS
 
     console = plain_console()
     table = Table("method", "model", "index", "options", title="Named methods")
@@ -24,10 +27,10 @@ def list_methods() -> None:
         )
         table.add_row(name, str(parts["model"]), str(parts["index"]), options)
     console.print(table)
-    for title, known in (("Models", MODELS), ("Indices", INDICES)):
+    for title, known in (("Models", MODELS), ("Indices", INDICES), ("Kernels", KERNELS)):
         table = Table("name", "description", title=title)
         for name in known:
-            table.add_row(name, named(known, title, name).summary())
+            table.add_row(name, summary_of(known, name))
         console.print(table)
 
 
@@ -37,7 +40,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
     from rich.table import Table
 
     from evroute.errors import UnknownNameError
-    from evroute.methods.parts import INDICES, METHODS, MODELS, named
+    from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
 
     if name in METHODS:
         plain_console().print(
@@ -51,7 +54,7 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         if (part := parts[kind]) not in known:
             continue
         options = named(known, kind, part)
-        title = f"{kind} {part}: {options.summary()}"
+        title = f"{kind} {part}: {summary_of(known, part)}"
         if not options.model_fields:
             plain_console().print(f"{title} It has no options.", highlight=False)
             continue

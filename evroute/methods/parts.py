@@ -142,6 +142,11 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def summary_of(table: Mapping[str, str], name: str) -> str:
+    """Return the first docstring line of an entry of a table as plain text."""
+    return (named(table, "part", name).__doc__ or "").partition("\n")[0].replace("`", "")
+
+
 def made_by(options: type[ModelOptions] | type[IndexOptions]) -> Any:
     """Return the class of the models or indices that options build."""
     return get_type_hints(options.build)["return"]

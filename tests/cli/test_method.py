@@ -5,7 +5,8 @@ from typer.testing import CliRunner
 
 from evroute.cli import app
 from evroute.errors import UnknownNameError
-from evroute.methods.parts import INDICES, METHODS, MODELS, named
+from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
+from evroute.model.context_kernels import KERNELS
 
 RUNNER = CliRunner()
 
@@ -14,7 +15,7 @@ def test_everything_that_can_be_named_is_listed() -> None:
     told = RUNNER.invoke(app, ["method", "list"])
     assert told.exit_code == 0, told.output
     words = set(told.stdout.replace("│", " ").split())
-    assert {*METHODS, *MODELS, *INDICES} <= words
+    assert {*METHODS, *MODELS, *INDICES, *KERNELS} <= words
     assert "`" not in told.stdout
 
 
@@ -46,4 +47,4 @@ def test_an_unknown_name_is_refused() -> None:
     ("known", "name"), [(MODELS, name) for name in MODELS] + [(INDICES, name) for name in INDICES]
 )
 def test_every_part_says_what_it_is(known, name) -> None:
-    assert len(named(known, "part", name).summary()) > 20
+    assert len(summary_of(known, name)) > 20
