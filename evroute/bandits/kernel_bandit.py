@@ -11,7 +11,6 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-from numpy.random import SeedSequence, default_rng
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evroute import __version__
@@ -211,10 +210,10 @@ def make_player(
     kernel = VectorKernel(experiment.kernel, experiment.variance, experiment.lengthscale)
     names = (crc32(experiment.problem.encode()),)
     truth, world, policy, model_seed = (
-        default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4)
+        np.random.default_rng(s) for s in np.random.SeedSequence(seed, spawn_key=names).spawn(4)
     )
     problem: Problem = PROBLEMS[experiment.problem](kernel, truth)
-    arms = problem.arms(default_rng(seed))
+    arms = problem.arms(np.random.default_rng(seed))
     n = len(arms)
     noise = np.full(n, experiment.noise_std)
     setting = BanditSetting(kernel, arms, noise, np.full(n, -1.0))

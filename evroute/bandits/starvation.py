@@ -8,7 +8,6 @@ Adaptive Sketching*, COLT 2019, after Wang, Gehring, Kohli & Jegelka 2018. A dra
 from typing import Any, Literal
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 from pydantic import BaseModel, ConfigDict, Field
 
 from evroute.arms import Arms, Feedback
@@ -49,7 +48,9 @@ def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
     root = lower_factor(prior + 1e-10 * np.eye(POINTS), "the kernel on the line", overwrite=True)
     noise = np.full(POINTS, experiment.noise_std)
     for seed in range(experiment.repetitions):
-        truth_rng, world, draws = (default_rng(each) for each in SeedSequence(seed).spawn(3))
+        truth_rng, world, draws = (
+            np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3)
+        )
         truth = root @ truth_rng.standard_normal(POINTS)
         left = world.integers(0, POINTS // 2 + 1, max(experiment.evaluations))
         measured = truth[left] + experiment.noise_std * world.standard_normal(len(left))

@@ -9,7 +9,6 @@ is not offered on roads.
 import math
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arms import Arms
@@ -54,7 +53,7 @@ class SupKernelUCB:
         kernel: Covariance,
         arms: Arms,
         noise_std_wh: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
         horizon: int,
         options: SupKernelOptions,
     ) -> None:

@@ -5,7 +5,6 @@ from zlib import crc32
 
 import numpy as np
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
-from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
 from evroute.experiments.agents import make_learners, make_scorers
@@ -47,7 +46,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
-            SeedSequence(run.seed, spawn_key=names).spawn(6)
+            np.random.SeedSequence(run.seed, spawn_key=names).spawn(6)
         )
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)

@@ -10,13 +10,11 @@ included; its deviation is first order, ``dE/ds = auxiliary - 2 drag``.
 from typing import cast
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.energy.regressors import Regressors
-from evroute.model.base import State
 from evroute.model.diagonal import Diagonal
 from evroute.model.options import ModelOptions, ModelSetting
 
@@ -34,7 +32,7 @@ class EdgeSpeedsOptions(ModelOptions):
         default=0.2, gt=0, description="deviation of the logarithm of one measured travel time"
     )
 
-    def build(self, setting: ModelSetting, rng: Generator) -> "EdgeSpeeds":
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "EdgeSpeeds":
         """Return the model before any trip."""
         regressors = cast(Regressors, setting.regressors)
         return EdgeSpeeds(regressors, setting.noise_std_wh, options=self)
@@ -54,14 +52,15 @@ class EdgeSpeeds(Diagonal):
         service D of the Highway Capacity Manual 2010) within 2 deviations.
     """
 
+    title = "edge speeds"
+    prefix = "slowness_"
+
     def __init__(
         self, regressors: Regressors, noise_std_wh: FloatArray, *, options: EdgeSpeedsOptions
     ) -> None:
-        super().__init__(noise_std_wh)
+        super().__init__(noise_std_wh, np.full(len(noise_std_wh), options.slowness_std**2.0))
         self._regressors = regressors
         self._weight = options.time_std**-2.0
-        self._precision = np.full(len(noise_std_wh), options.slowness_std**-2.0)
-        self._information = np.zeros(len(noise_std_wh))
 
     def posterior(self, arms: Arms) -> Belief:
         """Return eq. 8 at the learned speeds and its deviation to first order, (a,) Wh each."""
@@ -92,25 +91,3 @@ class EdgeSpeeds(Diagonal):
         )
         np.add.at(self._precision, edge, self._weight)
         np.add.at(self._information, edge, self._weight * np.log(travel_s / assumed_s))
-
-    def state(self) -> State:
-        """Return precision and information of each slowness, (n,) each."""
-        return {
-            "slowness_precision": self._precision.copy(),
-            "slowness_information": self._information.copy(),
-        }
-
-    def restore(self, state: State) -> None:
-        """Restore a state.
-
-        Raises
-        ------
-        ValueError
-            If the state is not of such a model on as many edges.
-        """
-        n = len(self._noise_std)
-        names = {"slowness_precision", "slowness_information"}
-        if set(state) != names or any(part.shape != (n,) for part in state.values()):
-            raise ValueError(f"this is not the state of an edge speeds model of {n} edges")
-        self._precision = np.array(state["slowness_precision"], dtype=np.float64)
-        self._information = np.array(state["slowness_information"], dtype=np.float64)

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg.blas import dtrmm, dtrmv
 
 from evroute.arms import Arms, Belief, Feedback
@@ -46,7 +45,7 @@ class ExactOptions(TripNoiseOptions):
     label = "GP"
     has_kernel = True
 
-    def build(self, setting: ModelSetting, rng: Generator) -> "ExactGP":
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "ExactGP":
         """Return the model before any trip."""
         return ExactGP(
             setting.kernel,
@@ -227,11 +226,6 @@ class ExactGP:
             return float(self._noise.n_measured)
         return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.id] ** 2)
 
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
@@ -285,7 +279,8 @@ class ExactGP:
         """
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
-            return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
+            draw: FloatArray = self.sample_many(arms, rng, 1)[0]
+            return mean_wh + multiplier * (draw - mean_wh)
         edge = np.concatenate([self._met.id, arms.id])
         features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core

@@ -9,7 +9,6 @@ There is one factor per belief; vehicles with separate beliefs have separate fac
 """
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
@@ -24,7 +23,7 @@ class FactorOptions(ModelOptions):
 
     factor_std: float = Field(default=0.25, gt=0, description="prior deviation of the factor")
 
-    def build(self, setting: ModelSetting, rng: Generator) -> "ConsumptionFactor":
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "ConsumptionFactor":
         """Return the model before any trip."""
         return ConsumptionFactor(
             setting.potential_wh, setting.noise_std_wh, factor_std=self.factor_std

@@ -10,7 +10,6 @@ space of k~.
 """
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 from scipy.linalg import cho_solve, solve_triangular
 
@@ -32,7 +31,7 @@ class FixedFeaturesOptions(ModelOptions):
 
     features: int = Field(default=300, ge=1, description="largest number of features of the kernel")
 
-    def build(self, setting: ModelSetting, rng: Generator) -> "FixedFeatures":
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "FixedFeatures":
         """Return the model before any trip."""
         return FixedFeatures(
             setting.kernel, setting.arms, setting.noise_std_wh, features=self.features
@@ -102,11 +101,6 @@ class FixedFeatures:
         spread = solve_triangular(self._posterior_factor(), self._embed(arms), lower=True)
         covariance: FloatArray = spread.T @ spread
         return 0.5 * (covariance + covariance.T)
-
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.

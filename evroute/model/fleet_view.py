@@ -14,7 +14,6 @@ separate beliefs in that case.
 from dataclasses import replace
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
@@ -106,12 +105,7 @@ class FleetJointView(FleetView):
         share = self._share[arms.id]
         return self.model.covariance(self._reference(arms)) * np.outer(share, share)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
         Parameters

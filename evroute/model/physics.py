@@ -6,7 +6,6 @@ coefficient explains are never learned.
 """
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
@@ -35,7 +34,7 @@ class PhysicsOptions(CoefficientOptions):
 
     label = "physics"
 
-    def build(self, setting: ModelSetting, rng: Generator) -> "PhysicsRegression":
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "PhysicsRegression":
         """Return the model before any trip."""
         return PhysicsRegression(
             setting.regressors, setting.noise_std_wh, self.prior_std(setting.regressors)

@@ -10,7 +10,6 @@ import logging
 from pathlib import Path
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.checked import read_mapped, write_mapped
 from evroute.errors import DamagedFileError
@@ -55,7 +54,7 @@ class RegionalOptions(TripEffectOptions):
     label = "GP regional"
     only_edges = "its graph kernel is made for edges alone"
 
-    def build(self, setting: ModelSetting, rng: Generator) -> ExactGP:
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> ExactGP:
         """Return the model before any trip."""
         return ExactGP(
             setting.sparse_kernel,

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
@@ -58,7 +57,7 @@ class SVGPOptions(ModelOptions):
     adam_rate: float = Field(default=0.01, ge=0, description="step size of the inducing points")
     device: str = Field(default="cpu", description="device: cpu, cuda")
 
-    def build(self, setting: ModelSetting, rng: Generator) -> "SparseVariationalGP":
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "SparseVariationalGP":
         """Return the model before any trip."""
         return SparseVariationalGP(
             setting.kernel, setting.arms, setting.noise_std_wh, rng, options=self
@@ -97,7 +96,7 @@ class SparseVariationalGP:
         kernel: EdgeContextKernel,
         arms: Arms,
         noise_std_wh: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
         *,
         options: SVGPOptions = PLAIN,
     ) -> None:
@@ -181,12 +180,7 @@ class SparseVariationalGP:
         covariance *= unit_wh[:, np.newaxis]
         return 0.5 * (covariance + covariance.T)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh; seconds for all edges of a city.
 
         Parameters

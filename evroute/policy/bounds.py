@@ -8,12 +8,10 @@ with sigma times the model's noise deviation; noise that a whole trip shares vio
 """
 
 import logging
-import math
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arms import Arms
@@ -94,20 +92,22 @@ class SetBound:
     refresh_every: int = 1
     eta: float = DEFAULT_ETA
     clip_prior: bool = False
-    norm: float = field(default=math.nan, init=False)
-    b_min: float = field(default=math.nan, init=False)
-    multiplier: float = field(default=math.nan, init=False)
+    norm: float = field(default=np.nan, init=False)
+    b_min: float = field(default=np.nan, init=False)
+    multiplier: float = field(default=np.nan, init=False)
     _set: ConfidenceSet | None = field(default=None, init=False, repr=False)
     _count: float = field(default=0.0, init=False, repr=False)
     _held: "_Held | None" = field(default=None, init=False, repr=False)
 
     needs: ClassVar[type] = HasSpectrum
-    beta: ClassVar[float] = math.nan
+    beta: ClassVar[float] = np.nan
 
     def __post_init__(self) -> None:
         self.norm = AUTO_NORM if self.B == "auto" else self.B
 
-    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+    def __call__(
+        self, t: int, arms: Arms, model: EnergyModel, rng: np.random.Generator
+    ) -> FloatArray:
         """Return the lower bounds, (a,) Wh."""
         interval = self.interval(t, arms, cast(HasSpectrum, model))
         std_wh = model.posterior(arms).std_wh

@@ -70,7 +70,7 @@ class JointThompson(_Thompson):
         if isinstance(model, SupportsScaledSample):
             return model.sample_around(arms, rng, self.multiplier)
         mean_wh = model.posterior(arms).mean_wh
-        draw = cast(HasJoint, model).sample(arms, rng)
+        draw: FloatArray = cast(HasJoint, model).sample_many(arms, rng, 1)[0]
         return mean_wh + self.multiplier * (draw - mean_wh)
 
 

@@ -12,8 +12,7 @@ from engines import engine
 
 from evroute.arms import Arms, Feedback
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.ek import EKOptions, Growing, KUCBOptions
-from evroute.model.nystrom.kors import Kors
+from evroute.model.nystrom.ek import EKOptions, Growing, Kors, KUCBOptions
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.vector_kernel import VectorKernel
 

@@ -60,7 +60,7 @@ def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
     found = model.coefficients()
     # of a chi-squared of 6 degrees of freedom, 99.9 % lie below 22.5; the inverse needs the joint,
     # not the marginals
-    root = model._regression.root()
+    root = model._root()
     distance = np.linalg.solve(root.T @ root, found.mean - TRUE) @ (found.mean - TRUE)
     assert distance < 22.5
     assert np.all(found.std < found.prior_std)

@@ -42,9 +42,6 @@ class Known:
     def covariance(self, arms: Arms) -> np.ndarray:
         return COVARIANCE
 
-    def sample(self, arms: Arms, rng: np.random.Generator) -> np.ndarray:
-        return self.sample_many(arms, rng, 1)[0]
-
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> np.ndarray:
         return MEAN + rng.standard_normal((size, 3)) @ np.linalg.cholesky(COVARIANCE).T
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import FloatArray
 from evroute.model.context_kernels.base import (
@@ -43,7 +42,7 @@ class Matern12:
         slope = np.divide(kernel, r, out=np.zeros_like(r), where=r > 0)
         return kernel, [slope * each for each in squares]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): multivariate t with 1 degree of freedom.
 
         Parameters

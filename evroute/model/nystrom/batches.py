@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
@@ -94,7 +93,11 @@ class Batches:
         self._log_sum = np.zeros(2)
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        arms: Arms,
+        everywhere: AllEdgesCache,
+        rng: np.random.Generator,
     ) -> bool:
         """Add a planned trip to the batch; close the batch if its bound then exceeds the threshold.
 
@@ -137,7 +140,11 @@ class Batches:
         return True
 
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Store measurements until the batch closes; in strict mode, until it is measured.
 
@@ -282,7 +289,7 @@ class Batches:
                 return [trip]
         return [trip for trip, planned in zip(waiting, over, strict=True) if planned <= edges]
 
-    def _settle(self, posterior: SparsePosterior, rng: Generator) -> None:
+    def _settle(self, posterior: SparsePosterior, rng: np.random.Generator) -> None:
         """Learn the stored measurements, redraw the dictionary, start a new batch."""
         arrived = [trip for trip in self._trips if not trip.waiting]
         self._trips = [trip for trip in self._trips if trip.waiting]

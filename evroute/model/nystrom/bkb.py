@@ -9,19 +9,17 @@ for each edge, all chosen from one posterior, which their theorems do not cover.
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
-from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
+from evroute.model.nystrom.gp import Rule
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import DictionaryOptions, Redraw, RedrawOptions
 
 
-class Redrawn:
+class Redrawn(Rule):
     """Redraw once 1 + the summed variance of new measurements exceeds a threshold; 1 is every trip.
 
     Parameters
@@ -37,26 +35,12 @@ class Redrawn:
         self._threshold = threshold
         self._sum = 1.0
 
-    def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
-    ) -> bool:
-        """Return False: plans are ignored, every measurement is learned at once.
-
-        Parameters
-        ----------
-        posterior
-            The posterior.
-        arms
-            The distinct arms of the trip.
-        everywhere
-            All reference arms.
-        rng
-            Source of randomness.
-        """
-        return False
-
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Learn measurements and redraw the dictionary with variances before them.
 
@@ -81,11 +65,6 @@ class Redrawn:
         if self._sum > self._threshold:
             self._redraw(posterior, measured, variance, rng)
             self._sum = 1.0
-
-    @property
-    def waits(self) -> bool:
-        """Always False."""
-        return False
 
     def radius(
         self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float

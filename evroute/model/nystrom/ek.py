@@ -4,29 +4,92 @@ Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UC
 Bandits*, AISTATS 2022; sections 2 and 4. It is computed in features of a growing Cholesky factor,
 not with the paper's inverses, which lose their digits on smooth kernels. K-UCB is the exact method:
 every arm enters.
+
+KORS decides which arms enter (section 4 and eq. 41, after Calandriello, Lazaric & Valko,
+*Second-order kernel online convex optimization with adaptive sketching*, 2017). The score is the
+paper's. Its published program computes only the quadratic form that eq. 41 subtracts, and so
+prefers points that the dictionary explains already. Weights are ``1 / sqrt(p)``.
 """
 
 import logging
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
+from scipy.linalg import solve_triangular
 
-from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.gp import NystromOptions
-from evroute.model.nystrom.kors import Kors
+from evroute.model.nystrom.gp import NystromOptions, Rule
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import DictionaryOptions
 
 log = logging.getLogger(__name__)
 
 
-class Growing:
+class Kors:
+    """Scores of new points against a weighted dictionary.
+
+    Parameters
+    ----------
+    mu
+        Accuracy of the projection, lambda in the paper.
+    eps
+        Accuracy of the scores.
+
+    Attributes
+    ----------
+    p
+        (m,) inclusion probability of each dictionary point.
+    factor
+        (m, m) Cholesky factor of ``S K_ZZ S + mu I``, S the weights.
+    """
+
+    def __init__(self, mu: float, eps: float) -> None:
+        self._mu = mu
+        self._eps = eps
+        self.p = np.empty(0)
+        self.factor = np.empty((0, 0))
+
+    def score(self, prior: float, with_points: FloatArray) -> float:
+        """Return tau~ of a point, in [0, 1 + eps).
+
+        prior: its prior variance.  with_points: (m,) its covariance with the dictionary.
+        """
+        explained = self._spread(with_points)
+        rest = max(0.0, prior - float(explained @ explained))
+        return (1.0 + self._eps) * rest / (rest + self._mu)
+
+    def add(self, prior: float, with_points: FloatArray, p: float) -> None:
+        """Add a point to the dictionary.
+
+        Parameters
+        ----------
+        prior
+            Its prior variance.
+        with_points
+            (m,) its covariance with the dictionary.
+        p
+            Its inclusion probability.
+        """
+        m = len(self.p)
+        row = self._spread(with_points) / np.sqrt(p)
+        factor = np.zeros((m + 1, m + 1))
+        factor[:m, :m], factor[m, :m] = self.factor, row
+        factor[m, m] = np.sqrt(prior / p + self._mu - row @ row)
+        self.factor, self.p = factor, np.append(self.p, p)
+
+    def _spread(self, with_points: FloatArray) -> FloatArray:
+        if not len(self.p):
+            return np.empty(0)
+        spread: FloatArray = solve_triangular(
+            self.factor, with_points / np.sqrt(self.p), lower=True
+        )
+        return spread
+
+
+class Growing(Rule):
     """Add measured arms to the dictionary one at a time, with the probability of KORS.
 
     All without it.
@@ -50,26 +113,12 @@ class Growing:
         self._most = max_dictionary
         self._refused = 0
 
-    def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
-    ) -> bool:
-        """Return False: plans are ignored, every measurement is learned at once.
-
-        Parameters
-        ----------
-        posterior
-            The posterior.
-        arms
-            The distinct arms of the trip.
-        everywhere
-            All reference arms.
-        rng
-            Source of randomness.
-        """
-        return False
-
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Draw for each arm whether it enters, in driving order, then learn all measurements.
 
@@ -87,11 +136,6 @@ class Growing:
         for slot, uniform in zip(slots.tolist(), rng.random(len(slots)), strict=True):
             self._offer(posterior, slot, uniform)
         posterior.absorb(slots, whitened)
-
-    @property
-    def waits(self) -> bool:
-        """Always False."""
-        return False
 
     def radius(
         self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float

@@ -8,7 +8,6 @@ import json
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
@@ -25,9 +24,15 @@ class Rule(Protocol):
     """When the dictionary changes, and which measured arms it holds."""
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        arms: Arms,
+        everywhere: AllEdgesCache,
+        rng: np.random.Generator,
     ) -> bool:
         """Register arms about to be measured; return whether the belief changed.
+
+        By default plans are ignored, and every measurement is learned at once.
 
         Parameters
         ----------
@@ -40,9 +45,14 @@ class Rule(Protocol):
         rng
             Source of randomness.
         """
+        return False
 
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Learn measurements.
 
@@ -61,6 +71,7 @@ class Rule(Protocol):
     @property
     def waits(self) -> bool:
         """Whether planning must wait until all planned arms are measured."""
+        return False
 
     def radius(
         self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float
@@ -120,7 +131,7 @@ class NystromOptions(ModelOptions):
         """Return a new rule of the dictionary."""
         raise NotImplementedError
 
-    def build(self, setting: CovarianceSetting, rng: Generator) -> "NystromGP":
+    def build(self, setting: CovarianceSetting, rng: np.random.Generator) -> "NystromGP":
         """Return the model before any trip."""
         return NystromGP(
             setting.kernel,
@@ -159,7 +170,7 @@ class NystromGP:
         kernel: Covariance,
         arms: Arms,
         noise_std_wh: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
         *,
         rule: Rule,
         ridge: float,
@@ -235,12 +246,7 @@ class NystromGP:
         )
         return 0.5 * (covariance + covariance.T)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
         Weights of the features are drawn jointly, the unexplained part of each arm independently,

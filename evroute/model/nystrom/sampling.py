@@ -4,7 +4,6 @@ import logging
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
@@ -46,7 +45,7 @@ def probabilities(
     return 1.0 - (1.0 - once) ** count
 
 
-def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
+def draw(p: FloatArray, rng: np.random.Generator, most: int | None = None) -> IntArray:
     """Return the drawn positions in increasing order: at least one, at most ``most``.
 
     One uniform number is drawn for each arm, in order, so that equal streams give equal
@@ -133,7 +132,11 @@ class Redraw:
         self.redraws = 0
 
     def __call__(
-        self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        variance: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Redraw the dictionary.
 
