@@ -24,7 +24,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.places import endpoints
+from evroute.planning.places import stops
 from evroute.planning.search import Search
 from evroute.planning.turn_space import TurnSpace
 
@@ -168,12 +168,12 @@ class Setting:
             If both places are the same edge.
         """
         origin, separator, destination = trip.partition(" to ")
-        ends = endpoints(
+        first, last = stops(
             self.network, *((None, (origin, destination)) if separator else (trip, ()))
         )
-        if ends[0] == ends[1]:
+        if first == last:
             raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
-        return ends
+        return first, last
 
 
 @cache

@@ -22,7 +22,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning import tradeoff
 from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
-from evroute.planning.places import endpoints
+from evroute.planning.places import stops
 from evroute.planning.plan import held_note
 from evroute.planning.planner import Planner, plan
 from evroute.planning.weights import WEIGHT_RULES
@@ -400,7 +400,7 @@ def test_places_may_be_rows_ids_or_coordinates(denver: RoadNetwork) -> None:
     mixed = planner.plan(3, denver.edge_id[90], via=[700])
     assert by_rows.routes["energy"].edges == by_ids.routes["energy"].edges
     assert mixed.via == by_rows.via
-    with pytest.raises(EvrouteError, match="same edge"):
+    with pytest.raises(EvrouteError, match="same block"):
         planner.plan(3, denver.edge_id[3])
 
 
@@ -468,7 +468,7 @@ def test_a_network_by_name_and_its_trips() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"waypoints": ("in", "in")}, EvrouteError, "same edge"),
+        ({"waypoints": ("in", "in")}, EvrouteError, "same block"),
         ({"waypoints": ("in",)}, EvrouteError, "origin and destination"),
         ({}, EvrouteError, "named trip"),
         ({"trip": "A", "waypoints": ENDS}, EvrouteError, "either"),
@@ -506,7 +506,7 @@ def test_a_request_that_cannot_be_met_says_why(
 
 def test_an_unreachable_destination_is_named(make_network: Callable[..., RoadNetwork]) -> None:
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (1, 0, 0), (2, 0, 0)])
-    with pytest.raises(NoRouteError, match="edge 'b' to 'a'"):
+    with pytest.raises(NoRouteError, match=r"from road at 0\.0000,4\.5113 to road at"):
         plan(network, waypoints=("b", "a"))
 
 
@@ -522,9 +522,9 @@ def test_a_street_both_ways_is_left_and_reached_in_the_direction_of_the_fastest_
     west, east = (
         ",".join(map(str, place)) for place in degrees(network, [x + 500, x + 2500], y + 5)
     )
-    assert [network.edge_id[row] for row in endpoints(network, None, (west, east))] == ["e1", "e3"]
-    assert [network.edge_id[row] for row in endpoints(network, None, (east, west))] == ["w3", "w1"]
-    assert [network.edge_id[row] for row in endpoints(network, None, (west, "e2"))] == ["e1", "e2"]
+    assert [network.edge_id[row] for row in stops(network, None, (west, east))] == ["e1", "e3"]
+    assert [network.edge_id[row] for row in stops(network, None, (east, west))] == ["w3", "w1"]
+    assert [network.edge_id[row] for row in stops(network, None, (west, "e2"))] == ["e1", "e2"]
 
 
 def degrees(network: RoadNetwork, x_m: list[float], y_m: float) -> list[tuple[float, float]]:
@@ -564,7 +564,7 @@ def test_with_a_battery_each_leg_starts_with_what_the_last_one_left() -> None:
 
 def test_a_place_cannot_follow_itself() -> None:
     network = load_network("denver")
-    with pytest.raises(EvrouteError, match="two successive places are the same edge"):
+    with pytest.raises(EvrouteError, match="two successive places lie on the same block"):
         Planner(network, load_vehicle("reference")).plan(0, 9, via=[5, 5])
 
 

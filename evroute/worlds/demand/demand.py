@@ -24,7 +24,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.table import check_columns, numbers, read_table
 from evroute.methods.setting import Setting
-from evroute.planning.places import endpoints
+from evroute.planning.places import stops
 from evroute.planning.search import Search
 from evroute.worlds.demand.trips import S_PER_H, Repeated, Trip, Trips
 from evroute.worlds.environment import child
@@ -277,7 +277,8 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
             if not all(pair):
                 raise EvrouteError(f"without {'a destination' if pair[0] else 'an origin'}")
             if pair not in ends:
-                ends[pair] = endpoints(setting.network, None, pair)
+                first, last = stops(setting.network, None, pair)
+                ends[pair] = first, last
             if ends[pair][0] == ends[pair][1]:
                 raise EvrouteError(f"origin and destination are the same edge, '{pair[0]}'")
         except EvrouteError as error:
