@@ -47,9 +47,6 @@ class Learned:
     def covariance(self, arms: Arms) -> FloatArray:
         return np.eye(len(arms))
 
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        raise AssertionError("a plan draws no sample")
-
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         raise AssertionError("a plan draws no sample")
 
