@@ -66,6 +66,7 @@ class TripEnergies:
         )
         self._driven: list[IntArray] = []
         self.times = TripTimes(network)
+        self._departing: tuple[MeasuredTrip, FloatArray] | None = None
 
     @property
     def network(self) -> RoadNetwork:
@@ -130,6 +131,7 @@ class TripEnergies:
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return energy and time of a trip before it is learned, by names of columns."""
         row = self.row(trip)
+        self._departing = trip, row
         numbers = self.belief.expect(row, self._known_wh2(trip)).measures("wh")
         numbers |= self.times.expect(trip.edge)
         return {
@@ -147,7 +149,8 @@ class TripEnergies:
         expected
             Row of the trip; the belief keeps its own.
         """
-        row = self.row(trip)
+        departing, self._departing = self._departing, None
+        row = departing[1] if departing and departing[0] is trip else self.row(trip)
         self._driven.append(trip.edge)
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
         self.times.learn(trip.edge, trip.travel_s)
