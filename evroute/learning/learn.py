@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
@@ -114,7 +115,7 @@ def learn(
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
-        Hears the trips learned and the trips to learn.
+        Called with the number of trips learned and of trips to learn.
 
     Raises
     ------
@@ -156,7 +157,8 @@ def learn(
         folder.open(manifest)
     elif folder.manifest().get("kind") != "learned":
         raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
-    with folder.locked(WAIT_S):
+    # threads of small products wait for each other
+    with folder.locked(WAIT_S), threadpool_limits(1):
         aside = set_aside(folder.path) if reset else None
         if reset:
             folder.write_manifest(manifest)

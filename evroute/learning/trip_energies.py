@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
+from evroute.display import drawn_by
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
@@ -50,6 +51,8 @@ class TripEnergies:
     source
         File that it was read from, for messages.
     """
+
+    _repr_html_ = drawn_by("belief_html")
 
     def __init__(self, setting: Setting, source: str = "this") -> None:
         self.setting = setting

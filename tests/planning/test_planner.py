@@ -403,7 +403,7 @@ def test_places_may_be_rows_ids_or_coordinates(denver: RoadNetwork) -> None:
     mixed = planner.plan(3, denver.edge_id[90], via=[700])
     assert by_rows.routes["energy"].edges == by_ids.routes["energy"].edges
     assert mixed.via == by_rows.via
-    with pytest.raises(EvrouteError, match="same edge"):
+    with pytest.raises(EvrouteError, match="origin and destination are the same edge"):
         planner.plan(3, denver.edge_id[3])
 
 
