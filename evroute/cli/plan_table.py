@@ -40,6 +40,7 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     from evroute.report.words import lowest_charge
 
     console = plain_console(highlight=False)
+    console.print(f"{' to '.join(plan.titles)}, {plan.vehicle}", soft_wrap=True)
     console.print(_table(plan))
     console.print(plan.verdict)
     console.print(plan.proofs.get(plan.recommended, plan.proof))
@@ -59,6 +60,7 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
         )
     if note:
         console.print(note, soft_wrap=True)
+    console.print(_streets(plan))
 
 
 def _table(plan: "Plan") -> "Table":
@@ -67,7 +69,6 @@ def _table(plan: "Plan") -> "Table":
 
     many = len(plan.routes) > 3
     table = Table(
-        title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}",
         box=SIMPLE_HEAD if many else HEAVY_HEAD,
         pad_edge=not many,
         collapse_padding=many,
@@ -83,6 +84,17 @@ def _table(plan: "Plan") -> "Table":
             table.add_row(title, *cells)
     if many:
         table.caption = "* recommended"
+    return table
+
+
+def _streets(plan: "Plan") -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    title = f"streets of the recommended route ({plan.network})"
+    table = Table(title, "   km", "  kWh", box=SIMPLE_HEAD)
+    for each in plan.recommended_route.streets:
+        table.add_row(each.name, f"{each.length_m / 1000:5.2f}", f"{each.energy_wh / 1000:6.3f}")
     return table
 
 

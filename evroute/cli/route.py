@@ -21,7 +21,11 @@ def route(
     ] = "denver",
     start: Annotated[
         str | None,
-        typer.Option("--from", metavar="PLACE", help="Where from: an edge id, or LAT,LON."),
+        typer.Option(
+            "--from",
+            metavar="PLACE",
+            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+        ),
     ] = None,
     goal: Annotated[
         str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")

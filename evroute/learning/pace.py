@@ -30,8 +30,14 @@ REACH = 3.0
 class Pace:
     """Pace of n edges; sums over trips, so the order of trips does not matter.
 
-    length_m: (n,) as driven.  map_s: (n,) time of the map, at the speed limit, s.
-    middle_m: (n, 2) middle of each edge in metres.
+    Parameters
+    ----------
+    length_m
+        (n,) driven length, m.
+    map_s
+        (n,) time at the speed limit of the map, s.
+    middle_m
+        (n, 2) middle of each edge in metres.
     """
 
     def __init__(self, length_m: FloatArray, map_s: FloatArray, middle_m: FloatArray) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
-from evroute.network.road_network import RoadNetwork
+from evroute.network.road_network import WGS84, RoadNetwork, transformer
 
 SIGMA_M = 5.0
 BETA_M = 10.0
@@ -82,7 +82,7 @@ class MapMatcher:
         points = np.column_stack([network.shape_x_m, network.shape_y_m])
         counts = np.diff(network.shape_start)
         edge = np.repeat(np.arange(network.n_edges), counts)
-        shape_m = shapely.length(shapely.linestrings(points, indices=edge))
+        shape_m = shapely.length(network.lines(network.shape_x_m, network.shape_y_m))
         self._scale = network.length_m / np.maximum(shape_m, 1e-9)
         # shapes are cut into pieces, for a position may have several places on one edge (hairpins)
         reached_m = np.append(0.0, np.cumsum(np.hypot(*np.diff(points, axis=0).T)))
@@ -115,13 +115,9 @@ class MapMatcher:
         EvrouteError
             If a position is not on the earth.
         """
-        from pyproj import Transformer
-
         if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
             raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
-        x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(
-            lon, lat
-        )
+        x_m, y_m = transformer(WGS84, self.network.crs).transform(lon, lat)
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
     def match_xy(self, x_m: FloatArray, y_m: FloatArray) -> list[Match]:
