@@ -36,6 +36,7 @@ LISTED = 5
 _LEAST_SCORE = 65.0
 _Row = tuple[str, float, float]
 """Name, longitude and latitude."""
+_ACCENT, _WORD = re.compile("[\u0300-\u036f]"), re.compile(r"\w+")
 _COMPASS = (
     "east",
     "north-east",
@@ -284,12 +285,10 @@ def _project(network: RoadNetwork, places: Sequence[_Row]) -> FloatArray:
     return inside
 
 
-@lru_cache(maxsize=200_000)
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a text in alphabetical order, without case, accents and "and"."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return tuple(sorted(word for word in re.findall(r"\w+", plain) if word != "and"))
+    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return tuple(sorted(word for word in _WORD.findall(plain) if word != "and"))
 
 
 def _begins(own: str, word: str) -> bool:
