@@ -130,6 +130,10 @@ def _road(plan: "Plan") -> Iterator[Line]:
     routes = list(plan.routes.values())
     yield "km", [f"{r.length_m / 1000:.2f}" for r in routes]
     yield "min", [f"{r.time_s / 60:.1f}" for r in routes]
+    times = [r.energy_forecast.numbers() for r in routes if r.energy_forecast]
+    if times and "low90_s" in times[0]:
+        ends = [(each["low90_s"] / 60, each["high90_s"] / 60) for each in times]
+        yield "  90 % of trips", [f"{low:.1f} to {high:.1f}" for low, high in ends]
     if plan.depart_s is not None:
         yield "arrival", [plan.arrival_time(name) or "" for name in plan.routes]
     yield "climb m", [f"{r.climb_m:.0f}" for r in routes]

@@ -101,7 +101,7 @@ def simulate(
     ] = None,
     reserve: Annotated[
         float | None,
-        typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]"),
+        typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
     ] = None,
     share_belief: Annotated[
         bool,

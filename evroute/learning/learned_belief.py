@@ -12,6 +12,7 @@ from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.display import drawn_by
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.vehicle import Vehicle, numbers_of
@@ -61,6 +62,8 @@ class LearnedBelief:
     trips: int | None = None
     pace: Pace | None = None
     source: str = "this"
+
+    _repr_html_ = drawn_by("belief_html")
 
     @classmethod
     def before_trips(

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
 from evroute.checked import digest_of
+from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.optional_tables import TABLES, Table
@@ -107,6 +108,8 @@ class RoadNetwork:
     crs: str
     source: Source
     control: IntArray | None = None
+
+    _repr_html_ = drawn_by("network_html")
 
     def __post_init__(self) -> None:
         n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)

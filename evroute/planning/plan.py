@@ -1,10 +1,11 @@
 """Plans: least-energy, fastest and shortest route of a request, with their numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.display import drawn_by
 from evroute.network.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
@@ -138,6 +139,8 @@ class Plan:
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
         Time of departure since midnight, s; None if none was given.
+    roads
+        The network, for maps.
     """
 
     network: str
@@ -152,6 +155,9 @@ class Plan:
     options: PlanOptions
     minutes_from: str
     depart_s: float | None
+    roads: RoadNetwork = field(repr=False)
+
+    _repr_html_ = drawn_by("plan_html")
 
     @property
     def battery(self) -> Battery | None:

@@ -261,6 +261,7 @@ class Planner:
             options=options,
             minutes_from=self.minutes_from,
             depart_s=departed_s,
+            roads=self.network,
         )
 
     def energies(

@@ -30,12 +30,13 @@ def test_a_dictionary_without_room_for_a_point_is_refused(make) -> None:
     engine(make, max_dictionary=1)
 
 
+@pytest.mark.parametrize("changed", [[1], [0, 1]], ids=["one", "all"])
 @pytest.mark.parametrize("make", [*CAPPED, batch_ucb, k_ucb])
-def test_one_changed_feature_is_another_context(make) -> None:
+def test_changed_features_are_another_context(make, changed) -> None:
     model = engine(make)
     model.update(trip(0, 1, 2))
     features = ARMS.features.copy()
-    features[:, 1] += 0.05
+    features[:, changed] += 0.05
     moved = Arms(ARMS.id, features, ARMS.prior_mean_wh)
     std_wh = np.sqrt(model.covariance(moved).diagonal())
     np.testing.assert_allclose(model.posterior(moved).std_wh, std_wh)

@@ -210,6 +210,18 @@ def test_off_is_off(make_world):
     np.testing.assert_array_equal(one.posterior(arms).mean_wh, other.posterior(arms).mean_wh)
 
 
+@pytest.mark.parametrize("learned", ["trip_effect", "noise"])
+def test_either_noise_is_learned_without_the_other(make_world, learned) -> None:
+    world = make_world(6)
+    model = world.model(potential_wh=world.arms.prior_mean_wh - 10.0, **{learned: "learned"})
+    before = {"trip_effect": model.trip_noise, "noise": model.noise_std}[learned](world.arms)
+    model.update(
+        Feedback(world.arms.id, world.arms.features, world.arms.prior_mean_wh, np.full(6, 1e3))
+    )
+    after = {"trip_effect": model.trip_noise, "noise": model.noise_std}[learned](world.arms)
+    assert np.all(after > 2 * before)  # errors of far more than any deviation before
+
+
 def test_a_trip_that_dissipates_nothing_teaches_nothing_about_trips() -> None:
     noise = TripNoise(np.ones(2), trip_effect="learned", noise="prior")
     edge, surprise_wh = np.arange(2), np.array([50.0, 50.0])
