@@ -207,7 +207,7 @@ def add_tables(network: RoadNetwork, *others: RoadNetwork) -> RoadNetwork:
     NetworkFormatError
         If a table of the others is damaged.
     """
-    places = list(dict.fromkeys(place for other in others for place in _places(other)))
+    places = list(dict.fromkeys(place for other in others for place in _stored(other)[1]))
     far_m, _ = KDTree(_xy(network)).query(_project(network, places))
     near = [place for place, each_m in zip(places, far_m, strict=True) if each_m <= FARTHEST_M]
     added: dict[str, Table] = {"names": {"junction": _derived(network)}}
@@ -228,28 +228,26 @@ def _derived(network: RoadNetwork) -> tuple[str, ...]:
     )
 
 
-def _places(network: RoadNetwork) -> list[_Row]:
-    """Return the rows of the table of places."""
+def _stored(network: RoadNetwork) -> tuple[tuple[str, ...], list[_Row]]:
+    """Return the names of the v junctions and the rows of the table of places."""
     table = network.tables.get("places", {})
     try:
+        named = network.tables["names"]["junction"] if "names" in network.tables else None
+        junctions = _derived(network) if named is None else tuple(clean(str(n)) for n in named)
+        if len(junctions) != network.n_junctions:
+            raise ValueError(f"{len(junctions)} names of {network.n_junctions} junctions")
         rows = zip(*(table.get(column, ()) for column in ("name", "lon", "lat")), strict=True)
-        return [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
-    except ValueError as error:
+        return junctions, [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
+    except (KeyError, TypeError, ValueError) as error:
         raise NetworkFormatError(
-            f"table 'places' of '{network.name}' is damaged ({error}); build the network again"
+            f"the names of network '{network.name}' are damaged ({error}); build the network again"
         ) from error
 
 
 @lru_cache(maxsize=4)
 def _index(network: RoadNetwork) -> _Index:
     """Group the junctions and places of one name that lie near each other to one place."""
-    stored, places = network.tables.get("names", {}).get("junction"), _places(network)
-    names = _derived(network) if stored is None else tuple(clean(str(name)) for name in stored)
-    if len(names) != network.n_junctions:
-        raise NetworkFormatError(
-            f"table 'names' of '{network.name}' has {len(names)} junctions, the network "
-            f"{network.n_junctions}; build the network again"
-        )
+    names, places = _stored(network)
     texts = [*names, *(name for name, _, _ in places)]
     xy = np.vstack([_xy(network), _project(network, places)])
     degrees = [*zip(*network.junction_lon_lat, strict=True), *(place[1:] for place in places)]
