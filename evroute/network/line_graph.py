@@ -70,8 +70,7 @@ class LineGraph:
 
     def turn_costs(self, edge_costs: FloatArray) -> FloatArray:
         """Return the (m,) cost of each turn when entering an edge costs ``edge_costs`` (n,)."""
-        costs: FloatArray = edge_costs[self.indices]
-        return costs
+        return edge_costs[self.indices]
 
     def reversed(self) -> "LineGraph":
         """Return the line graph with every turn reversed, for searches from the destination."""

@@ -236,8 +236,7 @@ class RoadNetwork:
     @property
     def climb_m(self) -> FloatArray:
         """(n,) height of the head junction minus that of the tail, m."""
-        climb: FloatArray = self.elevation_m[self.head] - self.elevation_m[self.tail]
-        return climb
+        return self.elevation_m[self.head] - self.elevation_m[self.tail]
 
     @property
     def incline_rad(self) -> FloatArray:
@@ -247,8 +246,7 @@ class RoadNetwork:
     @property
     def time_s(self) -> FloatArray:
         """(n,) travel time at the speed limit, s."""
-        time: FloatArray = self.length_m / self.speed_mps
-        return time
+        return self.length_m / self.speed_mps
 
     @cached_property
     def row_of(self) -> dict[str, int]:
