@@ -78,11 +78,10 @@ class LearnedBelief:
         setting
             Network, vehicle and prior, over the edges.
         options
-            Arguments of the model that override those of the method.
+            Values of options that override those of the method.
         """
-        # a plan draws few edges at once, so that it needs no factor of the prior of all
-        made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
-        model, space = make_model(method, setting, made), make_space(method, setting)
+        model = make_model(method, setting, default_rng(0), options or {})
+        space = make_space(method, setting)
         return cls(model, space, method, setting, pace=Pace.of_network(setting.network))
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray
@@ -20,7 +21,7 @@ LOG_STD = 2.0
 """Standard deviation of the prior of log a, log b and log d about the start."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
-LATE_REFITS = (20, 50, 100)
+LATE_REFITS = (50, 100)
 LATE_EVERY = 200
 
 
@@ -147,5 +148,5 @@ def fit_scales(
 def _narrowed(features: FloatArray) -> FloatArray:
     """Return features (n, at most n) with the same products between trips as these (n, m)."""
     n, m = features.shape
-    narrowed: FloatArray = features if m <= n else np.linalg.qr(features.T, mode="r").T
+    narrowed: FloatArray = features if m <= n else qr(features.T, mode="economic")[1].T
     return narrowed

@@ -281,8 +281,7 @@ def panel(html: str, position: str) -> Any:
 
 
 def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
-    per_km: FloatArray = planned.edge_wh / network.length_m[planned.route.rows] * 1000
-    return per_km
+    return planned.edge_wh / network.length_m[planned.route.rows] * 1000
 
 
 def _stretches(
