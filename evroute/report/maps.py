@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
-_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, goal, lowest charge
+_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, destination, lowest charge
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
@@ -87,7 +88,7 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     import folium
 
     rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    chart = _roads(network, embedded(), rows)
+    chart = base_map(network, embedded(), rows)
     for layer in route_layers(network, plan):
         layer.add_to(chart)
     panel(route_classes(network, plan).legend_html(), "bottomright").add_to(chart)
@@ -99,17 +100,6 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
         element(f'<div class="evroute-strip"><p>{_text(plan.verdict)}</p>{drawings}</div>')
     )
     return chart
-
-
-def visits_map(network: RoadNetwork, visits: IntArray) -> "folium.Map":
-    """Return a self-contained map of the roads, coloured by visits (n,).
-
-    Raises
-    ------
-    MissingPackageError
-        If folium is not installed.
-    """
-    return _classes_map(network, *visits_layer(network, visits))
 
 
 def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.Map":
@@ -129,7 +119,14 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     MissingPackageError
         If folium is not installed.
     """
-    return _classes_map(network, *values_layer(network, values, title))
+    layer, classes = values_layer(network, values, title)
+    import folium
+
+    chart = base_map(network, embedded(), np.arange(network.n_edges))
+    layer.add_to(chart)
+    panel(classes.legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
 
 
 def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.FeatureGroup", Classes]:
@@ -175,20 +172,10 @@ def _classes_layer(
     return layer
 
 
-def _classes_map(
-    network: RoadNetwork, layer: "folium.FeatureGroup", classes: Classes
+def base_map(
+    network: RoadNetwork, leaflet: Leaflet, around: IntArray, roads_js: str = ""
 ) -> "folium.Map":
-    import folium
-
-    chart = base_map(network, embedded())
-    layer.add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
-    return chart
-
-
-def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "folium.Map":
-    """Return a map of the roads of a network in grey, fitted to their extent.
+    """Return a map of the roads of a network in grey.
 
     Parameters
     ----------
@@ -196,6 +183,8 @@ def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "fol
         The roads.
     leaflet
         Addresses of Leaflet that the page serves.
+    around
+        (k,) edges to which the map is fitted, once: a second fit would animate.
     roads_js
         Address of `roads_script`, which keeps the map small; empty: the roads are embedded.
 
@@ -204,7 +193,31 @@ def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "fol
     MissingPackageError
         If folium is not installed.
     """
-    return _roads(network, leaflet, np.arange(network.n_edges), roads_js)
+    require("folium")
+    import folium
+
+    from evroute.report.map_page import MapPage
+
+    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    MapPage().add_child(chart)
+    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
+    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
+    tiles = folium.TileLayer(
+        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
+    )
+    tiles.add_to(chart)
+    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
+    if roads_js:
+        chart.default_js.append(("roads", roads_js))
+        _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
+    else:
+        _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
+    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
+    lon, lat = network.junction_lon_lat
+    junctions = np.concatenate([network.tail[around], network.head[around]])
+    lon, lat = lon[junctions], lat[junctions]
+    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
+    return chart
 
 
 def roads_script(network: RoadNetwork) -> str:
@@ -244,11 +257,11 @@ def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
 
 
 def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
-    """Return circles at (latitude, longitude) by their texts, for start, goal and lowest charge."""
+    """Return circles at (latitude, longitude) by their texts, for the ends and lowest charge."""
     require("folium")
     import folium
 
-    layer = folium.FeatureGroup(name="start and goal", control=False)
+    layer = folium.FeatureGroup(name="ends", control=False)
     for (text, spot), fill in zip(spots.items(), _SPOTS, strict=False):
         circle = folium.CircleMarker(
             spot,
@@ -269,8 +282,7 @@ def panel(html: str, position: str) -> Any:
 
 
 def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
-    per_km: FloatArray = planned.edge_wh / network.length_m[planned.route.rows] * 1000
-    return per_km
+    return planned.edge_wh / network.length_m[planned.route.rows] * 1000
 
 
 def _stretches(
@@ -286,9 +298,9 @@ def _stretches(
     ):
         piece = list(group)
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
-        climb_m = network.climb_m[rows[piece]].sum()
+        climb_m, middle = network.climb_m[rows[piece]].sum(), int(rows[piece[len(piece) // 2]])
         text = (
-            f"{street or 'unnamed road'}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{street or edge_label(network, middle)}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
@@ -306,13 +318,13 @@ def _inert(html: str) -> str:
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return circles at start, goal and lowest charge of the recommended route.
+    """Return circles at start, destination and lowest charge of the recommended route.
 
     The lowest charge is left out if it is at an end.
     """
     least = plan.recommended_route
     first, last = least.route.edges[0], least.route.edges[-1]
-    spots = {"start": network.tail[first], "goal": network.head[last]}
+    spots = {"start": network.tail[first], "destination": network.head[last]}
     if (
         plan.battery is not None
         and least.charge is not None
@@ -333,37 +345,6 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     import folium
 
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
-
-
-def _roads(
-    network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: str = ""
-) -> "folium.Map":
-    """Return a map of all roads, fitted once to the edges ``shown``: a second fit would animate."""
-    require("folium")
-    import folium
-
-    from evroute.report.map_page import MapPage
-
-    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
-    MapPage().add_child(chart)
-    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
-    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
-    tiles = folium.TileLayer(
-        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
-    )
-    tiles.add_to(chart)
-    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    if roads_js:
-        chart.default_js.append(("roads", roads_js))
-        _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
-    else:
-        _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
-    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
-    lon, lat = network.junction_lon_lat
-    junctions = np.concatenate([network.tail[shown], network.head[shown]])
-    lon, lat = lon[junctions], lat[junctions]
-    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
-    return chart
 
 
 def _page(chart: "folium.Map") -> "Figure":

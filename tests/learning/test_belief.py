@@ -30,7 +30,7 @@ def learned(request, hill, tmp_path):
     """A model that saw two trips, saved as the only finished run of a folder."""
     setting = Setting(hill, VEHICLE)
     method = Method(model=request.param, index="ts")
-    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    model = make_model(method, setting, np.random.default_rng(0))
     rows = np.array([0, 1, 2, 5])
     for energy_wh in ([30.0, 100.0, -20.0, 40.0], [28.0, 90.0, -30.0, 44.0]):
         arms = setting.arms
@@ -135,7 +135,9 @@ def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None
 )
 def test_a_description_of_other_types_is_one_line(hill, tmp_path, change, field) -> None:
     method, setting = Method(model="exact", index="greedy"), Setting(hill, VEHICLE)
-    save_as_finished(tmp_path, "one", make_model(method, setting, {}), method, setting)
+    save_as_finished(
+        tmp_path, "one", make_model(method, setting, np.random.default_rng(0)), method, setting
+    )
     path = RunFolder(tmp_path).belief_path("one")
     arrays = read_arrays(path)
     about = json.loads(str(arrays["about"]))
@@ -151,7 +153,9 @@ def test_a_description_of_other_types_is_one_line(hill, tmp_path, change, field)
 @pytest.mark.parametrize("change", [{"prior": "wide"}, {"kernel": "matern-9/2"}])
 def test_an_unknown_name_in_a_description_is_one_line(hill, tmp_path, change) -> None:
     method, setting = Method(model="exact", index="greedy"), Setting(hill, VEHICLE)
-    save_as_finished(tmp_path, "one", make_model(method, setting, {}), method, setting)
+    save_as_finished(
+        tmp_path, "one", make_model(method, setting, np.random.default_rng(0)), method, setting
+    )
     path = RunFolder(tmp_path).belief_path("one")
     arrays = read_arrays(path)
     about = json.loads(str(arrays["about"])) | change
@@ -162,7 +166,7 @@ def test_an_unknown_name_in_a_description_is_one_line(hill, tmp_path, change) ->
 
 def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:
     setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
-    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    model = make_model(method, setting, np.random.default_rng(0))
     turns, rows = setting.on_turns().arms, np.array([0, 1, 3])
     model.update(
         Feedback(

@@ -20,15 +20,16 @@ import pytest
 from evroute.cli import main
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
-from evroute.network import store
+from evroute.network import names, store
 from evroute.network.export import export
+from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.report.exports import route_geojson, route_gpx
-from evroute.report.maps import route_map, values_map, visits_map
+from evroute.report.maps import route_map, values_map
 
 COLUMNS = ("edge_id", "street", "road_class", "junction_id")
 SOURCE = ("kind", "files", "attribution", "elevation", "notes")
@@ -84,19 +85,16 @@ def test_a_map_of_routes_has_the_elements_of_a_harmless_one(
     assert [parsed(page)[0] for page in hostile] == [parsed(page)[0] for page in harmless]
 
 
-@pytest.mark.parametrize("output", ["map of visits", "map of values"])
 @pytest.mark.parametrize("field", FIELDS[:-1])
 def test_maps_of_edges_have_the_elements_of_harmless_ones(
-    output: str, field: str, hill: RoadNetwork, payload: Any, parsed: Callable[..., Any]
+    field: str, hill: RoadNetwork, payload: Any, parsed: Callable[..., Any]
 ) -> None:
     def page(text: str) -> str:
         network, _ = named(hill, field, text)
-        if output == "map of visits":
-            return saved(visits_map(network, np.arange(7)))
         return saved(values_map(network, np.arange(7.0), text))
 
     hostile = page(payload.long(field))
-    payload.tried(output, field, *(["title"] if output == "map of values" else []))
+    payload.tried("map of values", field, "title")
     assert parsed(hostile)[0] == parsed(page("plain"))[0]
 
 
@@ -123,13 +121,27 @@ def test_files_for_other_programs_hold_the_text_itself(
     }
     in_which = {
         "GeoJSON": {"edge_id", "street", "attribution", "vehicle"},
-        "GPX": {"name", "edge_id", "attribution", "vehicle"},
-        "JSON": {"name", "edge_id", "vehicle"},
+        "GPX": {"name", "street", "attribution", "vehicle"},
+        "JSON": {"name", "edge_id", "street", "vehicle"},
     }
     text = text_of(field, network, vehicle)
     for output, texts in shown.items():
         payload.tried(output, field)
         assert any(text in str(each) for each in texts) == (field in in_which[output]), output
+
+
+def test_a_hostile_place_is_found_and_shown_as_it_is(hill: RoadNetwork, payload: Any) -> None:
+    text = names.clean(payload.long("place"))
+    lon, lat = (float(each[1]) for each in hill.junction_lon_lat)
+    network = hill.with_tables({"places": names.place_table([(text, lon, lat)])})
+    assert [place.label for place in names.find(network, text)] == [text]
+    plan = Planner(network, load_vehicle()).plan(0, 5)
+    payload.tried("JSON", "place")
+    assert plan.titles[0] == f"road 1.0 km west of {text}"
+    assert text in json.loads(json.dumps(document(plan)))["routes"]["energy"]["streets"][0]["name"]
+    with pytest.raises(EvrouteError, match="similar names") as caught:
+        locate(network, text.replace("cycler", "cyclr"))
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", ["graphml", "geojson"])
@@ -213,7 +225,7 @@ def test_the_terminal_shows_the_text_itself(
     for command in commands:
         payload.tried(command, field)
     expected = {
-        "evroute route": {"name", "edge_id", "street", "vehicle"},
+        "evroute route": {"name", "street", "vehicle"},
         "evroute network info": {"name", *SOURCE},
         "evroute vehicle show": {"vehicle"},
     }
