@@ -163,10 +163,12 @@ def route_ends(network: RoadNetwork, edges: Sequence[int]) -> tuple[str, ...]:
 
 def edge_label(network: RoadNetwork, edge: int) -> str:
     """Return the street of an edge, else its class and the place nearest to its middle."""
+    if street := clean(network.street[edge]):
+        return street
     points = int(network.shape_start[edge : edge + 2].sum())
     middle = [(points - 1) // 2, points // 2]
     xy = np.array([network.shape_x_m[middle].mean(), network.shape_y_m[middle].mean()])
-    return clean(network.street[edge]) or _beside(network, _kind(network, edge), xy)
+    return _beside(network, _kind(network, edge), xy)
 
 
 def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, slice]]:
@@ -182,6 +184,7 @@ def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, sli
     ]
 
 
+@lru_cache(maxsize=10_000)
 def clean(name: str) -> str:
     """Return a name as one line of printable text without the semicolons that separate places."""
     return " ".join(UNPRINTABLE.sub("", name.replace(";", ",")).split())
