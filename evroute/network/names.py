@@ -161,6 +161,7 @@ def route_ends(network: RoadNetwork, edges: Sequence[int]) -> tuple[str, ...]:
     return tuple(junction_label(network, int(end)) for end in ends)
 
 
+@lru_cache(maxsize=10_000)
 def edge_label(network: RoadNetwork, edge: int) -> str:
     """Return the street of an edge, else its class and the place nearest to its middle."""
     if street := clean(network.street[edge]):
