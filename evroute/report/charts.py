@@ -15,7 +15,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.methods.parts import label_of
+from evroute.methods.parts import index_options, model_options
 from evroute.report.extras import require
 
 if TYPE_CHECKING:
@@ -277,11 +277,14 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
 
 
 def _label(model: str, index: str) -> str:
-    """Return the label of a pair; its names if a sibling of another installation made the runs."""
-    try:
-        return label_of(model, index)
-    except UnknownNameError:
-        return f"{model}-{index}"
+    """Return the label of a pair; names stand for models and indices that are not installed."""
+    labels = []
+    for options_of, name in ((model_options, model), (index_options, index)):
+        try:
+            labels.append(options_of(name).label)
+        except UnknownNameError:
+            labels.append(name)
+    return "-".join(dict.fromkeys(labels))
 
 
 def _place(order: list[str], name: str) -> tuple[int, str]:
