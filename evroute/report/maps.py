@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
@@ -297,9 +298,9 @@ def _stretches(
     ):
         piece = list(group)
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
-        climb_m = network.climb_m[rows[piece]].sum()
+        climb_m, middle = network.climb_m[rows[piece]].sum(), int(rows[piece[len(piece) // 2]])
         text = (
-            f"{street or 'unnamed road'}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{street or edge_label(network, middle)}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
