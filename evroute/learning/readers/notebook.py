@@ -29,7 +29,7 @@ from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.meters import Meter, display_step
 from evroute.learning.readers.table import Log, check_needed, numbers
 from evroute.methods.setting import Setting
-from evroute.planning.places import endpoints
+from evroute.planning.places import stops
 
 ENDS = ("from", "to", "departed", "soc_start", "soc_end")
 COLUMNS = ("trip", *ENDS, "odometer_km", "vehicle", *AT_DEPARTURE)
@@ -116,7 +116,7 @@ def plausible_routes(
         shows.
     """
     network = setting.network
-    ends = endpoints(network, None, [origin, destination])
+    ends = stops(network, None, [origin, destination])
     if ends[0] == ends[1]:
         raise NoRouteError("it starts and ends on one edge, so its route is unknown")
     jammed_s, found = network.time_s.copy(), {}
