@@ -36,6 +36,7 @@ LISTED = 5
 _LEAST_SCORE = 65.0
 _Row = tuple[str, float, float]
 """Name, longitude and latitude."""
+_ACCENT, _WORD = re.compile("[\u0300-\u036f]"), re.compile(r"\w+")
 _COMPASS = (
     "east",
     "north-east",
@@ -206,7 +207,7 @@ def add_tables(network: RoadNetwork, *others: RoadNetwork) -> RoadNetwork:
     NetworkFormatError
         If a table of the others is damaged.
     """
-    places = list(dict.fromkeys(place for other in others for place in _places(other)))
+    places = list(dict.fromkeys(place for other in others for place in _stored(other)[1]))
     far_m, _ = KDTree(_xy(network)).query(_project(network, places))
     near = [place for place, each_m in zip(places, far_m, strict=True) if each_m <= FARTHEST_M]
     added: dict[str, Table] = {"names": {"junction": _derived(network)}}
@@ -227,28 +228,26 @@ def _derived(network: RoadNetwork) -> tuple[str, ...]:
     )
 
 
-def _places(network: RoadNetwork) -> list[_Row]:
-    """Return the rows of the table of places."""
+def _stored(network: RoadNetwork) -> tuple[tuple[str, ...], list[_Row]]:
+    """Return the names of the v junctions and the rows of the table of places."""
     table = network.tables.get("places", {})
     try:
+        named = network.tables["names"]["junction"] if "names" in network.tables else None
+        junctions = _derived(network) if named is None else tuple(clean(str(n)) for n in named)
+        if len(junctions) != network.n_junctions:
+            raise ValueError(f"{len(junctions)} names of {network.n_junctions} junctions")
         rows = zip(*(table.get(column, ()) for column in ("name", "lon", "lat")), strict=True)
-        return [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
-    except ValueError as error:
+        return junctions, [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
+    except (KeyError, TypeError, ValueError) as error:
         raise NetworkFormatError(
-            f"table 'places' of '{network.name}' is damaged ({error}); build the network again"
+            f"the names of network '{network.name}' are damaged ({error}); build the network again"
         ) from error
 
 
 @lru_cache(maxsize=4)
 def _index(network: RoadNetwork) -> _Index:
     """Group the junctions and places of one name that lie near each other to one place."""
-    stored, places = network.tables.get("names", {}).get("junction"), _places(network)
-    names = _derived(network) if stored is None else tuple(clean(str(name)) for name in stored)
-    if len(names) != network.n_junctions:
-        raise NetworkFormatError(
-            f"table 'names' of '{network.name}' has {len(names)} junctions, the network "
-            f"{network.n_junctions}; build the network again"
-        )
+    names, places = _stored(network)
     texts = [*names, *(name for name, _, _ in places)]
     xy = np.vstack([_xy(network), _project(network, places)])
     degrees = [*zip(*network.junction_lon_lat, strict=True), *(place[1:] for place in places)]
@@ -284,12 +283,10 @@ def _project(network: RoadNetwork, places: Sequence[_Row]) -> FloatArray:
     return inside
 
 
-@lru_cache(maxsize=200_000)
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a text in alphabetical order, without case, accents and "and"."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return tuple(sorted(word for word in re.findall(r"\w+", plain) if word != "and"))
+    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return tuple(sorted(word for word in _WORD.findall(plain) if word != "and"))
 
 
 def _begins(own: str, word: str) -> bool:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError
-from evroute.methods.parts import label_of
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.methods.parts import index_options, model_options
 from evroute.report.extras import require
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
     variants = [
         (
-            (index, method.removeprefix(label_of(model, index))),
+            (index, method.removeprefix(_label(model, index))),
             model,
             method,
         )
@@ -274,6 +274,17 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
         if model not in dash_of:
             dash_of[model] = next(spare_dash)
     return {method: (colour_of[variant], dash_of[model]) for variant, model, method in variants}
+
+
+def _label(model: str, index: str) -> str:
+    """Return the label of a pair; names stand for models and indices that are not installed."""
+    labels = []
+    for options_of, name in ((model_options, model), (index_options, index)):
+        try:
+            labels.append(options_of(name).label)
+        except UnknownNameError:
+            labels.append(name)
+    return "-".join(dict.fromkeys(labels))
 
 
 def _place(order: list[str], name: str) -> tuple[int, str]:

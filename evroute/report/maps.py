@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
@@ -101,17 +102,6 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     return chart
 
 
-def visits_map(network: RoadNetwork, visits: IntArray) -> "folium.Map":
-    """Return a self-contained map of the roads, coloured by visits (n,).
-
-    Raises
-    ------
-    MissingPackageError
-        If folium is not installed.
-    """
-    return _classes_map(network, *visits_layer(network, visits))
-
-
 def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.Map":
     """Return a self-contained map of the roads, coloured by a quantity of each edge.
 
@@ -129,7 +119,14 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     MissingPackageError
         If folium is not installed.
     """
-    return _classes_map(network, *values_layer(network, values, title))
+    layer, classes = values_layer(network, values, title)
+    import folium
+
+    chart = base_map(network, embedded(), np.arange(network.n_edges))
+    layer.add_to(chart)
+    panel(classes.legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
 
 
 def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.FeatureGroup", Classes]:
@@ -173,18 +170,6 @@ def _classes_layer(
         if len(edges := shown[of_shown == k]):
             _lines(thin_lines(network, edges), color=colour, weight=3 + k / 2).add_to(layer)
     return layer
-
-
-def _classes_map(
-    network: RoadNetwork, layer: "folium.FeatureGroup", classes: Classes
-) -> "folium.Map":
-    import folium
-
-    chart = base_map(network, embedded(), np.arange(network.n_edges))
-    layer.add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
-    return chart
 
 
 def base_map(
@@ -313,9 +298,9 @@ def _stretches(
     ):
         piece = list(group)
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
-        climb_m = network.climb_m[rows[piece]].sum()
+        climb_m, middle = network.climb_m[rows[piece]].sum(), int(rows[piece[len(piece) // 2]])
         text = (
-            f"{street or 'unnamed road'}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{street or edge_label(network, middle)}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]

@@ -14,6 +14,7 @@ from evroute.energy.driving import DrivingConditions, hvac_w
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.learning import pace
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.methods.method import Method
 from evroute.methods.setting import Setting
@@ -426,8 +427,9 @@ def test_a_route_nobody_drives_is_not_recommended(denver: RoadNetwork) -> None:
 
 
 def test_learned_minutes_choose_the_fastest_and_share_the_auxiliary_energy(
-    hill: RoadNetwork,
+    hill: RoadNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(pace, "LOCAL_S", 1e12)  # the way round does not take the pace of the hill
     vehicle = replace(load_vehicle(), auxiliary_w=900.0)
     setting = Setting(hill, vehicle)
     belief = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)

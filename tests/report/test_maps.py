@@ -14,7 +14,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report import extras
 from evroute.report.leaflet import Leaflet, embedded
-from evroute.report.maps import base_map, route_map, values_map, visits_map
+from evroute.report.maps import base_map, route_map, values_map, visits_layer
 from evroute.report.profile import energy_bars, profiles
 from evroute.report.words import distinct_routes
 
@@ -72,13 +72,17 @@ def test_names_of_streets_are_text_and_never_markup(make_network, tmp_path: Path
 
 
 def test_visits_are_drawn_with_their_legend(hill: RoadNetwork, tmp_path: Path) -> None:
-    page = saved(visits_map(hill, np.array([9, 5, 5, 4, 4, 9, 0])), tmp_path)
-    assert "times driven" in page
+    layer, classes = visits_layer(hill, np.array([9, 5, 5, 4, 4, 9, 0]))
+    assert "times driven" in classes.legend_html()
+    page = saved(layer.add_to(base_map(hill, embedded(), np.arange(7))).get_root(), tmp_path)
+    drawn = [label for label, c in zip(classes.labels, classes.colours, strict=True) if c in page]
+    assert drawn == ["4 to 5", "9"]
     assert [address[:5] for address in LOADED.findall(page)] == ["data:", "data:"]
 
 
-def test_no_visits_at_all_are_a_plain_map(hill: RoadNetwork, tmp_path: Path) -> None:
-    assert "times driven" in saved(visits_map(hill, np.zeros(7, dtype=int)), tmp_path)
+def test_no_visits_at_all_are_an_empty_layer(hill: RoadNetwork) -> None:
+    layer, _ = visits_layer(hill, np.zeros(7, dtype=int))
+    assert not layer._children
 
 
 def test_a_dashboard_gets_leaflet_from_its_own_server(hill: RoadNetwork, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from typer.testing import CliRunner
 
+from evroute.cli import app
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
@@ -194,6 +196,19 @@ def test_a_model_of_edges_has_no_coefficients(hill: RoadNetwork, tmp_path: Path)
     page = build_trips_page(learn_trips(hill, tmp_path, 4, model="independent"), hill)
     assert [each.name for each in page.figures] == ["energies", "intervals"]
     assert "'independent' learns edges" in page.notes[0]
+
+
+def test_the_command_takes_the_network_of_the_folder(hill: RoadNetwork, tmp_path: Path) -> None:
+    folder = learn_trips(hill, tmp_path, 4).path
+    call = ["report", str(folder), "--out", str(tmp_path / "page.html")]
+    unknown = CliRunner().invoke(app, call)
+    assert "there is no network 'hill'" in str(unknown.exception)
+    named = CliRunner().invoke(app, [*call, "--network", str(tmp_path / "hill.npz")])
+    (tmp_path / "hill.npz").rename(folder / "network.npz")
+    kept = CliRunner().invoke(app, call)
+    assert (named.exit_code, kept.exit_code) == (0, 0)
+    assert named.output == kept.output
+    assert (tmp_path / "page.html").exists()
 
 
 def test_a_damaged_table_is_one_line(hill: RoadNetwork, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ vehicle, altitude_m (for `driven_heights`) and `AT_DEPARTURE`. Rows may lack a r
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -161,7 +162,7 @@ def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
     return evidence < 0
 
 
-def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, float]) -> MeasuredTrip:
+def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) -> MeasuredTrip:
     """Return the edges that a drive measured, with their energies."""
     match, used_wh = drive.match, drive.used_wh
     inside = np.arange(match.position[0], match.position[-1] + 1)
