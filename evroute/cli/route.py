@@ -283,7 +283,7 @@ def _answer(
     from evroute import limits
     from evroute.errors import EvrouteError
     from evroute.planning.answers import answer_all, answer_energies
-    from evroute.planning.batch import compiled
+    from evroute.planning.search import numba_installed
 
     failed = 0
     try:
@@ -294,7 +294,7 @@ def _answer(
                     f"{batch} is empty; its first line names the columns, such as from,to"
                 )
             if only:
-                if not compiled():
+                if not numba_installed():
                     typer.echo(
                         "evroute: three times slower without numba; run: pip install "
                         "'evroute[fast]'",
