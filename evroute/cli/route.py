@@ -194,8 +194,11 @@ def route(
     roads = load_network(network)
     learned = None
     if belief is not None:
+        from threadpoolctl import threadpool_limits
+
         from evroute.learning.belief import load_belief
 
+        threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
 
     def planner_of(name: str) -> "Planner":

@@ -6,7 +6,7 @@ Agents, planners, settings and beliefs hold a space and do not depend on its cla
 arm is one new file with a class that meets these protocols.
 """
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
 from evroute.planning.arm_states import ArmStates
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
+
+if TYPE_CHECKING:
+    from evroute.model.kernels import ArmGraph
 
 
 class ArmSpace(Protocol):
@@ -89,7 +91,7 @@ class SearchSpace(ArmSpace, Protocol):
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
         """Return the prior of all arms; ``spread`` is one of `energy.prior.SPREADS`."""
 
-    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+    def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
         """Return the kernel between arms by location, derived from that between the edges."""
 
     def under(self, conditions: DrivingConditions) -> "SearchSpace":

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from evroute.energy.prior import DEFAULT_SPREAD, EQ8_CONDITIONS, EnergyPrior, ed
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_states import ArmStates
 from evroute.planning.search import Search
+
+if TYPE_CHECKING:
+    from evroute.model.kernels import ArmGraph
 
 
 class EdgeSpace:
@@ -104,7 +107,7 @@ class EdgeSpace:
         """Return the prior of every edge: eq. 8 and its spread; ``spread`` is one of `SPREADS`."""
         return fit(self.network, self.vehicle, spread, self.conditions)
 
-    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+    def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
         """Return the graph kernel of the edges unchanged."""
         return of_edges
 
