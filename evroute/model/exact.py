@@ -29,7 +29,7 @@ CHECK_EVERY = 100
 """Updates between comparisons with a fresh factorisation."""
 CHECK_ARMS = 8
 """Arms whose variances are compared."""
-DRIFT_TOLERANCE = 1e-9
+DRIFT_TOLERANCE = 1e-8
 """Difference, in prior variances and deviations, above which all numbers are recomputed."""
 DIRECT_SAMPLE_ARMS = 512
 """Largest number of arms drawn by their posterior covariance; more by draws of the prior."""

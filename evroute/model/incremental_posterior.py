@@ -25,8 +25,9 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.precision import Precision
 
-COLUMNS_KEPT = 1024
-"""Greatest number of arms without a slot whose covariances with all slots are kept."""
+NUMBERS_KEPT = 8_000_000
+"""Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
+_BLOCK = 128
 _FIRST_CAPACITY = 64  # slots; arrays grow by an eighth, so that few rounds copy them
 
 
@@ -75,6 +76,7 @@ class IncrementalPosterior:
         """Drop what was computed from numbers that change."""
         self._belief: tuple[FloatArray, FloatArray] | None = None
         self._columns: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._mirrored, self._n_read = False, 0
 
     def reference(self) -> tuple[FloatArray, FloatArray]:
         """Return posterior mean and variance of the reference arms, (n,) Wh and (n,) Wh²."""
@@ -154,20 +156,20 @@ class IncrementalPosterior:
     def _with_slots(self, arms: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return ``k_aD - k_aD Lam C`` and ``k_aD Lam`` of open arms, (q, D) each."""
         unmet = np.array([arm for arm in arms.tolist() if arm not in self._columns], dtype=np.int64)
-        if len(self._columns) + len(unmet) > COLUMNS_KEPT:
+        if (len(self._columns) + len(unmet)) * self.size > NUMBERS_KEPT:
             self._columns, unmet = {}, arms
         if len(unmet):
-            if self._unread is None:
+            self._n_read += len(unmet)
+            if self._unread is None or self._n_read > self.size:
                 place = np.empty(len(self.slot_of), dtype=np.int64)
                 place[self._open] = np.arange(len(self._open))
                 prior = self._open_rows()[:, place[unmet]]
             else:
                 prior = self._unread(unmet)
-            weighted = self.precision.times(prior)
-            posterior = prior - self._times(weighted)
+            weighted = self.precision.times(prior).T.copy()
+            posterior = prior.T - weighted @ self._square()
             self._columns |= {
-                arm: (posterior[:, i].copy(), weighted[:, i].copy())
-                for i, arm in enumerate(unmet.tolist())
+                arm: (posterior[i], weighted[i]) for i, arm in enumerate(unmet.tolist())
             }
         of_arms = [self._columns[arm] for arm in arms.tolist()]
         return np.array([column for column, _ in of_arms]), np.array([w for _, w in of_arms])
@@ -333,6 +335,17 @@ class IncrementalPosterior:
             read, self._unread = self._unread, None
             rows[:] = read(np.arange(len(self.slot_of)))[:, self._open]
         return rows
+
+    def _square(self) -> FloatArray:
+        """Return C with both triangles, a view; few columns are multiplied in half the time."""
+        if not self._mirrored:
+            for start in range(0, self.size, _BLOCK):
+                block = slice(start, start + _BLOCK)
+                square = self._lower[block, block]
+                square[:] = np.tril(square) + np.tril(square, -1).T
+                self._lower[:start, block] = self._lower[block, :start].T
+            self._mirrored = True
+        return self._lower[: self.size, : self.size]
 
     def _times(self, right: FloatArray) -> FloatArray:
         """Return ``C right`` for a right-hand side (D, m)."""

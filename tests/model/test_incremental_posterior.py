@@ -70,8 +70,8 @@ def test_covariances_are_looked_up_also_after_restoring(prior) -> None:
             )
             np.testing.assert_allclose(found, expected[np.ix_(arms, arms)], atol=1e-12)
             np.testing.assert_array_equal(found, found.T)
-    assert read == [1, 3]  # each open arm once, and no others
+    assert read == [1, 7]  # few open arms one by one, and all once they are many
     for core in (posterior, restored):
         core.observe(np.array([1]), np.array([1.0]), np.array([0.5]))
     np.testing.assert_allclose(posterior.reference(), restored.reference(), atol=1e-12)
-    assert read == [1, 3, 7]
+    assert read == [1, 7]
