@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import folium
+import numpy as np
 import streamlit as st
 from branca.element import MacroElement
 from cache import BY_DIGEST
@@ -65,7 +66,7 @@ def show_map(
     on_click
         Called after a click; None to ignore clicks.
     """
-    chart = base_map(roads, LEAFLET, roads_address(roads))
+    chart = base_map(roads, LEAFLET, np.arange(roads.n_edges), roads_address(roads))
     _SameView(roads.digest[:16]).add_to(chart)
     st_folium(
         chart,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from cache import choose_belief, choose_network, telling_trip
+from cache import choose_belief, choose_network, first_trip
 from literal import literal
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
@@ -17,7 +17,7 @@ from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.plan import Plan
 
-WAYS = ["a named trip", "clicks on the map", "names or coordinates"]
+PLACE_INPUTS = ["a named trip", "clicks on the map", "names or coordinates"]
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
 COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 315.0}
 
@@ -26,8 +26,7 @@ COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 31
 class Request:
     """Inputs of the sidebar; either ``places`` or ``trip`` is given.
 
-    usual: the vehicle with its catalogue values.  prices: captions below the inputs, by the changed
-    field.
+    usual: the vehicle with its catalogue values.  captions: below the inputs, by changed field.
     """
 
     network: RoadNetwork
@@ -46,7 +45,7 @@ class Request:
     folder: str
     run: str
     guarantee: Guarantee | None
-    prices: dict[str, DeltaGenerator] = field(default_factory=dict)
+    captions: dict[str, DeltaGenerator] = field(default_factory=dict)
 
 
 def ask() -> Request:
@@ -57,7 +56,7 @@ def ask() -> Request:
     EvrouteError
         If the chosen network or vehicle is unknown.
     """
-    prices: dict[str, DeltaGenerator] = {}
+    captions: dict[str, DeltaGenerator] = {}
     with st.sidebar:
         roads = choose_network()
         trip, places, by_click = _ask_places(roads)
@@ -65,14 +64,18 @@ def ask() -> Request:
         limited = st.toggle("Limit the extra time", key=key("limited"))
         starting("extra", 20, (0, 100))
         extra = st.slider(
-            "Longer than the fastest by at most (%)", 0, 100, key=key("extra"), disabled=not limited
+            "Extra time, at most (%)",
+            0,
+            100,
+            key=key("extra"),
+            disabled=not limited,
         )
         starting("alternatives", 1, (0, 3))
         alternatives = st.slider("Alternatives between them", 0, 3, key=key("alternatives"))
         depart, price, time_value = _ask_departure_and_money()
-        usual, vehicle = _ask_vehicle(prices)
+        usual, vehicle = _ask_vehicle(captions)
         battery = _ask_battery(vehicle)
-        conditions = _ask_conditions(prices)
+        conditions = _ask_conditions(captions)
         folder, run = choose_belief(roads)
         guarantee = _ask_guarantee() if folder else None
     return Request(
@@ -92,22 +95,22 @@ def ask() -> Request:
         folder=folder,
         run=run,
         guarantee=guarantee,
-        prices=prices,
+        captions=captions,
     )
 
 
-def tell_prices(request: Request, plan: Plan) -> None:
+def show_effects(request: Request, plan: Plan) -> None:
     """Write below each setting its effect on the energy of the least-energy route."""
     planned = plan.recommended_route
-    told_wh = energy_by_condition(
+    effect_wh = energy_by_condition(
         request.network, request.vehicle, request.conditions, planned.route, time_s=planned.time_s
     )
-    told_wh |= energy_by_change(
+    effect_wh |= energy_by_change(
         request.network, request.vehicle, request.usual, request.conditions, planned.route
     )
-    for name, place in request.prices.items():
-        if name in told_wh:
-            place.caption(f"**{told_wh[name] / 1000:+.3f} kWh** on this route")
+    for name, place in request.captions.items():
+        if name in effect_wh:
+            place.caption(f"**{effect_wh[name] / 1000:+.3f} kWh** on this route")
 
 
 def link_of(request: Request) -> dict[str, object]:
@@ -140,17 +143,17 @@ def link_of(request: Request) -> dict[str, object]:
         "payload",
     ]
     names += ["folder", "run"]
-    dull = {
+    switched = {
         "charged": ("soc", "reserve"),
         "weather": ("temperature", "wind", "bearing", "speed", "payload"),
     }
     hidden = {
         name
-        for switch, others in dull.items()
+        for switch, others in switched.items()
         if not st.session_state.get(key(switch))
         for name in others
     }
-    by = {WAYS[0]: {"trip"}, WAYS[1]: {"places"}, WAYS[2]: {"from", "to", "via"}}[
+    by = dict(zip(PLACE_INPUTS, ({"trip"}, {"places"}, {"from", "to", "via"}), strict=True))[
         st.session_state[key("by")]
     ]
     hidden |= {"trip", "places", "from", "to", "via"} - by
@@ -175,11 +178,12 @@ CHANGEABLE = {
 def take_click(widget: str) -> None:
     """Add the click that caused this rerun as a place.
 
-    The first is the start, the second the goal. A third starts again, or adds a stop if that is
+    The first is the start, the second the destination. A third starts again, or adds a stop if that
+    is
     chosen.
     """
     clicked = (st.session_state[widget] or {}).get("last_clicked")
-    if not clicked or st.session_state.get(key("by")) != WAYS[1]:
+    if not clicked or st.session_state.get(key("by")) != PLACE_INPUTS[1]:
         return
     places = [place for place in st.session_state.get(key("places"), "").split(";") if place]
     if len(places) >= 2 and not st.session_state.get("add_stop"):
@@ -189,46 +193,46 @@ def take_click(widget: str) -> None:
     )
 
 
-def _forget_place() -> None:
+def _remove_place() -> None:
     st.session_state[key("places")] = st.session_state[key("places")].rpartition(";")[0]
 
 
 def _ask_places(roads: RoadNetwork) -> tuple[str | None, tuple[str, ...], bool]:
     """Ask for a trip or places; the last value is True for clicks on the map."""
     trips = list(load_trips(roads.name))
-    ways = WAYS if trips else WAYS[1:]
+    ways = PLACE_INPUTS if trips else PLACE_INPUTS[1:]
     starting("by", ways[0], ways)
-    way = st.selectbox("Where to, by", ways, key=key("by"))
-    if way == WAYS[0]:
-        starting("trip", telling_trip(roads), trips)
+    way = st.selectbox("Choose places by", ways, key=key("by"))
+    if way == PLACE_INPUTS[0]:
+        starting("trip", first_trip(roads), trips)
         return st.selectbox("Trip", trips, key=key("trip")), (), False
-    if way == WAYS[2]:
+    if way == PLACE_INPUTS[2]:
         starting("from", "")
         starting("to", "")
         starting("via", "")
         start = st.text_input("From (edge id, or LAT,LON)", key=key("from"))
-        via = st.text_input("Past (several with ;)", key=key("via"))
-        goal = st.text_input("To", key=key("to"))
+        via = st.text_input("Via (several with ;)", key=key("via"))
+        destination = st.text_input("To", key=key("to"))
         between = [place.strip() for place in via.split(";")]
         return (
             None,
-            tuple(place for place in (start.strip(), *between, goal.strip()) if place),
+            tuple(place for place in (start.strip(), *between, destination.strip()) if place),
             False,
         )
     starting("places", "")
-    st.caption("The first click is the start, the last one the goal; one more starts anew.")
+    st.caption("The first click is the start, the next the destination; a third click starts anew.")
     st.button(
-        "Forget the last", on_click=_forget_place, disabled=not st.session_state[key("places")]
+        "Remove the last", on_click=_remove_place, disabled=not st.session_state[key("places")]
     )
     st.toggle(
-        "Pass the goal on",
+        "Add a stop",
         key="add_stop",
-        help="The next click is the goal; the last one is passed.",
+        help="The next click is the destination; the last one becomes a stop.",
     )
     return None, tuple(filter(None, st.session_state[key("places")].split(";"))), True
 
 
-def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+def _ask_vehicle(captions: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     starting("vehicle", vehicle_names()[0], vehicle_names())
     usual = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("vehicle")))
     changed = {}
@@ -238,7 +242,7 @@ def _ask_vehicle(prices: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
             changed[name] = st.number_input(
                 literal(label), low, high, step=step, key=key(f"{name}:{usual.name}")
             )
-            prices[name] = st.empty()
+            captions[name] = st.empty()
     return usual, replace(usual, **changed)
 
 
@@ -265,7 +269,7 @@ def _ask_battery(vehicle: Vehicle) -> Battery | None:
     return Battery.of_percent(vehicle.battery_kwh, soc, reserve) if charged else None
 
 
-def _ask_conditions(prices: dict[str, DeltaGenerator]) -> DrivingConditions:
+def _ask_conditions(captions: dict[str, DeltaGenerator]) -> DrivingConditions:
     """Ask for the conditions of the day, with space for the effect below each."""
     starting("weather", False)
     if not st.toggle("Weather, load and traffic", key=key("weather")):
@@ -276,14 +280,14 @@ def _ask_conditions(prices: dict[str, DeltaGenerator]) -> DrivingConditions:
     starting("speed", 100, (30, 120))
     starting("payload", 0, (0, 2000))
     temperature_c = st.slider("Temperature (°C)", -30, 45, key=key("temperature"))
-    prices["temperature_c"] = st.empty()
+    captions["temperature_c"] = st.empty()
     wind_mps = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
-    prices["wind_mps"] = st.empty()
+    captions["wind_mps"] = st.empty()
     wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
-    speed = st.slider("Speeds, of those allowed (%)", 30, 120, key=key("speed"))
-    prices["speed_factor"] = st.empty()
+    speed = st.slider("Speed factor (%)", 30, 120, key=key("speed"))
+    captions["speed_factor"] = st.empty()
     payload_kg = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
-    prices["payload_kg"] = st.empty()
+    captions["payload_kg"] = st.empty()
     return DrivingConditions(
         temperature_c=float(temperature_c),
         wind_mps=float(wind_mps),
@@ -297,14 +301,14 @@ def _ask_guarantee() -> Guarantee | None:
     """Ask for the assumptions of a guaranteed interval of the expected energy; None for none."""
     starting("guaranteed", False)
     if not st.toggle(
-        "Interval with a guarantee", key=key("guaranteed"), help="CMM, of arms on edges."
+        "Interval with a guarantee",
+        key=key("guaranteed"),
+        help="By CMM, on beliefs of edges.",
     ):
         return None
     starting("norm", 10, (1, 100))
     return Guarantee(
         B=float(
-            st.slider(
-                "What physics leaves out, at most (B, prior deviations)", 1, 100, key=key("norm")
-            )
+            st.slider("Bound B on the deviation from physics (prior sd)", 1, 100, key=key("norm"))
         )
     )

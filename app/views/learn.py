@@ -3,7 +3,7 @@
 from typing import Any
 
 import streamlit as st
-from cache import RUNS, choose_known_network, methods, network, price_s, telling_trip
+from cache import RUNS, choose_known_network, first_trip, methods, network, price_s
 from literal import literal
 from maps import show_map
 from pydantic import ValidationError
@@ -61,7 +61,7 @@ def ask() -> Experiment | None:
     with st.sidebar:
         network_name = choose_known_network()
         trips = list(load_trips(network_name))
-        first = [telling_trip(network(network_name))] if trips else []
+        first = [first_trip(network(network_name))] if trips else []
         starting(f"trips:{network_name}", first)
         named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
         starting("own_trip", "")

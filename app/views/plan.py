@@ -9,7 +9,7 @@ from corrected import after_trip, correction_of
 from literal import literal, sentence
 from maps import show_map
 from pydantic import ValidationError
-from request import Request, ask, link_of, take_click, tell_prices
+from request import Request, ask, link_of, show_effects, take_click
 from state import read_link, write_link
 
 from evroute.errors import EvrouteError
@@ -59,10 +59,10 @@ def make_plan(request: Request) -> tuple[Plan | None, str]:
     """Return the plan, or None and the reason as a sentence."""
     if is_waiting(request):
         if not request.by_click:
-            return None, "write where from and where to, each an edge id or LAT,LON"
+            return None, "enter a start and a destination, each an edge id or LAT,LON"
         return (
             None,
-            "now click where to go" if request.places else "click on the map where to start",
+            f"click the {'destination' if request.places else 'start'} on the map",
         )
     try:
         origin, *via, destination = stops(request.network, request.trip, request.places)
@@ -101,7 +101,7 @@ def planner_of(request: Request) -> Planner:
 def draw_map(request: Request, plan: Plan | None) -> None:
     spots = {}
     if request.by_click:
-        names = ["start", *[f"stop {i}" for i in range(1, len(request.places) - 1)], "goal"]
+        names = ["start", *[f"stop {i}" for i in range(1, len(request.places) - 1)], "destination"]
         spots = {
             name: (float(place.partition(",")[0]), float(place.partition(",")[2]))
             for name, place in zip(names, request.places, strict=False)
@@ -131,8 +131,8 @@ def show(request: Request, plan: Plan) -> None:
             st.caption(sentence(line))
     if lowest := lowest_charge(roads, plan):
         st.write(sentence(lowest))
-    tell_belief(plan, planner_of(request).inflation)
-    tell_prices(request, plan)
+    show_belief(plan, planner_of(request).inflation)
+    show_effects(request, plan)
     left, right = st.columns(2)
     ink = INKS.get(st.context.theme.type or "", INKS["light"])
     charts = [energy_bars(plan), *profiles(roads, plan, ink=ink).values()]
@@ -165,39 +165,38 @@ def warn(plan: Plan) -> None:
     if plan.battery is None or least.charge is None or least.charge.lost_wh < WASTED_WH:
         return
     at_most = plan.battery.percent(greatest_start_wh(plan.battery, least.edge_wh))
-    advice = f"; starting with {at_most:.0f} % or less would waste none" if at_most > 0 else ""
+    advice = f"; starting with {at_most:.0f} % or less wastes none" if at_most > 0 else ""
     st.warning(
         sentence(
-            f"{energy_text(least.charge.lost_wh)} that the descent gives back do not fit into the "
+            f"{energy_text(least.charge.lost_wh)} of recuperation do not fit into the "
             f"battery{advice}"
         )
     )
 
 
-def tell_belief(plan: Plan, inflation: float) -> None:
+def show_belief(plan: Plan, inflation: float) -> None:
     """Show the forecast of the least-energy route and the correction of its intervals."""
     least = plan.recommended_route
-    told = []
+    expected = []
     if forecast := least.energy_forecast:
         low, high = forecast.interval_wh()
-        told.append(f"{low / 1000:.2f} to {high / 1000:.2f} kWh in 90 % of the trips")
+        expected.append(f"{low / 1000:.2f} to {high / 1000:.2f} kWh in 90 % of the trips")
     if charge := least.charge_forecast:
         low, high = charge.arrival_interval_percent
-        told.append(f"arriving with {low:.1f} to {high:.1f} %")
-        told.append(f"never below the reserve in {charge.never_below_reserve:.1%} of the trips")
+        expected.append(f"arriving with {low:.1f} to {high:.1f} %")
+        expected.append(f"never below the reserve in {charge.never_below_reserve:.1%} of the trips")
     if bound := least.guarantee:
         st.write(
             f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by "
             f"{literal(bound.assumes)}."
         )
-    if told:
-        st.write(sentence(f"the belief expects {', '.join(told)}"))
+    if expected:
+        st.write(sentence(f"the belief expects {', '.join(expected)}"))
         if abs(inflation - 1) > NOTABLE:
-            missed, width = ("too often", "wider") if inflation > 1 else ("too seldom", "narrower")
+            often = "too often" if inflation > 1 else "too seldom"
             st.caption(
-                f"The trips that taught it fell outside its bands {literal(missed)}: they are "
-                "drawn "
-                f"{inflation:.2f} times as wide, so {literal(width)}."
+                f"Its trips were outside its intervals {literal(often)}; the intervals are scaled "
+                f"by {inflation:.2f}."
             )
 
 

@@ -45,11 +45,26 @@ def learn(
         ),
     ] = None,
     prior: Annotated[
-        str, typer.Option(help="Size of prior deviations: paper, dissipation.")
-    ] = "paper",
+        str | None,
+        typer.Option(
+            help="Size of prior deviations of a model of edges: paper, dissipation. [that of "
+            "--out, or paper]"
+        ),
+    ] = None,
     kernel: Annotated[
-        str, typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf.")
-    ] = "matern-5/2",
+        str | None,
+        typer.Option(
+            help="Kernel between contexts of a model of edges, see 'evroute method list'. [that "
+            "of --out, or matern-5/2]"
+        ),
+    ] = None,
+    heights_from_trips: Annotated[
+        bool,
+        typer.Option(
+            "--heights-from-trips",
+            help="Heights by the altitudes of the points, kept with the network in --out.",
+        ),
+    ] = False,
     reset: Annotated[
         bool,
         typer.Option(
@@ -73,6 +88,7 @@ def learn(
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
             kernel=kernel,
+            heights_from_trips=heights_from_trips,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )

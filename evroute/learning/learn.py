@@ -4,6 +4,7 @@ The folder is one that ``evroute route --belief`` plans with; its only run is ca
 ``NETWORK-learned``::
 
     manifest.json       the settings of the belief
+    network.npz         with ``heights_from_trips``, the network with heights
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
@@ -21,12 +22,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
+from evroute.learning.driven_heights import driven_heights
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
@@ -38,9 +41,12 @@ from evroute.methods.parts import MODELS
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
+from evroute.network import store
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
+HEIGHTS = "network.npz"
+"""Network with the heights that trips recorded, in the folder."""
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
 
@@ -54,8 +60,8 @@ class Learned:
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
-    (ends of its intervals), eq8_wh, climb_m and descent_m.  new: number of them from this
-    table, the last ones.
+    (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
+    high90_s, of the travel time.  new: number of them from this table, the last ones.
     known: trips of the table that the folder had learned already.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
@@ -80,8 +86,9 @@ def learn(
     vehicle: str = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
-    prior: str = DEFAULT_SPREAD,
-    kernel: str = DEFAULT_KERNEL,
+    prior: str | None = None,
+    kernel: str | None = None,
+    heights_from_trips: bool = False,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -96,15 +103,19 @@ def learn(
     network, vehicle
         Names or files.
     prior, kernel
-        Spread of the prior deviations, and kernel between contexts.
+        Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
+        those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
+    heights_from_trips
+        Learn on the network with the heights that the points of the first table recorded
+        (`driven_heights`); it is kept as ``network.npz`` in the folder.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
-        Hears the trips learned and the trips to learn.
+        Called with the number of trips learned and of trips to learn.
 
     Raises
     ------
@@ -113,11 +124,22 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, Prior(prior, kernel))
     folder = Folder(Path(out))
+    made = {} if reset or not folder.has_manifest else folder.manifest()
+    assumed = Prior(
+        prior or str(made.get("prior", DEFAULT_SPREAD)),
+        kernel or str(made.get("kernel", DEFAULT_KERNEL)),
+    )
+    setting = load_setting(network, vehicle, assumed)
+    kept_heights = folder.path / HEIGHTS
+    if heights_from_trips:
+        setting = _with_heights(setting, kept_heights, Path(table))
     if model is None:
-        model, options = _method_of(folder, options or {}, reset=reset)
-    fresh = _before_trips(model, options or {}, setting)
+        model, options = _method_of(made, options or {})
+    given = {"prior": prior, "kernel": kernel}
+    fresh = _before_trips(
+        model, options or {}, setting, [name for name, value in given.items() if value]
+    )
     measured = read_measured(
         Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
     )
@@ -125,8 +147,8 @@ def learn(
     manifest = {
         "kind": "learned",
         "method": belief.method_of(fresh),
-        "prior": prior,
-        "kernel": kernel,
+        "prior": assumed.spread,
+        "kernel": assumed.kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
@@ -135,11 +157,14 @@ def learn(
         folder.open(manifest)
     elif folder.manifest().get("kind") != "learned":
         raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
-    with folder.locked(WAIT_S):
+    # threads of small products wait for each other
+    with folder.locked(WAIT_S), threadpool_limits(1):
         aside = set_aside(folder.path) if reset else None
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
+        if heights_from_trips and not kept_heights.exists():
+            store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
         if new := [trip for trip in measured.trips if trip.trip not in recorded]:
@@ -169,6 +194,10 @@ def learn(
     late = set(list(recorded)[before:])
     known = [trip for trip in measured.trips if trip.trip not in late]
     notes = list(measured.notes)
+    if heights_from_trips:
+        notes.append(
+            f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
+        )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")
     return Learned(
@@ -183,22 +212,30 @@ def learn(
     )
 
 
-def _method_of(
-    folder: Folder, options: dict[str, Any], *, reset: bool
-) -> tuple[str, dict[str, Any]]:
-    """Return the model of a folder with its options and those given, or the default."""
-    made = {} if reset or not folder.has_manifest else folder.manifest()
+def _with_heights(setting: Setting, kept: Path, table: Path) -> Setting:
+    """Return a setting with the network kept in a folder, or with heights by the table's points."""
+    network = store.load(kept) if kept.exists() else driven_heights(table, setting.network)
+    if network.edge_id != setting.network.edge_id:
+        raise EvrouteError(
+            f"{kept} has other roads than network '{setting.network.name}'; choose another --out"
+        )
+    return Setting(network, setting.vehicle, setting.assumed)
+
+
+def _method_of(made: dict[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the model of a manifest with its options and those given, or the default."""
     method = dict(made.get("method", {"model": DEFAULT_MODEL}))
     return str(method.pop("model")), {k: v for k, v in method.items() if k != "index"} | options
 
 
 def _before_trips(
-    model: str, options: dict[str, Any], setting: Setting
+    model: str, options: dict[str, Any], setting: Setting, given: list[str]
 ) -> LearnedBelief | TripEnergies:
+    """Return the belief before any trip; ``given`` names what only models of edges take."""
     if model == trip_energies.MODEL:
-        if options:
+        if strange := [*options, *given]:
             raise EvrouteError(
-                f"model '{model}' learns whole trips and takes no {next(iter(options))}; name "
+                f"model '{model}' learns whole trips and takes no {strange[0]}; name "
                 "another model of 'evroute method list', such as physics+gp"
             )
         return TripEnergies(setting)

@@ -35,8 +35,6 @@ RECENT = 10
 SUSPECT = 3
 INFLATION = 10.0
 MAX_INFLATIONS = 3
-FIELD_TRIPS = 20
-"""Trips from which on the deviations of fields are fitted."""
 EVIDENCE = 3.0
 """Least gain in log posterior density for which a late field joins."""
 FIELD, LATE = 1, 2
@@ -156,11 +154,11 @@ class TripBelief:
         self._refused = [
             replace(trip, row=np.append(trip.row, np.zeros(columns))) for trip in self._refused
         ]
-        old, p = self.regression, len(self.column)
-        precision, information = np.eye(p), np.zeros(p)
-        precision[:-columns, :-columns] = old.precision
-        information[:-columns] = old.information
-        self._set(precision, information)
+        old = self.regression
+        mean, std = self._moments()
+        root = np.diag(std)
+        mean[:-columns], root[:-columns, :-columns] = old.mean, old.root
+        self._set(mean, root)
 
     def expect(self, row: FloatArray, known_wh2: float = 0.0) -> TripPrediction:
         """Predict the energy of a trip.
@@ -220,8 +218,8 @@ class TripBelief:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""
         state: dict[str, npt.NDArray[Any]] = {
-            "precision": self.regression.precision,
-            "information": self.regression.information,
+            "mean": self.regression.mean,
+            "root": self.regression.root,
             "noise_wh": np.array([self.noise.trip_wh, self.noise.root_km_wh, self.noise.km_wh]),
             "tail": self._tail,
             "scores": np.array(self._scores),
@@ -264,13 +262,12 @@ class TripBelief:
             ]
             for kind in ("learned", "refused")
         )
-        self._set(state["precision"], state["information"])
+        self._set(state["mean"], state["root"])
 
-    def _set(self, precision: FloatArray, information: FloatArray) -> None:
+    def _set(self, mean: FloatArray, root: FloatArray) -> None:
         """Take over a posterior under the prior in force."""
-        mean, std = self._moments()
-        self.regression = TripRegression(mean, std)
-        self.regression.set(precision, information)
+        self.regression = TripRegression(*self._moments())
+        self.regression.set(mean, root)
         self._take()
 
     def _moments(self) -> tuple[FloatArray, FloatArray]:
@@ -329,7 +326,7 @@ class TripBelief:
         """Fit the noise and the deviations of fields; return the rows with those that joined."""
         mean, std = self._moments()
         late = self.late if noise_fit.is_late_fit_due(len(rows)) else None
-        fitted = (self.column == FIELD) & (len(rows) >= FIELD_TRIPS)
+        fitted = self.column == FIELD
         fixed = ~fitted & ~((self.column == LATE) & (late is not None))
         fields = [(rows[:, fitted], self._field_centre)] if fitted.any() else []
         given = ((rows * std)[:, fixed], energy_wh - rows @ mean, rows[:, KM], known_wh2)

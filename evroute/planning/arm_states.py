@@ -45,14 +45,12 @@ class ArmStates:
     @property
     def tail_wh(self) -> FloatArray:
         """(a,) potential before each arm, Wh."""
-        before: FloatArray = self.state_wh[self.tail]
-        return before
+        return self.state_wh[self.tail]
 
     @property
     def head_wh(self) -> FloatArray:
         """(a,) potential after each arm, Wh."""
-        after: FloatArray = self.state_wh[self.head]
-        return after
+        return self.state_wh[self.head]
 
     def under(self, energy_wh: FloatArray) -> "ArmStates":
         """Return the states with the potential of a belief: no arm takes less than its rise.

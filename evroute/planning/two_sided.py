@@ -76,8 +76,7 @@ class TwoSided:
         arcs = *(each[side] for each in self._arcs), _owned(weights), cost
         reached = _tree(*arcs, room[3][side], room[4][side], root, limit, until)
         self._rooms.append(room)
-        tree: FloatArray = cost if np.isinf(reached) else np.minimum(cost, reached)
-        return tree
+        return cost if np.isinf(reached) else np.minimum(cost, reached)
 
     def _room(self) -> tuple[FloatArray, IntArray, IntArray, FloatArray, IntArray]:
         if self._rooms:

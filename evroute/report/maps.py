@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
-_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, goal, lowest charge
+_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, destination, lowest charge
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
@@ -87,7 +87,7 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     import folium
 
     rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    chart = _roads(network, embedded(), rows)
+    chart = base_map(network, embedded(), rows)
     for layer in route_layers(network, plan):
         layer.add_to(chart)
     panel(route_classes(network, plan).legend_html(), "bottomright").add_to(chart)
@@ -180,15 +180,17 @@ def _classes_map(
 ) -> "folium.Map":
     import folium
 
-    chart = base_map(network, embedded())
+    chart = base_map(network, embedded(), np.arange(network.n_edges))
     layer.add_to(chart)
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     return chart
 
 
-def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "folium.Map":
-    """Return a map of the roads of a network in grey, fitted to their extent.
+def base_map(
+    network: RoadNetwork, leaflet: Leaflet, around: IntArray, roads_js: str = ""
+) -> "folium.Map":
+    """Return a map of the roads of a network in grey.
 
     Parameters
     ----------
@@ -196,6 +198,8 @@ def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "fol
         The roads.
     leaflet
         Addresses of Leaflet that the page serves.
+    around
+        (k,) edges to which the map is fitted, once: a second fit would animate.
     roads_js
         Address of `roads_script`, which keeps the map small; empty: the roads are embedded.
 
@@ -204,7 +208,31 @@ def base_map(network: RoadNetwork, leaflet: Leaflet, roads_js: str = "") -> "fol
     MissingPackageError
         If folium is not installed.
     """
-    return _roads(network, leaflet, np.arange(network.n_edges), roads_js)
+    require("folium")
+    import folium
+
+    from evroute.report.map_page import MapPage
+
+    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    MapPage().add_child(chart)
+    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
+    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
+    tiles = folium.TileLayer(
+        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
+    )
+    tiles.add_to(chart)
+    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
+    if roads_js:
+        chart.default_js.append(("roads", roads_js))
+        _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
+    else:
+        _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
+    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
+    lon, lat = network.junction_lon_lat
+    junctions = np.concatenate([network.tail[around], network.head[around]])
+    lon, lat = lon[junctions], lat[junctions]
+    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
+    return chart
 
 
 def roads_script(network: RoadNetwork) -> str:
@@ -244,11 +272,11 @@ def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
 
 
 def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
-    """Return circles at (latitude, longitude) by their texts, for start, goal and lowest charge."""
+    """Return circles at (latitude, longitude) by their texts, for the ends and lowest charge."""
     require("folium")
     import folium
 
-    layer = folium.FeatureGroup(name="start and goal", control=False)
+    layer = folium.FeatureGroup(name="ends", control=False)
     for (text, spot), fill in zip(spots.items(), _SPOTS, strict=False):
         circle = folium.CircleMarker(
             spot,
@@ -269,8 +297,7 @@ def panel(html: str, position: str) -> Any:
 
 
 def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
-    per_km: FloatArray = planned.edge_wh / network.length_m[planned.route.rows] * 1000
-    return per_km
+    return planned.edge_wh / network.length_m[planned.route.rows] * 1000
 
 
 def _stretches(
@@ -306,13 +333,13 @@ def _inert(html: str) -> str:
 
 
 def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return circles at start, goal and lowest charge of the recommended route.
+    """Return circles at start, destination and lowest charge of the recommended route.
 
     The lowest charge is left out if it is at an end.
     """
     least = plan.recommended_route
     first, last = least.route.edges[0], least.route.edges[-1]
-    spots = {"start": network.tail[first], "goal": network.head[last]}
+    spots = {"start": network.tail[first], "destination": network.head[last]}
     if (
         plan.battery is not None
         and least.charge is not None
@@ -333,37 +360,6 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     import folium
 
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
-
-
-def _roads(
-    network: RoadNetwork, leaflet: Leaflet, shown: IntArray, roads_js: str = ""
-) -> "folium.Map":
-    """Return a map of all roads, fitted once to the edges ``shown``: a second fit would animate."""
-    require("folium")
-    import folium
-
-    from evroute.report.map_page import MapPage
-
-    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
-    MapPage().add_child(chart)
-    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
-    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
-    tiles = folium.TileLayer(
-        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
-    )
-    tiles.add_to(chart)
-    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    if roads_js:
-        chart.default_js.append(("roads", roads_js))
-        _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
-    else:
-        _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
-    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
-    lon, lat = network.junction_lon_lat
-    junctions = np.concatenate([network.tail[shown], network.head[shown]])
-    lon, lat = lon[junctions], lat[junctions]
-    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
-    return chart
 
 
 def _page(chart: "folium.Map") -> "Figure":

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
+from evroute.invalid import first_problem
 from evroute.worlds.demand.trips import S_PER_H
 from evroute.worlds.world import World
 
@@ -153,17 +153,15 @@ class Conditions(World):
                 auxiliary_w=assumed.auxiliary_w + self.auxiliary_w + hvac,
             )
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(str(part) for part in problem["loc"])
             raise EvrouteError(
-                f"world {self.label}: {field} of vehicle '{assumed.name}': {problem['msg']}"
+                f"world {self.label}: vehicle '{assumed.name}': {first_problem(error)}"
             ) from None
 
-    def temperature_of(self, seeds: SeedSequence) -> float | None:
+    def temperature_of(self, seeds: np.random.SeedSequence) -> float | None:
         """Return the temperature of a trip, °C, random if it varies between trips."""
         if self.temperature_c is None or not self.temperature_std_k:
             return self.temperature_c
-        drawn_c = default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
+        drawn_c = np.random.default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
         return float(np.clip(drawn_c, *TEMPERATURES_C))
 
     def congested(self, departed_s: float) -> bool:

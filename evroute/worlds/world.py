@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.random import SeedSequence
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
+from evroute.invalid import first_problem
 from evroute.methods.setting import Setting
+from evroute.options import Options
 from evroute.resources import data_path
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import Environment
@@ -37,7 +39,7 @@ WORLDS = {
 DEFAULT = "sampled-gp"
 
 
-class World(BaseModel):
+class World(Options):
     """The options of one kind of world; one class for each kind.
 
     Parameters
@@ -47,8 +49,6 @@ class World(BaseModel):
     name
         Name in run names; by default composed of the options.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     several_vehicles: ClassVar[bool] = False
     """Whether trips may name vehicles, each with separate true energies."""
@@ -159,9 +159,7 @@ def _validated(table: Mapping[str, Any], what: str) -> World:
     try:
         return options.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(f"{what}: {field + ': ' if field else ''}{problem['msg']}") from None
+        raise EvrouteError(f"{what}: {first_problem(error)}") from None
 
 
 def _brief(value: Any) -> str:

@@ -87,10 +87,10 @@ def test_clicks_make_a_trip_and_one_far_away_is_a_sentence() -> None:
     near, other = (f"{lat[k]:.6f},{lon[k]:.6f}" for k in (network.head[3], network.head[900]))
     page = opened("views/plan.py")
     page.selectbox(key="kept_by").set_value("clicks on the map").run()
-    assert "where to start" in page.info[0].value
+    assert "Click the start" in page.info[0].value
     page.session_state["kept_places"] = near
     page.run()
-    assert "where to go" in page.info[0].value
+    assert "Click the destination" in page.info[0].value
     page.session_state["kept_places"] = f"{near};{other}"
     page.run()
     assert page.success
@@ -104,7 +104,7 @@ def test_places_may_be_written_with_others_between() -> None:
     network = load_network("denver")
     page = opened("views/plan.py")
     page.selectbox(key="kept_by").set_value("names or coordinates").run()
-    assert "where from and where to" in page.info[0].value
+    assert "a start and a destination" in page.info[0].value
     ids = [network.edge_id[row] for row in (3, 500, 900)]
     for field, place in zip(("from", "via", "to"), ids, strict=True):
         page.text_input(key=f"kept_{field}").set_value(place)

@@ -48,7 +48,7 @@ def ratios(world: str, network: str, plans: int, horizon: int, folder: Path) -> 
     )
     simulate(made, folder)
     (run,) = made.runs()
-    setting = load_setting(run.network, run.vehicle, run.prior, run.lengthscale, False)
+    setting = load_setting(run.network, run.vehicle, run.assumed)
     names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
     world_seeds, _, _, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(6)[:4]
     trips = load_demand(run.trip, setting, trip_seeds)

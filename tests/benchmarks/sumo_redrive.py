@@ -36,7 +36,7 @@ class Course:
     """One trip in one world of one seed; every route is driven once for each driver."""
 
     def __init__(self, run: Run) -> None:
-        self.setting = setting = load_setting(run.network, run.vehicle, run.prior)
+        self.setting = setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, _, _, trip_seeds, _ = SeedSequence(run.seed, spawn_key=names).spawn(5)
         self.world: Environment = run.world.build(

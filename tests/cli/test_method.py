@@ -4,9 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
-from evroute.cli.method import OPTIONS
 from evroute.errors import UnknownNameError
-from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of
+from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
+from evroute.model.context_kernels import KERNELS
 
 RUNNER = CliRunner()
 
@@ -15,7 +15,7 @@ def test_everything_that_can_be_named_is_listed() -> None:
     told = RUNNER.invoke(app, ["method", "list"])
     assert told.exit_code == 0, told.output
     words = set(told.stdout.replace("│", " ").split())
-    assert {*METHODS, *MODELS, *INDICES} <= words
+    assert {*METHODS, *MODELS, *INDICES, *KERNELS} <= words
     assert "`" not in told.stdout
 
 
@@ -26,18 +26,11 @@ def test_options_are_shown_with_their_defaults() -> None:
     assert words[words.index("xi") + 1] == "1.0"
 
 
-def test_the_options_of_named_methods_are_told_and_no_others_than_there_are() -> None:
-    def options(names: dict[str, set[str]]) -> set[str]:
-        tables = {"model": MODELS, "index": INDICES}
-        return {
-            option
-            for kind, table in tables.items()
-            for name in names[kind]
-            for option in defaults_of(table, name)
-        }
-
-    named = {kind: {str(parts[kind]) for parts in METHODS.values()} for kind in ("model", "index")}
-    assert options(named) <= set(OPTIONS) <= options({"model": set(MODELS), "index": set(INDICES)})
+def test_ranges_and_sentences_are_shown() -> None:
+    words = " ".join(
+        RUNNER.invoke(app, ["method", "show", "radius"]).stdout.replace("│", " ").split()
+    )
+    assert "delta 0.1 a number > 0 and < 1 probability that any" in words
 
 
 def test_a_part_without_options_says_so() -> None:
@@ -54,6 +47,4 @@ def test_an_unknown_name_is_refused() -> None:
     ("known", "name"), [(MODELS, name) for name in MODELS] + [(INDICES, name) for name in INDICES]
 )
 def test_every_part_says_what_it_is(known, name) -> None:
-    from evroute.methods.parts import summary_of
-
     assert len(summary_of(known, name)) > 20

@@ -19,11 +19,3 @@ def test_an_edge_that_leads_nowhere_has_an_empty_row(hill: RoadNetwork) -> None:
     graph = LineGraph.from_network(part)
     assert graph.indptr.tolist() == [0, 1, 1]
     assert graph.indices.tolist() == [1]
-
-
-def test_the_graph_for_people_speaks_in_ids(hill: RoadNetwork) -> None:
-    graph = LineGraph.from_network(hill).to_networkx(hill)
-    assert sorted(graph.successors("in")) == ["east", "up"]
-    assert graph.nodes["up"]["length_m"] == 1001.0
-    assert graph.nodes["up"]["incline_rad"] == np.arcsin(40 / 1001)
-    assert graph.number_of_edges() == len(hill.turns)

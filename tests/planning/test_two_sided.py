@@ -88,8 +88,10 @@ def test_trees_cost_as_much_as_by_scipy_within_their_limit(line_graph, kind, tur
             )
 
 
-def test_a_route_to_where_one_is_has_one_edge(line_graph: LineGraph) -> None:
-    assert Search(line_graph).route(np.ones(line_graph.n_edges), 7, 7).edges == (7,)
+@pytest.mark.parametrize("weight", [1.0, 1e-6, 0.0])
+def test_a_route_to_where_one_is_has_one_edge(line_graph: LineGraph, weight: float) -> None:
+    weights = np.full(line_graph.n_edges, weight)
+    assert Search(line_graph).route(weights, 7, 7).edges == (7,)
 
 
 def test_a_batch_costs_the_same_without_numba(line_graph: LineGraph) -> None:

@@ -82,7 +82,12 @@ def test_no_visits_at_all_are_a_plain_map(hill: RoadNetwork, tmp_path: Path) -> 
 
 
 def test_a_dashboard_gets_leaflet_from_its_own_server(hill: RoadNetwork, tmp_path: Path) -> None:
-    page = saved(base_map(hill, Leaflet("/static/leaflet.js", "/static/leaflet.css")), tmp_path)
+    page = saved(
+        base_map(
+            hill, Leaflet("/static/leaflet.js", "/static/leaflet.css"), np.arange(hill.n_edges)
+        ),
+        tmp_path,
+    )
     assert LOADED.findall(page) == ["/static/leaflet.js", "/static/leaflet.css"]
 
 
@@ -110,7 +115,7 @@ def test_a_missing_folium_says_what_to_install(
         extras, "find_spec", lambda name: None if name == "folium" else find_spec(name)
     )
     with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[report\]'"):
-        base_map(hill, embedded())
+        base_map(hill, embedded(), np.arange(hill.n_edges))
 
 
 def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
