@@ -118,11 +118,11 @@ def plans_on_exact(network: RoadNetwork, driven: int) -> None:
         if len(edges) < driven:
             edges |= set(physics.problem(ends).legs.route(physics.time_s).edges)
     rows = np.array(sorted(edges))[:driven]
-    made = LearnedBelief.before_trips(Method(model="exact"), setting)
+    made = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
     arms = made.space.reference.take(rows)
     wh = arms.prior_mean_wh * 1.1
     made.model.update(Feedback(rows, arms.features, arms.prior_mean_wh, wh))
-    belief = LearnedBelief.before_trips(Method(model="exact"), setting)
+    belief = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
     belief.restore(made.state())
     ratios_on(Planner(network, setting.vehicle, belief), f"exact, {driven} driven edges")
 
