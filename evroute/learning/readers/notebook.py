@@ -1,6 +1,6 @@
 """Notebooks: a row for each trip with its ends, departure, and charge at both ends; no route.
 
-Columns: trip, from, to (names, edge ids or ``"lat,lon"``), departed, soc_start, soc_end (% of the
+Columns: trip, from, to (names, ``"lat,lon"`` or edge ids), departed, soc_start, soc_end (% of the
 usable battery); optional are odometer_km (length of the trip), vehicle, auxiliary_w, temperature_c
 and payload_kg. A trip stands for its plausible routes, on average: those of about the length by the
 odometer or, without one, of about the time of the fastest. The spread of their energies by eq. 8
@@ -105,7 +105,7 @@ def plausible_routes(
     setting
         Network and vehicle.
     origin, destination
-        Names, edge ids or ``"lat,lon"``.
+        Names, ``"lat,lon"`` or edge ids.
     odometer_km
         Length of the trip, km; NaN if unknown.
 
@@ -116,7 +116,7 @@ def plausible_routes(
         shows.
     """
     network = setting.network
-    ends = stops(network, None, [origin, destination])
+    ends = stops(network, None, (origin, destination))
     if ends[0] == ends[1]:
         raise NoRouteError("it starts and ends on one edge, so its route is unknown")
     jammed_s, found = network.time_s.copy(), {}
