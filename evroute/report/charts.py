@@ -132,51 +132,10 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the final cumulative regret against the lengthscale, kWh: mean and standard error."""
-    require("altair")
-    import altair as alt
-
-    keys = ["panel", "method", "lengthscale"]
-    of_seed = (
-        rounds.assign(panel=panel_labels(rounds.assign(lengthscale=1.0)))
-        .groupby([*keys, "seed"])["regret_wh"]
-        .sum()
-    )
-    final = (
-        (of_seed / 1000).groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
-    )
-    final = final.assign(low=final["mean"] - final["sem"], high=final["mean"] + final["sem"])
-    styles = method_styles(rounds)
-    colour = alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()])
-    dash = alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
-    base = alt.Chart().encode(
-        x=alt.X(
-            "lengthscale:Q",
-            title="lengthscale",
-            axis=alt.Axis(values=sorted(final["lengthscale"].unique())),
-            scale=alt.Scale(type="log", nice=False),
-        ),
-        color=alt.Color(
-            "method:N",
-            scale=colour,
-            legend=alt.Legend(title=None, orient="top", symbolType="stroke"),
-        ),
-    )
-    line = base.mark_line().encode(
-        y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash)
-    )
-    bars = base.mark_rule().encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    title = "Cumulative regret at the end (kWh), by lengthscale; bars: ± 1 standard error"
-    chart: alt.FacetChart = (
-        alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
-        .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
-        .facet(
-            facet=alt.Facet("panel:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
-            columns=2,
-        )
-        .resolve_scale(y="independent")
-        .properties(title=alt.Title(title, anchor="start", fontSize=14))
-    )
-    return chart
+    names = {"network", "trip", *AXES, "method", "model", "index", "seed"} & set(rounds)
+    final = rounds.groupby(sorted(names))["regret_wh"].sum().reset_index(name="value")
+    final = final.assign(value=final["value"] / 1000, t=final["lengthscale"], lengthscale=1.0)
+    return _panels(final, "Cumulative regret at the end (kWh)", by_trip=False)
 
 
 def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Chart":
@@ -305,9 +264,17 @@ def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
 
 
 def _panels(
-    rounds: "pd.DataFrame", title: str, *, rule_at: float | None = None, log_scale: bool = False
+    rounds: "pd.DataFrame",
+    title: str,
+    *,
+    rule_at: float | None = None,
+    log_scale: bool = False,
+    by_trip: bool = True,
 ) -> "alt.FacetChart":
-    """Draw mean and standard error over the seeds of ``value`` against ``t``, by panel label."""
+    """Draw mean and standard error over the seeds of ``value`` against ``t``, by panel label.
+
+    ``t`` is the trip number if ``by_trip``, else the lengthscale, on a log scale.
+    """
     require("altair")
     import altair as alt
 
@@ -337,8 +304,13 @@ def _panels(
         x=alt.X(
             "t:Q",
             title=None,
-            axis=alt.Axis(tickMinStep=1, tickCount=5, grid=False),
-            scale=alt.Scale(nice=False),
+            axis=alt.Axis(
+                tickMinStep=int(by_trip),
+                tickCount=5,
+                grid=False,
+                values=alt.Undefined if by_trip else sorted(curve["t"].unique()),
+            ),
+            scale=alt.Scale(type="linear" if by_trip else "log", nice=False),
         ),
         color=alt.Color(
             "method:N",
@@ -376,7 +348,10 @@ def _panels(
         .resolve_scale(y="independent")
         .properties(
             title=alt.Title(
-                f"{title}, by trip number; band: ± 1 standard error", anchor="start", fontSize=14
+                f"{title}, by {'trip number' if by_trip else 'lengthscale'}; "
+                "band: ± 1 standard error",
+                anchor="start",
+                fontSize=14,
             )
         )
     )

@@ -143,6 +143,11 @@ def test_roads_are_compared_with_physics(hill: RoadNetwork, tmp_path: Path) -> N
     assert f"is {off_wh.sum() / km.sum():+.0f} Wh per km (n = 12 trips)" in caption
     unlearned = road_deviations(TripEnergies(learner.setting), measured)["caption"]
     assert "on 0.0 of 6.4 km" in unlearned
+    of_ends = [replace(trip, routes=2) for trip in measured]
+    partly = road_deviations(learner, [measured[0], *of_ends[1:]])["caption"]
+    assert "of 4.0 km of road driven" in partly
+    assert partly.endswith("(n = 1 trip).")
+    assert road_deviations(learner, of_ends)["caption"].startswith("No trip has a known route")
 
 
 def test_the_page_stands_alone_and_names_stay_text(hill: RoadNetwork, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
+from evroute.learning.meter import meter_std_wh
 from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.cutting import Piece, cut
@@ -35,6 +36,8 @@ COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", "altitude_m", *AT
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""
+FEWEST_READINGS = 8
+"""Readings of a trip whose even and odd ones are compared."""
 SHORTEST_M = 300.0
 """Parts of trips below this length on the roads are set aside."""
 
@@ -110,6 +113,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
             "the battery's power is negative while it discharges in this log: its sign was changed"
         )
         drives = [replace(drive, used_wh=-drive.used_wh) for drive in drives]
+    if meter.kind == "power":
+        measured.notes.extend(_unknown(meter, drives))
     of_day = {
         name: numbers(table, name) * log.columns[name].factor
         for name in AT_DEPARTURE
@@ -140,6 +145,22 @@ def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list
             f"road, or no way leads to them; {len(drives)} parts are left"
         )
     return notes
+
+
+def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
+    """Return a sentence on the energy that readings of power leave unknown, if there are enough."""
+    readings = [
+        (drive.time_s[read], meter.reading[drive.rows[read]])
+        for drive in drives
+        for read in [np.flatnonzero(np.isfinite(drive.used_wh))]
+        if len(read) >= FEWEST_READINGS
+    ]
+    if not readings:
+        return []
+    time_s, power_w = zip(*readings, strict=True)
+    step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
+    unknown_wh = meter_std_wh(time_s, power_w)
+    return [f"power read every {step_s:.3g} s leaves ± {unknown_wh:.0f} Wh of a trip unknown"]
 
 
 def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
