@@ -30,6 +30,7 @@ ONE_PLACE_M = 100.0
 FARTHEST_M = 500.0
 """Named places farther from every junction are left out of a network."""
 _FAR_AWAY_M = 1e9
+_LABELS_KEPT = 100_000
 """Coordinate of places outside the map projection."""
 LISTED = 5
 """Greatest number of places in a message."""
@@ -161,7 +162,7 @@ def route_ends(network: RoadNetwork, edges: Sequence[int]) -> tuple[str, ...]:
     return tuple(junction_label(network, int(end)) for end in ends)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=_LABELS_KEPT)
 def edge_label(network: RoadNetwork, edge: int) -> str:
     """Return the street of an edge, else its class and the place nearest to its middle."""
     if street := clean(network.street[edge]):
@@ -177,12 +178,18 @@ def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, sli
 
     Unnamed roads of one class in succession are one stretch, called after its middle edge.
     """
-    names = [clean(network.street[edge]) or (_kind(network, edge),) for edge in edges]
+    names = [_name(network, edge) for edge in edges]
     groups = [list(group) for _, group in groupby(range(len(edges)), key=names.__getitem__)]
     return [
         (edge_label(network, edges[rows[len(rows) // 2]]), slice(rows[0], rows[-1] + 1))
         for rows in groups
     ]
+
+
+@lru_cache(maxsize=_LABELS_KEPT)
+def _name(network: RoadNetwork, edge: int) -> str | tuple[str]:
+    """Return the street of an edge, else its class alone."""
+    return clean(network.street[edge]) or (_kind(network, edge),)
 
 
 @lru_cache(maxsize=10_000)

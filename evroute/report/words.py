@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute, energy_text
-from evroute.report.charts import panel_labels
 from evroute.report.mean_interval import half_interval
 
 if TYPE_CHECKING:
@@ -110,6 +109,8 @@ def learned(rounds: "pd.DataFrame") -> list[str]:
     rounds
         From `results.read_rounds`.
     """
+    from evroute.report.charts import panel_labels
+
     trips, sentences = int(rounds["t"].max()), []
     for panel, group in rounds.assign(panel=panel_labels(rounds)).groupby("panel"):
         of_run = group.groupby(["method", "run"])["regret_wh"].sum()

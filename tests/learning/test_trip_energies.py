@@ -150,8 +150,8 @@ def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
             wh = np.array([rng.normal(0.0, 100.0)])  # nothing that physics would expect
             energies.learn(MeasuredTrip(str(edge), rows, wh, np.array([np.nan])), {})
         day = energies.under(EQ8_CONDITIONS)
-        nodes = day.space.nodes
-        assert np.all(day.mean_wh - (nodes.head_wh - nodes.tail_wh) >= -1e-9)
+        states = day.space.states
+        assert np.all(day.mean_wh - (states.head_wh - states.tail_wh) >= -1e-9)
 
 
 def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
