@@ -319,7 +319,7 @@ class ExactGP:
             "precision": (size,),
             "information": (size,),
             "mean": (size,),
-            "covariance": (size, size),
+            "covariance": (size * (size + 1) // 2,),
             "slot_of": (len(self._reference),),
             "open": (n_open,),
             "open_mean": (n_open,),

@@ -289,7 +289,9 @@ class IncrementalPosterior:
             **self.precision.state(),
             "information": self.information.copy(),
             "mean": self.mean.copy(),
-            "covariance": np.tril(self._lower[: self.size, : self.size]),
+            "covariance": np.concatenate(
+                [np.empty(0), *(self._lower[slot : self.size, slot] for slot in range(self.size))]
+            ),
             "slot_of": self.slot_of.copy(),
             "open": self._open.copy(),
             "open_mean": self._open_mean.copy(),
@@ -320,7 +322,9 @@ class IncrementalPosterior:
         self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, len(self.slot_of)))
         self._reserve(len(self.mean))
         self.size = len(self.mean)
-        self._lower[: self.size, : self.size] = state["covariance"]
+        columns = np.split(state["covariance"], np.cumsum(np.arange(self.size, 1, -1)))
+        for slot, column in enumerate(columns[: self.size]):
+            self._lower[slot : self.size, slot] = column
 
     def _visited(self) -> IntArray:
         return np.flatnonzero(self.slot_of >= 0)

@@ -213,7 +213,7 @@ def test_a_goal_that_cannot_be_reached_is_a_sentence(
     page.run()
     page.text_input(key="kept_from").set_value("on")
     page.text_input(key="kept_to").set_value("there").run()
-    assert page.error[0].value == "No legal way leads from edge 'on' to 'there' on network 'toy'."
+    assert page.error[0].value.startswith("No legal way leads from road at ")
     assert not page.exception
 
 
