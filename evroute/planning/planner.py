@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from evroute.planning.search_problem import SearchProblem
 from evroute.planning.weights import DEFAULT_SEARCH
 
 INTERPRETED_PLANS = 3
-"""Plans of one planner before compiled code is loaded, which takes as long as some 30 plans."""
+"""Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
 
 
 class LearnedDay(Protocol):
@@ -119,11 +119,18 @@ class Planner:
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
 
+    Attributes
+    ----------
+    plans
+        Number of plans that this process began.
+
     Raises
     ------
     EvrouteError
         If the belief is about another network or vehicle.
     """
+
+    plans: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -150,7 +157,6 @@ class Planner:
         self.prior = self.space.prior()
         usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
-        self.arms = self.space.reference
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if self.learned is not None:
             believed_wh, self.noise_std_wh = self.learned.mean_wh, self.learned.noise_std_wh
@@ -160,7 +166,6 @@ class Planner:
         self.held_wh = self.mean_wh - believed_wh
         graph = self.space.search.line_graph
         self.search = Search(graph, turns=self.space.search.turns, compiled=False)
-        self._plans = 0
 
     @property
     def minutes_from(self) -> str:
@@ -232,8 +237,8 @@ class Planner:
         places = self._rows((origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
-        self._plans += 1
-        self.search.compiled = self._plans > INTERPRETED_PLANS and numba_installed()
+        Planner.plans += 1
+        self.search.compiled = Planner.plans > INTERPRETED_PLANS and numba_installed()
         problem = self.problem(places)
         try:
             fastest = problem.legs.route(problem.time_s)
@@ -297,7 +302,7 @@ class Planner:
             minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.arms.prior_mean_wh[passed]).sum()
+            off_wh = (believed_wh - self.space.reference.prior_mean_wh[passed]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = float(held_wh.sum())
