@@ -6,6 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -20,6 +21,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.network.catalog import load_network
+from evroute.network.line_graph import LineGraph
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
@@ -164,8 +166,7 @@ class Planner:
         self.states = states if self.learned is None else states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        graph = self.space.search.line_graph
-        self.search = Search(graph, turns=self.space.search.turns, compiled=False)
+        self.search = _search(network, turns=self.space is not self.space.edges)
 
     @property
     def minutes_from(self) -> str:
@@ -373,6 +374,12 @@ class Planner:
             states.tail_wh,
             states.head_wh,
         )
+
+
+@lru_cache(maxsize=4)
+def _search(network: RoadNetwork, *, turns: bool) -> Search:
+    """Return the search that all planners on a network share."""
+    return Search(LineGraph.from_network(network), turns=turns, compiled=False)
 
 
 def plan(
