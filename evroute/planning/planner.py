@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,10 +27,10 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, ChargeTrace, follow
+from evroute.planning.battery import Battery, follow
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import EnergyForecast
-from evroute.planning.guarantee import Guarantee, RouteGuarantee
+from evroute.planning.guarantee import Guarantee
+from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
@@ -42,69 +42,6 @@ from evroute.planning.weights import DEFAULT_SEARCH
 
 INTERPRETED_PLANS = 3
 """Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
-
-
-class LearnedDay(Protocol):
-    """Learned energies under the conditions of one day."""
-
-    @property
-    def space(self) -> SearchSpace:
-        """The arms."""
-
-    @property
-    def mean_wh(self) -> FloatArray:
-        """(a,) expected energy of each arm, Wh."""
-
-    @property
-    def noise_std_wh(self) -> FloatArray:
-        """(a,) standard deviation of one measurement, Wh."""
-
-    @property
-    def full_battery_fade(self) -> float:
-        """Share of regeneration lost per 10 % of charge above that of a full battery."""
-
-    def posterior(self) -> Belief:
-        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
-
-    def forecast(
-        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
-    ) -> EnergyForecast:
-        """Forecast a trip.
-
-        Parameters
-        ----------
-        passed
-            (k,) arms in driving order.
-        energy_wh
-            (k,) expected energies as they are searched and shown, Wh.
-        expected
-            Charge along the trip, None if unknown.
-        """
-
-    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
-        """Bound the expected energy of a trip over arms (k,)."""
-
-
-class LearnedEnergies(Protocol):
-    """The parts of a learned belief that a planner needs (`load_belief`)."""
-
-    @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts."""
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
-
-    @property
-    def minutes_from(self) -> str:
-        """Source of the travel times: ``"trips"`` or ``"map"``."""
-
-    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
-        """Raise EvrouteError unless it is about this network and this vehicle."""
-
-    def under(self, conditions: DrivingConditions) -> LearnedDay:
-        """Return the energies on a day with these conditions."""
 
 
 class Planner:
