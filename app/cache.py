@@ -154,7 +154,7 @@ def _planner(
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)
-def telling_trip(roads: RoadNetwork) -> str:
+def example_trip(roads: RoadNetwork) -> str:
     """Return the first named trip whose fastest and least-energy routes differ, else the first."""
     trips = list(load_trips(roads.name))
     known = planner(roads, load_vehicle(), DrivingConditions(), "", "")
@@ -203,7 +203,7 @@ def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
     folders = [PHYSICS, *belief_folders()]
     starting("folder", PHYSICS, folders)
     folder = st.selectbox(
-        "Plan on", folders, key=key("folder"), help="Physics, or the belief of a saved run."
+        "Based on", folders, key=key("folder"), help="Physics, or the trips of a saved run."
     )
     if folder == PHYSICS:
         return "", ""

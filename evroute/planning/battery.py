@@ -23,7 +23,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray, freeze
 from evroute.energy.full_battery import FullBattery
-from evroute.errors import EvrouteError, NoRouteError
+from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.planning.search import Search
 
 TOLERANCE_WH = 1e-9
@@ -193,7 +193,7 @@ class BatterySearch:
 
         Raises
         ------
-        NoRouteError
+        NotEnoughChargeError
             If there is none; the message states the missing charge.
         """
         energy = energy_wh.tolist()
@@ -226,7 +226,7 @@ class BatterySearch:
                     left_wh = battery.after(charge_wh, energy[following])
                 if left_wh >= battery.reserve_wh - TOLERANCE_WH:
                     heapq.heappush(queue, (guide[following] - left_wh, left_wh, following, edge))
-        raise NoRouteError(self._shortage(battery, energy_wh, origin, destination))
+        raise self._shortage(battery, energy_wh, origin, destination)
 
     def least_start_wh(
         self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
@@ -270,8 +270,8 @@ class BatterySearch:
 
     def _shortage(
         self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
-    ) -> str:
-        """Return the missing charge or capacity as text; a plan with that much succeeds."""
+    ) -> NotEnoughChargeError:
+        """Return the error with the missing charge or capacity; a plan with that much succeeds."""
         ends = (energy_wh, origin, destination)
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.start_wh)
@@ -280,18 +280,23 @@ class BatterySearch:
             least_percent = ceil(battery.percent(need_wh) - 1e-9)
             while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
                 least_percent += 1
-            return (
+            return NotEnoughChargeError(
                 f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
                 f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
-                f"start with at least {least_percent} %"
+                f"start with at least {least_percent} %",
+                least_percent,
             )
         if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf), *ends)):
-            return f"no open way leads from edge row {origin} to edge row {destination}"
+            return NotEnoughChargeError(
+                f"no open way leads from edge row {origin} to edge row {destination}"
+            )
         if battery.reserve_wh == battery.capacity_wh:
-            return f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+            return NotEnoughChargeError(
+                f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+            )
         full = battery.start_wh == battery.reserve_wh
         missing_wh = self._least_missing_wh(battery.charged() if full else battery, *ends)
-        return (
+        return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
             f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "

@@ -1,0 +1,141 @@
+"""Places of the trip: origin, stops and destination, by name or by the map.
+
+They are texts: a junction's name, "LAT,LON" or an edge id. Empty ones are still to be chosen.
+"""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from cache import example_trip
+from literal import literal
+from naming import place_label, place_names
+from state import key
+
+from evroute.network.road_network import RoadNetwork
+from evroute.network.trips import load_trips
+
+if TYPE_CHECKING:
+    from map_component import MapEvent
+
+EMPTY = ("", "")
+INPUT = "place:"
+
+
+def chosen() -> list[str]:
+    """Return origin, stops and destination."""
+    return list(st.session_state.get(key("stops"), EMPTY))
+
+
+def choose(places: list[str]) -> None:
+    """Set origin, stops and destination; the trip is then no named one."""
+    st.session_state[key("stops")] = places
+    st.session_state[key("trip")] = ""
+    for name in [name for name in st.session_state if str(name).startswith(INPUT)]:
+        del st.session_state[name]
+
+
+def read_places(roads: RoadNetwork) -> bool:
+    """Set the places to those of a named trip if there is one, and on the first visit an example.
+
+    Returns
+    -------
+    bool
+        True if the places are those of the example.
+    """
+    trips, known = load_trips(roads.name), st.session_state.get(key("trip"))
+    if known is None and not any(chosen()) and trips:
+        known = example_trip(roads)
+        st.session_state["example"] = roads.name
+    if known in trips:
+        ends = trips[known].origin, trips[known].destination
+        if all(edge in roads.row_of for edge in ends):
+            st.session_state[key("trip")] = known
+            st.session_state[key("stops")] = list(ends)
+    elif known:
+        st.session_state[key("trip")] = None
+        return read_places(roads)
+    return bool(known) and st.session_state.get("example") == roads.name
+
+
+def take_event(event: "MapEvent", *, example: bool) -> None:
+    """Change the places by a click, a menu choice or a dragged pin.
+
+    Parameters
+    ----------
+    event
+        From the map.
+    example
+        True if the places are those of the example: a click then starts a trip of one's own.
+    """
+    places, kind, index = chosen(), event["kind"], event.get("index")
+    at = event.get("at")
+    place = "" if at is None else f"{at[0]:.6f},{at[1]:.6f}"
+    if kind == "click":
+        if example:
+            places = list(EMPTY)
+        places[places.index("")] = place
+    elif kind == "start":
+        places = [place, *([""] if example else places[1:])]
+    elif kind == "end":
+        places = [*([""] if example else places[:-1]), place]
+    elif kind == "stop":
+        places.insert(len(places) - 1, place)
+    elif kind in ("move", "remove") and index is not None:
+        rows = [row for row, known in enumerate(places) if known]
+        if index < len(rows):
+            if kind == "move":
+                places[rows[index]] = place
+            else:
+                del places[rows[index]]
+    choose(places)
+
+
+def ask_places(roads: RoadNetwork) -> None:
+    """Ask for origin, stops and destination by name, with buttons to swap, add and remove."""
+    places = chosen()
+    last = len(places) - 1
+    names = list(place_names(roads))
+    for row, place in enumerate(places):
+        label = "From" if row == 0 else "To" if row == last else f"Stop {row}"
+        line = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", wrap=False)
+        options = [place, *names] if place and place not in names else names
+        name = f"{INPUT}{row}:{place}"
+        line.selectbox(
+            literal(label),
+            options,
+            index=options.index(place) if place else None,
+            format_func=lambda each: place_label(roads, each),
+            key=name,
+            placeholder="Street & street, or click the map",
+            accept_new_options=True,
+            on_change=_take_input,
+            args=(row, name),
+        )
+        if row == 0:
+            line.button("⇅", help="Swap start and goal", on_click=_swap, key="swap")
+        elif row < last:
+            line.button("✕", help="Remove this stop", on_click=_remove, args=(row,), key=f"x{row}")
+    if all(places):
+        st.button("+ Add a stop", on_click=_add_stop, type="tertiary", key="add_stop")
+
+
+def _take_input(row: int, name: str) -> None:
+    places = chosen()
+    places[row] = st.session_state[name] or ""
+    choose(places)
+
+
+def _swap() -> None:
+    choose(chosen()[::-1])
+
+
+def _remove(row: int) -> None:
+    places = chosen()
+    del places[row]
+    choose(places)
+
+
+def _add_stop() -> None:
+    places = chosen()
+    places.insert(len(places) - 1, "")
+    choose(places)
