@@ -98,7 +98,8 @@ def ask_places(roads: RoadNetwork) -> None:
     for row, place in enumerate(places):
         label = "From" if row == 0 else "To" if row == last else f"Stop {row}"
         line = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", wrap=False)
-        options = [place, *names] if place and place not in names else names
+        shown = place_label(roads, place)  # one option for each label: Streamlit finds them by it
+        options = [place, *(each for each in names if each != shown)] if place else names
         name = f"{INPUT}{row}:{place}"
         line.selectbox(
             literal(label),

@@ -64,7 +64,7 @@ def ask() -> Request:
     effects: dict[str, DeltaGenerator] = {}
     above = st.container(key="places")
     with st.container(horizontal=True, gap="xsmall", key="chips"):
-        with st.popover(_chip("network", DEFAULT_NETWORK), key="chip:network"):
+        with st.popover(literal(_chip("network", DEFAULT_NETWORK)), key="chip:network"):
             roads = choose_network()
         usual, vehicle = _ask_vehicle(effects)
         battery = _ask_battery(vehicle)
@@ -123,11 +123,13 @@ def link_of(request: Request) -> dict[str, object]:
         for name in CHANGEABLE
         if getattr(request.vehicle, name) != getattr(request.usual, name)
     }
-    return {name: value for name, value in inputs.items() if value not in (None, "", 0.0)} | changed
+    for name in ("price", "time_value"):
+        inputs[name] = inputs[name] or None  # 0 leaves money out
+    return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
 
 
 def _chip(name: str, otherwise: str) -> str:
-    return literal(str(st.session_state.get(key(name)) or otherwise).replace("-", " ").title())
+    return str(st.session_state.get(key(name)) or otherwise).replace("-", " ").title()
 
 
 def _basis() -> str:
@@ -156,6 +158,7 @@ def _ask_battery(vehicle: Vehicle) -> Battery:
     """Ask for charge and reserve; the reserve ends at the charge."""
     soc = starting("soc", 80, (1, 100))
     reserve = starting("reserve", min(10, soc), (0, soc))
+    st.session_state[key("reserve")] = reserve  # a slider with another end forgets its value
     with st.popover(f"Charge {soc:d} %", key="chip:soc"):
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
     with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):

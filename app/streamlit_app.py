@@ -25,8 +25,9 @@ STYLE = """<style>
 @media (max-width: 640px) {
   :root { --evroute-full-height: 45vh; }
   .st-key-plan { flex-direction: column; }
-  .st-key-plan > :has(> .st-key-plan-map) { order: -1; position: sticky; top: var(--evroute-bar); z-index: 50;
-    width: 100% !important; background: var(--st-background-color); }
+  .st-key-plan > :has(> .st-key-plan-map) { order: -1; position: sticky;
+    top: var(--evroute-bar); z-index: 50; width: 100% !important;
+    background: var(--st-background-color); }
   .st-key-plan > :has(> .st-key-plan-left) { width: 100%; max-width: 100%; }
   .st-key-plan-left { width: 100%; height: auto !important; overflow: visible; }
   .st-key-places { flex-flow: row wrap; }

@@ -3,6 +3,7 @@
 A request that cannot be met leaves the map and the cards of the last plan, dimmed.
 """
 
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -22,7 +23,7 @@ from state import key, read_link, write_link
 
 from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import greatest_start_wh
+from evroute.planning.battery import Battery, greatest_start_wh
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
@@ -82,37 +83,54 @@ def make_plan(request: Request) -> Plan | None:
     """Return the plan, or None below a line with the reason."""
     if not all(request.places):
         return None
-    battery, roads = request.battery, request.network
-    soc = round(battery.percent(battery.start_wh))
+    roads, soc = request.network, request.battery.percent(request.battery.start_wh)
     try:
         rows = stops(roads, None, [find_place(roads, place) for place in request.places])
         if any(a == b for a, b in pairwise(rows)):
             raise EvrouteError("two successive places are on one road; choose places farther apart")
-        origin, *via, destination = rows
-        return planner_of(request).plan(
-            origin,
-            destination,
-            via=via,
-            battery=battery,
-            max_extra_time=request.max_extra_time,
-            depart=request.depart or None,
-            price=request.price,
-            time_value=request.time_value,
-        )
+        return plan_between(request, rows, request.battery)
     except NotEnoughChargeError as error:
         needed = error.start_percent
         if needed is None or needed > 100:
             st.error(sentence(str(error)))
-        else:
-            line, button = st.columns([3, 1], vertical_alignment="center", wrap=False)
-            line.error(f"{soc:d} % is not enough: start with {needed:d} %.")
-            button.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
+            return None
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False):
+            st.error(f"{soc:.0f} % is not enough: start with {needed:d} %.")
+            st.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
+        if LAST not in st.session_state:
+            enough = replace(request.battery, start_wh=request.battery.capacity_wh * needed / 100)
+            st.session_state[LAST] = roads, plan_between(request, rows, enough)
     except NoRouteError:
         ends = [place_label(roads, place) for place in request.places]
         st.error(sentence(f"no legal way leads from {' to '.join(ends)}"))
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
+
+
+def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> Plan:
+    """Return the plan between edge rows with a battery.
+
+    Parameters
+    ----------
+    request
+        All other inputs.
+    rows
+        Origin, stops and destination.
+    battery
+        Charge and reserve.
+    """
+    origin, *via, destination = rows
+    return planner_of(request).plan(
+        origin,
+        destination,
+        via=via,
+        battery=battery,
+        max_extra_time=request.max_extra_time,
+        depart=request.depart or None,
+        price=request.price,
+        time_value=request.time_value,
+    )
 
 
 def planner_of(request: Request) -> Planner:

@@ -3,28 +3,23 @@
 import numpy as np
 import pytest
 
-from evroute.report.colours import energy_classes, value_classes, visit_classes
+from evroute.report.colours import ENERGY_CLASSES, value_classes, visit_classes
 
 
 def test_what_regenerates_has_a_class_of_its_own() -> None:
-    classes = energy_classes(np.array([-80.0, -0.1, 0.0, 120.0, 250.0, 900.0]))
-    assert classes.of(np.array([-80.0, -0.1])).tolist() == [0, 0]
-    assert classes.of(np.array([0.0]))[0] == 1
-    assert classes.of(np.array([1e6]))[0] == len(classes.colours) - 1
+    values = np.array([-80.0, -0.1, 0.0, 99.9, 100.0, 299.0, 300.0, 1e6])
+    assert ENERGY_CLASSES.of(values).tolist() == [0, 0, 1, 1, 2, 3, 4, 4]
 
 
-@pytest.mark.parametrize("scale", [0.001, 1.0, 37.0, 5000.0])
-def test_breaks_are_round_numbers_near_the_data(scale: float) -> None:
-    values = scale * np.arange(1, 101)
-    classes = energy_classes(values)
-    step = classes.breaks[1]
-    assert float(f"{step:.1e}") == step
-    counts = np.bincount(classes.of(values), minlength=5)
-    assert (counts[1:4] >= 20).all()
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of a colour (WCAG 2.1), in [0, 1]."""
+    share = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
-def test_a_route_that_only_regenerates_still_has_classes() -> None:
-    assert energy_classes(np.array([-1.0, -2.0])).of(np.array([-1.0]))[0] == 0
+def test_more_energy_is_darker() -> None:
+    assert np.all(np.diff([_luminance(colour) for colour in ENERGY_CLASSES.colours[1:]]) < -0.05)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5, 7, 40, 12_345])
@@ -40,7 +35,7 @@ def test_every_count_of_visits_falls_into_the_class_that_its_label_names(most: i
 
 
 def test_the_legend_shows_every_class_and_its_unit() -> None:
-    classes = energy_classes(np.array([100.0, 200.0]))
+    classes = ENERGY_CLASSES
     legend = classes.legend_html()
     assert "Wh per km" in legend
     assert all(

@@ -13,10 +13,11 @@ from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report import extras
-from evroute.report.leaflet import Leaflet, embedded
-from evroute.report.maps import base_map, route_map, values_map, visits_map
-from evroute.report.profile import energy_bars, profiles
-from evroute.report.words import distinct_routes
+from evroute.report.colours import ENERGY_CLASSES
+from evroute.report.leaflet import embedded
+from evroute.report.lines import route_line, thin_lines
+from evroute.report.maps import class_lines, route_map, stretches, values_map, visits_map
+from evroute.report.profile import profiles
 
 LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
 
@@ -81,11 +82,6 @@ def test_no_visits_at_all_are_a_plain_map(hill: RoadNetwork, tmp_path: Path) -> 
     assert "times driven" in saved(visits_map(hill, np.zeros(7, dtype=int)), tmp_path)
 
 
-def test_a_dashboard_gets_leaflet_from_its_own_server(hill: RoadNetwork, tmp_path: Path) -> None:
-    page = saved(base_map(hill, Leaflet("/static/leaflet.js", "/static/leaflet.css")), tmp_path)
-    assert LOADED.findall(page) == ["/static/leaflet.js", "/static/leaflet.css"]
-
-
 def test_the_embedded_style_holds_its_images() -> None:
     from base64 import b64decode
 
@@ -110,7 +106,7 @@ def test_a_missing_folium_says_what_to_install(
         extras, "find_spec", lambda name: None if name == "folium" else find_spec(name)
     )
     with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[report\]'"):
-        base_map(hill, embedded())
+        values_map(hill, np.zeros(hill.n_edges), "zero")
 
 
 def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
@@ -123,9 +119,20 @@ def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
     assert "below" in page
 
 
-def test_bars_hold_every_part_of_every_route(hill: RoadNetwork) -> None:
-    planned = plan(hill, waypoints=("in", "out"), soc_percent=100.0)
-    records = energy_bars(planned).to_dict()["data"]["values"]
-    for name, label in distinct_routes(planned).items():
-        total_wh = sum(record["kwh"] for record in records if record["route"] == label) * 1000
-        assert total_wh == pytest.approx(planned.routes[name].energy_wh, abs=1.0)
+def test_stretches_cover_the_route_in_order(hill: RoadNetwork) -> None:
+    planned = plan(hill, waypoints=("in", "out")).recommended_route
+    pieces = list(stretches(hill, planned))
+    line = route_line(hill, planned.route.rows)
+    joined = [point for _, piece, _ in pieces for point in piece]
+    assert [point for k, point in enumerate(joined) if k == 0 or point != joined[k - 1]] == line
+    assert {colour for colour, _, _ in pieces} <= set(ENERGY_CLASSES.colours)
+
+
+def test_lines_of_classes_leave_out_edges_without_a_value(hill: RoadNetwork) -> None:
+    values = np.full(hill.n_edges, np.nan)
+    values[[0, 2]] = 50.0, 250.0
+    drawn = class_lines(hill, values, ENERGY_CLASSES)
+    assert [(colour, lines) for colour, _, lines in drawn] == [
+        (ENERGY_CLASSES.colours[1], thin_lines(hill, np.array([0]))),
+        (ENERGY_CLASSES.colours[3], thin_lines(hill, np.array([2]))),
+    ]
