@@ -1,5 +1,6 @@
 """Names of places for drivers: streets and junctions of a network."""
 
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -8,6 +9,7 @@ from evroute.errors import EvrouteError
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
 
+_LAT_LON = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*,\s*[+-]?\d+(\.\d*)?\s*")
 UNNAMED = "a road without a name"
 
 
@@ -46,8 +48,17 @@ def place_label(roads: RoadNetwork, place: str) -> str:
 
 
 def find_place(roads: RoadNetwork, text: str) -> str:
-    """Return the edge id or "LAT,LON" of a driver's text."""
-    return place_names(roads).get(text, text)
+    """Return the edge id or "LAT,LON" of a driver's text.
+
+    Raises
+    ------
+    EvrouteError
+        If it is none and no name.
+    """
+    place = place_names(roads).get(text, text)
+    if place not in roads.row_of and not _LAT_LON.fullmatch(place):
+        raise EvrouteError(f"no place is called '{text}'; choose one of the list or click the map")
+    return place
 
 
 def place_point(roads: RoadNetwork, place: str, share: float = 0.5) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from cache import DEFAULT_NETWORK, belief_folders, choose_belief, choose_network
+from cache import belief_folders, choose_belief, choose_network, known_network
 from literal import literal
 from places import ask_places, chosen, read_places
 from state import key, starting
@@ -63,8 +63,9 @@ def ask() -> Request:
     """
     effects: dict[str, DeltaGenerator] = {}
     above = st.container(key="places")
+    title = known_network().replace("-", " ").title()
     with st.container(horizontal=True, gap="xsmall", key="chips"):
-        with st.popover(literal(_chip("network", DEFAULT_NETWORK)), key="chip:network"):
+        with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
         usual, vehicle = _ask_vehicle(effects)
         battery = _ask_battery(vehicle)
@@ -126,10 +127,6 @@ def link_of(request: Request) -> dict[str, object]:
     for name in ("price", "time_value"):
         inputs[name] = inputs[name] or None  # 0 leaves money out
     return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
-
-
-def _chip(name: str, otherwise: str) -> str:
-    return str(st.session_state.get(key(name)) or otherwise).replace("-", " ").title()
 
 
 def _basis() -> str:
