@@ -2,7 +2,6 @@
 // Text from data becomes text nodes only; the code holds no templates.
 
 const LEAFLET = "/app/static/leaflet/";
-const MARGINS = { paddingTopLeft: [30, 55], paddingBottomRight: [65, 35] };
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
 
 function loadLeaflet() {
@@ -97,6 +96,10 @@ class DashboardMap {
     this.map.invalidateSize({ animate: false });
     this.drawn.clearLayers();
     this.closeMenu();
+    this.drawLegend(data.legend);
+    this.source.textContent = data.attribution;
+    this.hint.textContent = data.hint;
+    this.hint.hidden = !data.hint;
     this.view(data);
     this.drawRoads(data.roads);
     for (const { colour, weight, lines } of data.classes) {
@@ -109,10 +112,6 @@ class DashboardMap {
       radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
     }).addTo(this.drawn), text));
     data.pins.forEach((pin, index) => this.pin(pin, index));
-    this.drawLegend(data.legend);
-    this.source.textContent = data.attribution;
-    this.hint.textContent = data.hint;
-    this.hint.hidden = !data.hint;
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
@@ -126,7 +125,12 @@ class DashboardMap {
   }
 
   fit(bounds) {
-    this.map.fitBounds(bounds, { ...MARGINS, animate: false });
+    const narrow = this.root.clientWidth < 600; // there the legend covers half of the width
+    this.map.fitBounds(bounds, {
+      paddingTopLeft: [30, 50 + this.hint.offsetHeight],
+      paddingBottomRight: [65, narrow ? 50 + this.legend.offsetHeight : 35],
+      animate: false,
+    });
   }
 
   keptView(network) {
@@ -153,7 +157,9 @@ class DashboardMap {
     if (url === this.roadsUrl) return;
     this.roadsUrl = url;
     const answer = await fetch(url);
-    if (answer.ok && url === this.roadsUrl) this.roads.setLatLngs(await answer.json());
+    if (!answer.ok || url !== this.roadsUrl) return;
+    this.roads.setLatLngs(await answer.json());
+    this.root.dataset.roads = url;
   }
 
   line(lines, style) {
