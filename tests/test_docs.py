@@ -32,7 +32,7 @@ _BLOCK = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LINK = re.compile(r"\]\((?P<target>[^()\s#:]*)(?:#(?P<anchor>[^()\s]+))?\)")
-_OWN = {"make", "export", "python", "pip", "pytest"}
+_OWN = {"make", "export", "python", ".venv/bin/python", "pip", "pytest"}
 
 
 def name(page: Path) -> str:
@@ -170,6 +170,39 @@ def test_pages_run(page, tmp_path, monkeypatch, capsys):
             for line in block["text"].splitlines() if block["kind"] == "console" else ():
                 if not line.startswith("$ ") and line != "...":
                     assert any(line == each.rstrip() for each in printed), f"not printed: {line}"
+
+
+def test_what_the_guide_adds_runs_under_its_name(tmp_path, monkeypatch):
+    import evroute
+    from evroute.experiments.experiment import Experiment
+    from evroute.methods.parts import INDICES, MODELS
+    from evroute.model.context_kernels import KERNELS
+    from evroute.report.results import read_rounds
+    from evroute.worlds.world import WORLDS
+
+    page, module = ROOT / "docs/how-to/extend.md", type(sys)("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+    for block in blocks(page):
+        if block["kind"] == "python":
+            exec(compile(block["text"], name(page), "exec"), vars(module))
+    written = page.read_text(encoding="utf-8")
+    classes = dict(re.findall(r'"([\w-]+)": "evroute\.[\w.]+:(\w+)"', written))
+    tables = {"cautious": INDICES, "rq": KERNELS, "rain": WORLDS, "newest": MODELS}
+    assert classes.keys() == tables.keys()
+    for key, table in tables.items():
+        monkeypatch.setitem(table, key, f"page:{classes[key]}")
+    wanted = Experiment.model_validate(
+        {
+            "trips": {"denver": ["A"]},
+            "methods": [{"model": "newest", "index": "cautious", "most": 50, "share": 0.2}],
+            "kernel": "rq",
+            "world": ["rain"],
+            "horizon": 3,
+            "seeds": 1,
+        }
+    )
+    rounds = read_rounds(evroute.simulate(wanted, tmp_path / "runs"))
+    assert rounds["multiplier"].tolist() == [0.2] * 3
 
 
 def test_the_reference_tells_every_option_that_help_tells(monkeypatch, capsys):

@@ -24,6 +24,7 @@ from evroute.bandits.sup_kernel_ucb import SupKernelUCB
 from evroute.errors import EvrouteError
 from evroute.files import read_toml
 from evroute.folder import Folder
+from evroute.invalid import first_problem
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS, call, named
 from evroute.model.base import Anticipates, HasDiagnostics
@@ -89,9 +90,7 @@ def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
             return StarvationExperiment.model_validate(table)
         experiment = BanditExperiment.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(f"{path}: {field}: {problem['msg']}") from None
+        raise EvrouteError(f"{path}: {first_problem(error)}") from None
     for method in experiment.methods:
         make_player(method, experiment, 0)
     return experiment
@@ -242,7 +241,7 @@ def make_player(
         model = call(target, parts.options | {"rng": model_seed}, setting)
         index = call(named(INDICES, "index", parts.index), parts.options, setting)
     except ValidationError as error:
-        raise EvrouteError(f"method {method}: {error.errors()[0]['msg']}") from None
+        raise EvrouteError(f"method {method}: {first_problem(error)}") from None
     except ValueError as error:
         raise EvrouteError(f"method {method}: {error}") from None
     except TypeError as error:

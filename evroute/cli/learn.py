@@ -45,11 +45,19 @@ def learn(
         ),
     ] = None,
     prior: Annotated[
-        str, typer.Option(help="Size of prior deviations: paper, dissipation.")
-    ] = "paper",
+        str | None,
+        typer.Option(
+            help="Size of prior deviations of a model of edges: paper, dissipation. [that of "
+            "--out, or paper]"
+        ),
+    ] = None,
     kernel: Annotated[
-        str, typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf.")
-    ] = "matern-5/2",
+        str | None,
+        typer.Option(
+            help="Kernel between contexts of a model of edges, see 'evroute method list'. [that "
+            "of --out, or matern-5/2]"
+        ),
+    ] = None,
     reset: Annotated[
         bool,
         typer.Option(

@@ -1,4 +1,4 @@
-"""``evroute method``: models and indices, and their options."""
+"""``evroute method``: models and indices and their options, and kernels."""
 
 from typing import Annotated
 
@@ -73,15 +73,18 @@ OPTIONS = {
 }
 """Descriptions of the options of models and indices; equal names have equal meanings."""
 
-app = typer.Typer(help="Models, indices, and the methods that they make.", no_args_is_help=True)
+app = typer.Typer(
+    help="Models, indices, the methods that they make, and kernels.", no_args_is_help=True
+)
 
 
 @app.command("list")
 def list_methods() -> None:
-    """List named methods, models and indices."""
+    """List named methods, models, indices, and kernels between contexts."""
     from rich.table import Table
 
     from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
+    from evroute.model.context_kernels import KERNELS
 
     console = plain_console()
     table = Table("method", "model", "index", "options", title="Named methods")
@@ -91,7 +94,7 @@ def list_methods() -> None:
         )
         table.add_row(name, str(parts["model"]), str(parts["index"]), options)
     console.print(table)
-    for title, known in (("Models", MODELS), ("Indices", INDICES)):
+    for title, known in (("Models", MODELS), ("Indices", INDICES), ("Kernels", KERNELS)):
         table = Table("name", "description", title=title)
         for name in known:
             table.add_row(name, _plain(summary_of(known, name)))

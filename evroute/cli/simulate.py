@@ -129,7 +129,10 @@ def simulate(
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option(help="Kernel between contexts: matern-1/2, -3/2, -5/2, rbf. [matern-5/2]"),
+        typer.Option(
+            help="Kernel between contexts, see 'evroute method list'; two may be joined by + or *. "
+            "[matern-5/2]"
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. [runs/NAME of the file]")] = None,
     jobs: Annotated[

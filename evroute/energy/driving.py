@@ -11,6 +11,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
+from evroute.invalid import first_problem
 from evroute.network.road_network import RoadNetwork
 
 PRESSURE_PA = 101_325.0
@@ -75,7 +76,7 @@ class DrivingConditions:
             )
         except ValidationError as error:
             raise EvrouteError(
-                f"vehicle '{vehicle.name}' as loaded: {error.errors()[0]['msg']}"
+                f"vehicle '{vehicle.name}' as loaded: {first_problem(error)}"
             ) from None
 
     def headwind_mps(self, network: RoadNetwork) -> FloatArray:
@@ -94,10 +95,7 @@ def conditions(**fields: Any) -> DrivingConditions:
     try:
         return DrivingConditions(**fields)
     except ValidationError as error:
-        problem = error.errors()[0]
-        raise EvrouteError(
-            f"{problem['loc'][0]}: {problem['msg']}, got {problem['input']}"
-        ) from None
+        raise EvrouteError(first_problem(error)) from None
 
 
 def air_density_kgpm3(temperature_c: float) -> float:

@@ -18,6 +18,7 @@ from pydantic.dataclasses import dataclass
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
+from evroute.invalid import first_problem
 from evroute.resources import data_path
 from evroute.text import check_printable
 
@@ -106,9 +107,7 @@ def _read(path: Path) -> Vehicle:
     try:
         vehicle = _VEHICLE.validate_python({"name": path.stem} | table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(f"vehicle file {path}: {field}: {problem['msg']}") from None
+        raise EvrouteError(f"vehicle file {path}: {first_problem(error)}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
         raise EvrouteError(f"vehicle file {path}: sources: it has no field '{unknown[0]}'")
     check_printable(f"vehicle file {path}:", (vehicle.name, *vehicle.sources.values()))

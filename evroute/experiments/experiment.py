@@ -45,6 +45,7 @@ from evroute.experiments.execution import execute
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import read_toml
+from evroute.invalid import first_problem
 from evroute.methods.method import Method, check_ranges
 from evroute.methods.parts import INDICES, MODELS, ONLY_EDGES, named, options_of, pair
 from evroute.methods.prior import Prior
@@ -97,8 +98,8 @@ class Experiment(BaseModel):
     prior, lengthscale
         Of sampled worlds, and of the models in any world.
     kernel
-        Kernel between contexts, likewise: ``matern-1/2``, ``matern-3/2``, ``matern-5/2``, ``rbf``,
-        or two of them joined by ``+`` (their mean) or ``*``.
+        Kernel between contexts, likewise: one of ``evroute method list``, or two of them joined by
+        ``+`` (their mean) or ``*``.
 
     Raises
     ------
@@ -286,11 +287,7 @@ def _validated(table: Mapping[str, Any], what: str) -> Experiment:
     try:
         return Experiment.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(
-            f"{what}: {field + ': ' if field else ''}{problem['msg'].removeprefix('Value error, ')}"
-        ) from None
+        raise EvrouteError(f"{what}: {first_problem(error)}") from None
 
 
 def simulate(

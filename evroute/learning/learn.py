@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
@@ -80,8 +81,8 @@ def learn(
     vehicle: str = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
-    prior: str = DEFAULT_SPREAD,
-    kernel: str = DEFAULT_KERNEL,
+    prior: str | None = None,
+    kernel: str | None = None,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -96,7 +97,8 @@ def learn(
     network, vehicle
         Names or files.
     prior, kernel
-        Spread of the prior deviations, and kernel between contexts.
+        Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
+        those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
@@ -104,7 +106,7 @@ def learn(
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
-        Hears the trips learned and the trips to learn.
+        Called with the number of trips learned and of trips to learn.
 
     Raises
     ------
@@ -113,11 +115,19 @@ def learn(
         else, or another process writes it for longer than `WAIT_S`; the folder then still is what
         it was.
     """
-    setting = load_setting(network, vehicle, Prior(prior, kernel))
     folder = Folder(Path(out))
+    made = {} if reset or not folder.has_manifest else folder.manifest()
+    assumed = Prior(
+        prior or str(made.get("prior", DEFAULT_SPREAD)),
+        kernel or str(made.get("kernel", DEFAULT_KERNEL)),
+    )
+    setting = load_setting(network, vehicle, assumed)
     if model is None:
-        model, options = _method_of(folder, options or {}, reset=reset)
-    fresh = _before_trips(model, options or {}, setting)
+        model, options = _method_of(made, options or {})
+    given = {"prior": prior, "kernel": kernel}
+    fresh = _before_trips(
+        model, options or {}, setting, [name for name, value in given.items() if value]
+    )
     measured = read_measured(
         Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
     )
@@ -125,8 +135,8 @@ def learn(
     manifest = {
         "kind": "learned",
         "method": belief.method_of(fresh),
-        "prior": prior,
-        "kernel": kernel,
+        "prior": assumed.spread,
+        "kernel": assumed.kernel,
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
@@ -135,7 +145,8 @@ def learn(
         folder.open(manifest)
     elif folder.manifest().get("kind") != "learned":
         raise EvrouteError(f"{folder.path} was not made by 'evroute learn'; choose another --out")
-    with folder.locked(WAIT_S):
+    # threads of small products wait for each other
+    with folder.locked(WAIT_S), threadpool_limits(1):
         aside = set_aside(folder.path) if reset else None
         if reset:
             folder.write_manifest(manifest)
@@ -183,22 +194,20 @@ def learn(
     )
 
 
-def _method_of(
-    folder: Folder, options: dict[str, Any], *, reset: bool
-) -> tuple[str, dict[str, Any]]:
-    """Return the model of a folder with its options and those given, or the default."""
-    made = {} if reset or not folder.has_manifest else folder.manifest()
+def _method_of(made: dict[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the model of a manifest with its options and those given, or the default."""
     method = dict(made.get("method", {"model": DEFAULT_MODEL}))
     return str(method.pop("model")), {k: v for k, v in method.items() if k != "index"} | options
 
 
 def _before_trips(
-    model: str, options: dict[str, Any], setting: Setting
+    model: str, options: dict[str, Any], setting: Setting, given: list[str]
 ) -> LearnedBelief | TripEnergies:
+    """Return the belief before any trip; ``given`` names what only models of edges take."""
     if model == trip_energies.MODEL:
-        if options:
+        if strange := [*options, *given]:
             raise EvrouteError(
-                f"model '{model}' learns whole trips and takes no {next(iter(options))}; name "
+                f"model '{model}' learns whole trips and takes no {strange[0]}; name "
                 "another model of 'evroute method list', such as physics+gp"
             )
         return TripEnergies(setting)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.optimize import minimize
 
 from evroute.arrays import FloatArray
@@ -112,6 +113,7 @@ def fit_scales(
         unit of the features.
     """
     centre = np.array([start.trip_wh, start.root_km_wh, start.km_wh, *(each for _, each in fields)])
+    fields = [(_narrowed(features), std) for features, std in fields]
     powers = np.stack([np.ones_like(km), km, km**2])
     widths = np.cumsum([rows.shape[1], *(features.shape[1] for features, _ in fields)])
     identity = np.eye(widths[-1])
@@ -141,3 +143,10 @@ def fit_scales(
     found = minimize(objective, np.zeros(len(centre)), jac=True, method="L-BFGS-B", bounds=bounds)
     fitted = (centre * np.exp(found.x)).tolist()
     return FittedScales(TripNoiseScale(*fitted[:3]), tuple(fitted[3:]), float(found.fun))
+
+
+def _narrowed(features: FloatArray) -> FloatArray:
+    """Return features (n, at most n) with the same products between trips as these (n, m)."""
+    n, m = features.shape
+    narrowed: FloatArray = features if m <= n else qr(features.T, mode="economic")[1].T
+    return narrowed

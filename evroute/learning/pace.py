@@ -1,8 +1,10 @@
 """Pace of roads, s/m, learned from the travel times of trips.
 
-``(n0 L g pace_map + sum of seconds) / ((n0 + passes) L)`` for an edge of length L: the map's pace
-times a factor g counts as ``n0`` passes. g is driven time over the map's time on all edges
-measured, joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip.
+``(n0 L g_e pace_map + sum of seconds) / ((n0 + passes) L)`` for an edge of length L: the map's pace
+times a local factor g_e counts as ``n0`` passes. g_e is driven time over the map's time on the
+other roads near the edge, each once with a Gaussian weight of its distance, joined by `LOCAL_S`
+seconds at the factor g of all trips. g is driven time over the map's time on all edges measured,
+joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip.
 """
 
 from collections.abc import Mapping
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.network.road_network import RoadNetwork
@@ -17,17 +20,24 @@ from evroute.network.road_network import RoadNetwork
 MAP_PASSES = 1.0
 START_TRIPS = 3.0
 START_FACTOR = 1.6
+LOCAL_M = 200.0
+"""Deviation of the weights by distance between the middles of two roads, m."""
+LOCAL_S = 10.0
+REACH = 3.0
+"""Distance in deviations beyond which a road has no weight."""
 
 
 class Pace:
     """Pace of n edges; sums over trips, so the order of trips does not matter.
 
-    length_m: (n,) as driven.  map_spm: (n,) pace of the map, ``1 / speed limit``, s/m.
+    length_m: (n,) as driven.  map_s: (n,) time of the map, at the speed limit, s.
+    middle_m: (n, 2) middle of each edge in metres.
     """
 
-    def __init__(self, length_m: FloatArray, map_spm: FloatArray) -> None:
+    def __init__(self, length_m: FloatArray, map_s: FloatArray, middle_m: FloatArray) -> None:
         self._length_m = length_m
-        self._map_s = length_m * map_spm
+        self._map_s = map_s
+        self._middle_m = middle_m
         self._seconds = np.zeros(len(length_m))
         self._passes = np.zeros(len(length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
@@ -35,7 +45,9 @@ class Pace:
     @classmethod
     def of_network(cls, network: RoadNetwork) -> "Pace":
         """Return the pace of the edges of a network before any trip."""
-        return cls(network.length_m, network.time_s / network.length_m)
+        ends_m = np.column_stack([network.x_m, network.y_m])
+        middle_m = (ends_m[network.tail] + ends_m[network.head]) / 2
+        return cls(network.length_m, network.time_s, middle_m)
 
     @property
     def trips(self) -> int:
@@ -52,15 +64,34 @@ class Pace:
     @property
     def time_s(self) -> FloatArray:
         """(n,) expected travel time of each edge, s."""
-        expected_s = MAP_PASSES * self.factor * self._map_s + self._seconds
-        time: FloatArray = expected_s / (MAP_PASSES + self._passes)
+        return self.times(np.arange(len(self._map_s)))
+
+    def times(self, edge: IntArray) -> FloatArray:
+        """Return the expected travel times of edges (k,), s."""
+        unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
+        time: FloatArray = (unseen_s + self._seconds[edge]) / (MAP_PASSES + self._passes[edge])
         return time
 
-    @property
-    def spm(self) -> FloatArray:
-        """(n,) expected pace of each edge, s/m."""
-        pace: FloatArray = self.time_s / self._length_m
+    def paces(self, edge: IntArray) -> FloatArray:
+        """Return the expected paces of edges (k,), s/m."""
+        pace: FloatArray = self.times(edge) / self._length_m[edge]
         return pace
+
+    def _local_factor(self, edge: IntArray) -> FloatArray:
+        """Return driven time over the map's time near edges (k,)."""
+        driven = np.flatnonzero(self._passes)
+        here, there = KDTree(self._middle_m[edge]), KDTree(self._middle_m[driven])
+        near = here.sparse_distance_matrix(there, REACH * LOCAL_M, output_type="coo_matrix")
+        other = edge[near.row] != driven[near.col]  # its own trips count in `times`
+        weight = other * np.exp(-0.5 * (near.data / LOCAL_M) ** 2)
+        driven_s = self._seconds[driven] / self._passes[driven]
+        sums = (
+            np.bincount(near.row, weight * seconds[near.col], len(edge))
+            for seconds in (driven_s, self._map_s[driven])
+        )
+        near_driven_s, near_map_s = sums
+        factor: FloatArray = (LOCAL_S * self.factor + near_driven_s) / (LOCAL_S + near_map_s)
+        return factor
 
     def learn(self, edge: IntArray, travel_s: FloatArray) -> None:
         """Add one trip over edges (k,) with travel times (k,) s; NaN where not measured."""

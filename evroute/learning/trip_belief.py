@@ -156,11 +156,11 @@ class TripBelief:
         self._refused = [
             replace(trip, row=np.append(trip.row, np.zeros(columns))) for trip in self._refused
         ]
-        old, p = self.regression, len(self.column)
-        precision, information = np.eye(p), np.zeros(p)
-        precision[:-columns, :-columns] = old.precision
-        information[:-columns] = old.information
-        self._set(precision, information)
+        old = self.regression
+        mean, std = self._moments()
+        root = np.diag(std)
+        mean[:-columns], root[:-columns, :-columns] = old.mean, old.root
+        self._set(mean, root)
 
     def expect(self, row: FloatArray, known_wh2: float = 0.0) -> TripPrediction:
         """Predict the energy of a trip.
@@ -220,8 +220,8 @@ class TripBelief:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""
         state: dict[str, npt.NDArray[Any]] = {
-            "precision": self.regression.precision,
-            "information": self.regression.information,
+            "mean": self.regression.mean,
+            "root": self.regression.root,
             "noise_wh": np.array([self.noise.trip_wh, self.noise.root_km_wh, self.noise.km_wh]),
             "tail": self._tail,
             "scores": np.array(self._scores),
@@ -264,13 +264,12 @@ class TripBelief:
             ]
             for kind in ("learned", "refused")
         )
-        self._set(state["precision"], state["information"])
+        self._set(state["mean"], state["root"])
 
-    def _set(self, precision: FloatArray, information: FloatArray) -> None:
+    def _set(self, mean: FloatArray, root: FloatArray) -> None:
         """Take over a posterior under the prior in force."""
-        mean, std = self._moments()
-        self.regression = TripRegression(mean, std)
-        self.regression.set(precision, information)
+        self.regression = TripRegression(*self._moments())
+        self.regression.set(mean, root)
         self._take()
 
     def _moments(self) -> tuple[FloatArray, FloatArray]:

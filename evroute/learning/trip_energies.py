@@ -65,7 +65,7 @@ class TripEnergies:
             late=LateField(self._road_features_of, ROAD_WH_PER_KM * heavy),
         )
         self._driven: list[IntArray] = []
-        self.pace = Pace(network.length_m, network.time_s / network.length_m)
+        self.pace = Pace.of_network(network)
 
     @property
     def network(self) -> RoadNetwork:
@@ -281,7 +281,7 @@ class TripEnergies:
                 length_m=network.length_m[edge],
                 up_m=np.maximum(climb_m, 0.0),
                 down_m=np.minimum(climb_m, 0.0),
-                pace_spm=self.pace.spm[edge] / conditions.speed_factor,
+                pace_spm=self.pace.paces(edge) / conditions.speed_factor,
                 mean_wh=mean_wh,
                 soc_percent=soc_percent,
                 auxiliary_w=vehicle.auxiliary_w + extra_w,

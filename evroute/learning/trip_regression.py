@@ -1,12 +1,10 @@
 """Bayesian linear regression of trip energies with known noise, exact in any order of trips.
 
 ``y_i = x_i' b + e_i`` with ``b ~ N(m, diag(s²))`` and ``e_i ~ N(0, v_i)``. The state is the
-information form of ``u = (b - m)/s``: precision ``P = I + sum z z'/v`` and information ``h = sum z
-(y - x'm)/v`` with ``z = s x``; the posterior mean of u is ``P^-1 h``. Each trip adds to both,
-O(p²).
+posterior mean and a square root R of the posterior covariance; each trip changes both, O(p²).
 
 A Gaussian process joins as more coefficients: the features of a basis, whitened, as further columns
-of the rows with prior mean 0 and standard deviation 1. P then holds its cross-covariance with b.
+of the rows with prior mean 0 and standard deviation 1. R then holds its cross-covariance with b.
 """
 
 from dataclasses import dataclass
@@ -53,24 +51,24 @@ def inverse_factor(precision: FloatArray) -> FloatArray:
 class TripRegression:
     """Posterior of the coefficients after any number of trips.
 
-    precision, information: (p, p) and (p,), P and h.  mean: (p,) posterior mean of b.
+    mean: (p,) posterior mean of b.
     root: (p, p) with ``root @ root.T`` the posterior covariance of b.
     """
 
     def __init__(self, prior_mean: FloatArray, prior_std: FloatArray) -> None:
         self.prior_mean, self.prior_std = prior_mean, prior_std
-        p = len(prior_mean)
-        self.set(np.eye(p), np.zeros(p))
+        self.set(prior_mean, np.diag(prior_std))
 
-    def set(self, precision: FloatArray, information: FloatArray) -> None:
-        """Take over P and h, of a stored state or of trips learned elsewhere."""
-        self.precision, self.information = precision, information
-        inverse = inverse_factor(precision)
-        self.root: FloatArray = self.prior_std[:, np.newaxis] * inverse.T
-        self.mean: FloatArray = self.prior_mean + self.root @ (inverse @ information)
+    def set(self, mean: FloatArray, root: FloatArray) -> None:
+        """Take over the posterior mean and root of a stored state or of trips learned elsewhere."""
+        self.mean, self.root = mean, root
 
     def update(self, row: FloatArray, energy_wh: float, noise_wh2: float) -> None:
-        """Learn one trip, O(p²) but for the factor.
+        """Learn one trip, O(p²).
+
+        The root takes Potter's update: ``R - R w w' / (s + sqrt(s v))`` with ``w = R' x`` and
+        ``s = v + w'w`` (Bierman, *Factorization Methods for Discrete Sequential Estimation* (1977),
+        section II.3).
 
         Parameters
         ----------
@@ -81,9 +79,11 @@ class TripRegression:
         noise_wh2
             Variance of the trip's noise, Wh².
         """
-        z = row * self.prior_std
-        surprise = (energy_wh - row @ self.prior_mean) / noise_wh2
-        self.set(self.precision + np.outer(z, z / noise_wh2), self.information + z * surprise)
+        w = row @ self.root
+        total_wh2 = noise_wh2 + float(w @ w)
+        gain = self.root @ w
+        self.mean = self.mean + gain * ((energy_wh - row @ self.mean) / total_wh2)
+        self.root = self.root - np.outer(gain, w / (total_wh2 + np.sqrt(total_wh2 * noise_wh2)))
 
     def rebuild(self, rows: FloatArray, energy_wh: FloatArray, noise_wh2: FloatArray) -> None:
         """Replace all that was learned by trips given at once, O(n p²).
@@ -98,7 +98,10 @@ class TripRegression:
         z = rows * self.prior_std
         weighted = (z / noise_wh2[:, np.newaxis]).T
         precision = np.eye(rows.shape[1]) + weighted @ z
-        self.set(precision, weighted @ (energy_wh - rows @ self.prior_mean))
+        inverse = inverse_factor(precision)
+        root = self.prior_std[:, np.newaxis] * inverse.T
+        information = weighted @ (energy_wh - rows @ self.prior_mean)
+        self.set(self.prior_mean + root @ (inverse @ information), root)
 
     def variance(self, row: FloatArray) -> float:
         """Return the posterior variance of ``x' b``, noise left out, Wh²."""

@@ -21,6 +21,7 @@ from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
+from evroute.report.interval_scores import interval_table
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
@@ -146,9 +147,10 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
     shown, left_out = few_methods(rounds)
     mapped, unmapped = few_maps(shown)
     notes += left_out + unmapped
-    calibration = None
+    calibration = intervals = None
     if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
         calibration = calibration_table(rounds)
+        intervals = interval_table(rounds)
         for name, (draw_forecasts, caption) in _CALIBRATION.items():
             on_progress(name)
             figures.append(_figure(name, caption, draw_forecasts(predicted), as_svg=True))
@@ -182,6 +184,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         vehicles=None if (fleet := vehicles_table(rounds)).empty else _cells(fleet, n_names + 1),
         reserve=None if (kept := reserve_table(rounds)).empty else _cells(kept, n_names + 1),
         calibration=None if calibration is None else _cells(calibration, n_names + 1),
+        intervals=None if intervals is None else _cells(intervals, n_names + 2),
         n_names=n_names,
         learned=learned,
         manifest=manifest,

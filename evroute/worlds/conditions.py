@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
+from evroute.invalid import first_problem
 from evroute.worlds.demand.trips import S_PER_H
 from evroute.worlds.world import World
 
@@ -153,10 +154,8 @@ class Conditions(World):
                 auxiliary_w=assumed.auxiliary_w + self.auxiliary_w + hvac,
             )
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(str(part) for part in problem["loc"])
             raise EvrouteError(
-                f"world {self.label}: {field} of vehicle '{assumed.name}': {problem['msg']}"
+                f"world {self.label}: vehicle '{assumed.name}': {first_problem(error)}"
             ) from None
 
     def temperature_of(self, seeds: SeedSequence) -> float | None:

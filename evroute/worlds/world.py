@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
+from evroute.invalid import first_problem
 from evroute.methods.setting import Setting
 from evroute.resources import data_path
 from evroute.worlds.demand.trips import Trips
@@ -159,9 +160,7 @@ def _validated(table: Mapping[str, Any], what: str) -> World:
     try:
         return options.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise EvrouteError(f"{what}: {field + ': ' if field else ''}{problem['msg']}") from None
+        raise EvrouteError(f"{what}: {first_problem(error)}") from None
 
 
 def _brief(value: Any) -> str:

@@ -98,7 +98,7 @@ def test_learning_beats_chance():
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ('problem = "golf"\nmethods = ["bkb"]', "problem: Input should be"),
+        ('problem = "golf"\nmethods = ["bkb"]', "problem is 'golf'; it must be"),
         (
             'problem = "bump"\nmethods = ["gp-ts"]',
             "model 'exact' needs a road network; on a kernel bandit",
@@ -133,7 +133,7 @@ def test_learning_beats_chance():
         ),
         (
             'problem = "bump"\nmethods = ["bkb"]\nnoise_std = 0',
-            "noise_std: Input should be greater than 0",
+            "it must be greater than 0",
         ),
         ("problem", "is not TOML"),
     ],

@@ -69,6 +69,9 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         (("--vehicle", "rocket"), "unknown vehicle 'rocket'"),
         (("--model", "magic"), "unknown model 'magic'; there are trips, independent"),
         (("--arms", "turns"), "model 'trips' learns whole trips and takes no arms"),
+        (("--kernel", "rbf"), "model 'trips' learns whole trips and takes no kernel"),
+        (("--prior", "paper"), "model 'trips' learns whole trips and takes no prior"),
+        (("--kernel", "cubic", "--model", "exact"), "unknown kernel 'cubic'; there are matern-1/2"),
         (
             ("--arms", "wheels", "--model", "exact"),
             "arms: Input should be 'turns' or 'turns-braked'",

@@ -7,6 +7,7 @@ from evroute.cli import app
 from evroute.cli.method import OPTIONS
 from evroute.errors import UnknownNameError
 from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of
+from evroute.model.context_kernels import KERNELS
 
 RUNNER = CliRunner()
 
@@ -15,7 +16,7 @@ def test_everything_that_can_be_named_is_listed() -> None:
     told = RUNNER.invoke(app, ["method", "list"])
     assert told.exit_code == 0, told.output
     words = set(told.stdout.replace("│", " ").split())
-    assert {*METHODS, *MODELS, *INDICES} <= words
+    assert {*METHODS, *MODELS, *INDICES, *KERNELS} <= words
     assert "`" not in told.stdout
 
 
@@ -26,18 +27,14 @@ def test_options_are_shown_with_their_defaults() -> None:
     assert words[words.index("xi") + 1] == "1.0"
 
 
-def test_the_options_of_named_methods_are_told_and_no_others_than_there_are() -> None:
-    def options(names: dict[str, set[str]]) -> set[str]:
-        tables = {"model": MODELS, "index": INDICES}
-        return {
-            option
-            for kind, table in tables.items()
-            for name in names[kind]
-            for option in defaults_of(table, name)
-        }
-
-    named = {kind: {str(parts[kind]) for parts in METHODS.values()} for kind in ("model", "index")}
-    assert options(named) <= set(OPTIONS) <= options({"model": set(MODELS), "index": set(INDICES)})
+def test_the_options_of_models_and_indices_are_told_and_no_others_than_there_are() -> None:
+    there = {
+        option
+        for table in (MODELS, INDICES)
+        for name in table
+        for option in defaults_of(table, name)
+    }
+    assert set(OPTIONS) == there
 
 
 def test_a_part_without_options_says_so() -> None:

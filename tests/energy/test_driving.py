@@ -83,7 +83,7 @@ def test_slower_speeds_take_less_drag_and_more_heating(denver) -> None:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"wind_mps": -1.0}, "wind_mps: Input should be greater than or equal to 0, got -1"),
+        ({"wind_mps": -1.0}, "wind_mps is -1.0; it must be greater than or equal to 0"),
         ({"speed_factor": 0.0}, "speed_factor"),
         ({"temperature_c": float("nan")}, "temperature_c"),
         ({"payload_kg": 1e9}, "payload_kg"),

@@ -119,6 +119,21 @@ def test_reset_forgets_and_may_change_the_model(setting, tmp_path) -> None:
     assert (again.new, again.trips.num_rows) == (2, 2)
 
 
+def test_a_folder_goes_on_with_its_own_model_prior_and_kernel(setting, tmp_path) -> None:
+    first = write(tmp_path / "first.csv", table_of(setting, ENDS[:1]))
+    both = write(tmp_path / "both.csv", table_of(setting, ENDS))
+    options = {"model": "exact", "prior": "dissipation", "kernel": "rbf"}
+    once = learn(both, tmp_path / "once", **options)
+    learn(first, tmp_path / "steps", **options)
+    assert same(learn(both, tmp_path / "steps").trips, once.trips)
+    for kernel in ("rbf", "matern-3/2"):
+        learn(both, tmp_path / kernel[:3], model="exact", kernel=kernel)
+    with pytest.raises(EvrouteError, match=r'kernel: "rbf" there, "matern-3/2" now'):
+        learn(both, tmp_path / "rbf", kernel="matern-3/2")
+    rbf, matern = (load_belief(tmp_path / name).edge_posterior.mean_wh for name in ("rbf", "mat"))
+    assert not np.array_equal(rbf, matern)
+
+
 def test_expectations_come_before_the_trip_is_learned(setting, tmp_path) -> None:
     columns = table_of(setting, ENDS[:1])
     twice = {k: [*v, *v] for k, v in columns.items()}

@@ -5,14 +5,23 @@ import pytest
 
 from evroute.learning.pace import Pace
 
+LENGTH_M = np.array([100.0, 200.0, 300.0])
+MAP_S = np.array([10.0, 20.0, 15.0])
+FAR = np.array([[0.0, 0.0], [1e6, 0.0], [2e6, 0.0]])
+"""Roads too far apart to have any weight for each other."""
 
-def make() -> Pace:
-    return Pace(np.array([100.0, 200.0, 300.0]), np.array([0.1, 0.1, 0.05]))
+
+def make(middle_m: np.ndarray = FAR) -> Pace:
+    return Pace(LENGTH_M, MAP_S, middle_m)
+
+
+def spm(pace: Pace) -> np.ndarray:
+    return pace.paces(np.arange(3))
 
 
 def test_before_any_trip_the_map_is_slowed_by_the_start_factor() -> None:
     assert make().factor == pytest.approx(1.6)
-    assert make().spm == pytest.approx([0.16, 0.16, 0.08])
+    assert spm(make()) == pytest.approx([0.16, 0.16, 0.08])
 
 
 def test_one_trip_by_hand() -> None:
@@ -20,7 +29,7 @@ def test_one_trip_by_hand() -> None:
     pace.learn(np.array([0, 1, 0]), np.array([30.0, np.nan, 10.0]))
     factor = (1 * 40 / 20 + 3 * 1.6) / 4  # two passes of edge 0, 10 s each on the map
     assert pace.factor == pytest.approx(factor)
-    assert pace.spm == pytest.approx([(factor * 10 + 40) / (3 * 100), factor * 0.1, factor * 0.05])
+    assert spm(pace) == pytest.approx([(factor * 10 + 40) / (3 * 100), factor * 0.1, factor * 0.05])
 
 
 def test_the_times_of_a_network_are_the_pace_times_the_length(hill) -> None:
@@ -29,8 +38,22 @@ def test_the_times_of_a_network_are_the_pace_times_the_length(hill) -> None:
     assert pace.trips == 0
     pace.learn(np.array([0]), np.array([130.0]))  # 100 s on the map
     factor = (1.3 + 3 * 1.6) / 4
-    assert pace.time_s[:2] == pytest.approx([(factor * 100 + 130) / 2, factor * 100.1])
+    assert pace.time_s[0] == pytest.approx((factor * 100 + 130) / 2)
     assert pace.trips == 1
+
+
+def test_roads_take_the_pace_of_their_surroundings() -> None:
+    pace = make(np.array([[0.0, 0.0], [0.0, 300.0], [0.0, 601.0]]))
+    pace.learn(np.array([1]), np.array([60.0]))  # three times as long as on the map
+    factor = (3 + 3 * 1.6) / 4
+    weight = np.exp(-0.5 * 1.5**2)
+    near = (10 * factor + weight * 60) / (10 + weight * 20)
+    # the driven road itself has no driven neighbour, the third is beyond 600 m of it
+    expected_s = [near * 10, (factor * 20 + 60) / 2]
+    assert pace.time_s[:2] == pytest.approx(expected_s)
+    beyond = make(np.array([[0.0, 0.0], [0.0, 300.0], [0.0, 901.0]]))
+    beyond.learn(np.array([1]), np.array([60.0]))
+    assert beyond.time_s[2] == pytest.approx(factor * 15)
 
 
 def test_a_trip_without_times_changes_nothing() -> None:
@@ -50,16 +73,16 @@ def test_order_does_not_matter_and_a_state_continues() -> None:
         forth.learn(*trip)
     for trip in reversed(trips):
         back.learn(*trip)
-    np.testing.assert_allclose(back.spm, forth.spm, rtol=1e-12)
+    np.testing.assert_allclose(spm(back), spm(forth), rtol=1e-12)
     continued.learn(*trips[0])
     later = make()
     later.restore(continued.state())
     for trip in trips[1:]:
         later.learn(*trip)
-    assert np.array_equal(later.spm, forth.spm)
-    assert continued.spm[2] != later.spm[2]
+    assert np.array_equal(spm(later), spm(forth))
+    assert spm(continued)[2] != spm(later)[2]
 
 
 def test_a_state_of_other_edges_is_refused() -> None:
     with pytest.raises(ValueError, match="a pace of 3 edges, expected 1"):
-        Pace(np.ones(1), np.ones(1)).restore(make().state())
+        Pace(np.ones(1), np.ones(1), np.zeros((1, 2))).restore(make().state())

@@ -136,7 +136,9 @@ def test_a_refused_trip_is_learned_once_it_is_believable() -> None:
     """Noise begins at 5 Wh, so 100 Wh off is refused; ten trips later the noise fits at 30 Wh."""
     belief = TripBelief(PRIOR, TripNoiseScale(5.0, 0.1, 0.1))
     rng = np.random.default_rng(5)
-    belief.regression.set(np.eye(3) * 1e6, np.zeros(3))  # coefficients as good as known
+    belief.regression.set(
+        belief.regression.prior_mean, 1e-3 * belief.regression.root
+    )  # coefficients as good as known
     rows = np.column_stack([np.full(12, 3.0), rng.uniform(0, 50, 12), np.zeros(12)])
     truth_wh = rows @ PRIOR.mean
     assert belief.learn(rows[0], truth_wh[0] + 100.0).refused

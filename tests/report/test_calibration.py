@@ -110,11 +110,11 @@ def test_the_reliability_diagram_shows_what_the_table_counts() -> None:
 
 
 def test_the_page_tells_how_well_it_knew(run_folder, monkeypatch) -> None:
-    assert "How well it knew" not in page.build_page(run_folder).html
-    halves = {f"half{level}_wh": 20.0 for level in (50, 80, 90, 95)}
+    assert "Calibration of the forecasts" not in page.build_page(run_folder).html
+    halves = {f"half{level}_wh": 20.0 for level in (50, 80, 90, 95)} | {"length_m": 900.0}
     plain = page.read_rounds(run_folder).assign(predicted_wh=520.0, predicted_sd_wh=20.0, **halves)
     monkeypatch.setattr(page, "read_rounds", lambda folder: plain)
     monkeypatch.setattr(calibration, "BURN_IN", 0)
     told = page.build_page(run_folder)
-    assert "How well it knew" in told.html
+    assert "Calibration of the forecasts" in told.html
     assert {"pit", "reliability"} <= {figure.name for figure in told.figures}

@@ -52,7 +52,9 @@ def test_the_page_tells_what_was_learned_and_which_beliefs_it_could_not_read(
     method = Method(model="factor", index="ts")
     belief.save(run_folder.belief_path(run), LearnedBelief(model, setting.space, method, setting))
     page = build_page(run_folder)
-    learned = page.html[page.html.index("What was learned") : page.html.index("What regret means")]
+    learned = page.html[
+        page.html.index("Learned coefficients") : page.html.index("Definition of regret")
+    ]
     assert run in learned
     assert "consumption" in learned
     assert "prior sd" in learned

@@ -87,11 +87,11 @@ def test_worlds_are_built_for_a_setting(hill) -> None:
         ),
         (
             {"kind": "physics", "wind_mps": "much"},
-            "world: wind_mps: Input should be a valid number",
+            "; it must be a valid number",
         ),
         (
             {"kind": "physics", "payload_kg": -1},
-            "world: payload_kg: Input should be greater than or equal to 0",
+            "; it must be greater than or equal to 0",
         ),
         (
             {"kind": "physics", "zones": 1, "zone_hours": [[9, 7]]},
@@ -108,7 +108,7 @@ def test_worlds_are_built_for_a_setting(hill) -> None:
         ),
         ({"kind": "physics", "turn_braking": True}, "turn_braking does nothing without kinetic"),
         ({"kind": "physics", "noise_spread": 1}, "noise_spread does nothing without noise_share"),
-        ({"kind": "physics", "name": "a/b"}, "world: name: String should match pattern"),
+        ({"kind": "physics", "name": "a/b"}, "it must match pattern"),
     ],
 )
 def test_a_bad_world_is_one_clear_line(world, message) -> None:
@@ -133,7 +133,7 @@ def test_a_file_that_is_not_toml_is_said_to_be(tmp_path: Path) -> None:
 def test_a_vehicle_that_no_world_can_have_is_said_to_be(hill) -> None:
     world = load_world({"kind": "physics", "payload_kg": 60_000})
     with pytest.raises(
-        EvrouteError, match="world physics-payloadkg60000: mass_kg of vehicle 'reference'"
+        EvrouteError, match="world physics-payloadkg60000: vehicle 'reference': mass_kg is"
     ):
         world.build(Setting(hill, load_vehicle()), Repeated(0, 5), SeedSequence(1))
 

@@ -1,0 +1,120 @@
+"""Width and interval score of 90 % intervals of four kinds, beside each other.
+
+The kinds: Gaussian; adaptive conformal, as the run recorded it; conformal with a learned Student's
+t, as beliefs of whole trips use it; and quantiles of the energy per km of earlier trips, which use
+no model at all.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from evroute.arrays import FloatArray
+from evroute.learning import tail
+from evroute.learning.intervals import ErrorSpread
+from evroute.report.calibration import BURN_IN
+from evroute.report.table import label_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.9
+
+
+def interval_score(low: FloatArray, high: FloatArray, measured: FloatArray) -> FloatArray:
+    """Return the interval score of central 90 % intervals, (n,); smaller is better.
+
+    The width, and 20 times the distance of a measurement outside (Gneiting & Raftery, *Strictly
+    Proper Scoring Rules, Prediction, and Estimation* (2007), eq. 43).
+
+    Parameters
+    ----------
+    low, high
+        (n,) ends of the intervals.
+    measured
+        (n,) measured values, in the same unit.
+    """
+    outside = np.maximum(low - measured, 0.0) + np.maximum(measured - high, 0.0)
+    score: FloatArray = high - low + 2.0 / (1.0 - LEVEL) * outside
+    return score
+
+
+def student_multipliers(z: FloatArray) -> FloatArray:
+    """Return how many predicted deviations the 90 % interval of each trip reaches, (n,).
+
+    Each uses the errors of earlier trips only.
+
+    Parameters
+    ----------
+    z
+        (n,) standardised errors in the order of the trips; NaN where a trip has no prediction.
+    """
+    likelihood, multipliers = tail.no_errors(), np.empty(len(z))
+    for i, error in enumerate(z):
+        past = np.abs(z[:i])
+        multipliers[i] = ErrorSpread(*tail.mode(likelihood), past[~np.isnan(past)]).quantile(LEVEL)
+        if not np.isnan(error):
+            likelihood = tail.add_error(likelihood, float(error))
+    return multipliers
+
+
+def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return share held, mean width and mean score of 90 % intervals after the first 50 trips.
+
+    One row per method, trip, kind of routes and kind of interval, over the runs. Random routes
+    use the multipliers of the chosen ones. Intervals without a model exist for chosen routes.
+
+    Parameters
+    ----------
+    rounds
+        From `results.read_rounds`, with intervals.
+    """
+    import pandas as pd
+
+    names = label_columns(rounds)
+    ends = [
+        _ends(run.sort_values("t")).assign(**{name: run[name].iloc[0] for name in names})
+        for _, run in rounds.groupby("run", sort=False)
+    ]
+    frame = pd.concat(ends, ignore_index=True).dropna(subset=["low", "high", "measured"])
+    frame["width"] = frame["high"] - frame["low"]
+    frame["held"] = 100.0 * frame["measured"].between(frame["low"], frame["high"])
+    frame["score"] = interval_score(
+        *(frame[name].to_numpy() for name in ("low", "high", "measured"))
+    )
+    groups = frame.groupby([*names, "routes", "interval"], sort=False, observed=True)
+    table = groups[["held", "width", "score"]].mean().reset_index()
+    titles = {"held": "held (%)", "width": "width (Wh)", "score": "interval score (Wh)"}
+    return table.rename(columns=titles)
+
+
+def _ends(run: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the ends of all intervals of one run, a row per late trip and kind."""
+    import pandas as pd
+
+    sd = run["predicted_sd_wh"].where(run["predicted_sd_wh"] > 0)
+    z = ((run["energy_wh"] - run["predicted_wh"]) / sd).to_numpy()
+    multipliers: dict[str, Any] = {
+        "Gaussian": float(ndtri(0.5 + LEVEL / 2)),
+        "adaptive conformal": run["half90_wh"] / sd,
+        "conformal with Student's t": student_multipliers(z),
+    }
+    kinds = {"chosen": ("predicted_wh", sd, "energy_wh")}
+    if "audit_wh" in run:
+        kinds["random"] = ("audit_predicted_wh", run["audit_predicted_sd_wh"], "audit_wh")
+    found = []
+    for routes, (mean, deviation, measured) in kinds.items():
+        same = {"t": run["t"], "routes": routes, "measured": run[measured]}
+        for interval, multiplier in multipliers.items():
+            low, high = run[mean] - multiplier * deviation, run[mean] + multiplier * deviation
+            found.append(pd.DataFrame(same | {"interval": interval, "low": low, "high": high}))
+    per_m = (run["energy_wh"] / run["length_m"]).shift().expanding()
+    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    low, high = (per_m.quantile(share) * run["length_m"] for share in tails)
+    same = {"t": run["t"], "routes": "chosen", "measured": run["energy_wh"]}
+    found.append(
+        pd.DataFrame(same | {"interval": "energy per km of past trips", "low": low, "high": high})
+    )
+    ends = pd.concat(found, ignore_index=True)
+    return ends[ends["t"] > BURN_IN]
