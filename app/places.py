@@ -67,7 +67,7 @@ def take_event(event: "MapEvent", *, example: bool) -> None:
     example
         True if the places are those of the example: a click then starts a trip of one's own.
     """
-    places, kind, index = chosen(), event["kind"], event.get("index")
+    places, kind, row = chosen(), event["kind"], event.get("row")
     at = event.get("at")
     place = "" if at is None else f"{at[0]:.6f},{at[1]:.6f}"
     if kind == "click":
@@ -80,13 +80,10 @@ def take_event(event: "MapEvent", *, example: bool) -> None:
         places = [*([""] if example else places[:-1]), place]
     elif kind == "stop":
         places.insert(len(places) - 1, place)
-    elif kind in ("move", "remove") and index is not None:
-        rows = [row for row, known in enumerate(places) if known]
-        if index < len(rows):
-            if kind == "move":
-                places[rows[index]] = place
-            else:
-                del places[rows[index]]
+    elif kind == "move" and row is not None:
+        places[row] = place
+    elif kind == "remove" and row is not None:
+        del places[row]
     choose(places)
 
 

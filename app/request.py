@@ -113,7 +113,7 @@ def link_of(request: Request) -> dict[str, object]:
     inputs = {name: st.session_state.get(key(name)) for name in ("network", "vehicle", "trip")}
     if not inputs["trip"]:
         origin, *via, destination = request.places
-        inputs |= {"from": origin, "via": ";".join(via), "to": destination}
+        inputs |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
     names = ["soc", "reserve", "depart", "price", "time_value", "route"]
     names += ["limited", "extra"] if request.max_extra_time is not None else []
     names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []

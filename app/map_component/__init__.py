@@ -43,12 +43,12 @@ class MapEvent(TypedDict):
     """What the driver did on the map.
 
     kind: ``click``, ``start``, ``stop``, ``end``, ``move``, ``remove`` or ``route``.  at: latitude
-    and longitude, None for some kinds.  index: of the moved or removed pin.  name: of the route.
+    and longitude, None for some kinds.  row: of the moved or removed place.  name: of the route.
     """
 
     kind: str
     at: LatLon | None
-    index: int | None
+    row: int | None
     name: str
 
 
@@ -91,7 +91,7 @@ def show_map(
         | {
             "click": "",
             "legend": {"title": "", "entries": []},
-            "network": roads.digest[:16],
+            "view": f"{key}-{roads.digest[:16]}",
             "roads": roads_address(roads),
             "attribution": roads.source.attribution,
             "bounds": bounds or _extent(roads),

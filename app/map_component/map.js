@@ -36,7 +36,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 class DashboardMap {
   constructor(L, root) {
-    Object.assign(this, { L, root, network: null, roadsUrl: null });
+    Object.assign(this, { L, root, viewed: null, roadsUrl: null });
     const canvas = root.appendChild(node("div", "evroute-canvas"));
     this.map = L.map(canvas, { zoomSnap: 0.25, attributionControl: false, zoomControl: false });
     L.control.zoom({ position: "topright" }).addTo(this.map);
@@ -111,17 +111,15 @@ class DashboardMap {
     data.spots.forEach(({ at, text }) => this.tip(this.L.circleMarker(at, {
       radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
     }).addTo(this.drawn), text));
-    data.pins.forEach((pin, index) => this.pin(pin, index));
+    data.pins.forEach((pin) => this.pin(pin));
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
-  view({ network, bounds, pins }) {
-    const here = this.map.getContainer().clientHeight && this.network === network;
-    const kept = here || this.keptView(network);
-    this.network = null; // the moves of this method are not kept
-    if (!kept) this.fit(bounds);
-    else if (pins.some(({ at }) => !this.map.getBounds().contains(at))) this.fit(bounds);
-    this.network = network;
+  view({ view, bounds, pins }) {
+    const kept = this.viewed === view || this.keptView(view);
+    this.viewed = null; // the moves of this method are not kept
+    if (!kept || pins.some(({ at }) => !this.map.getBounds().contains(at))) this.fit(bounds);
+    this.viewed = view;
   }
 
   fit(bounds) {
@@ -133,9 +131,9 @@ class DashboardMap {
     });
   }
 
-  keptView(network) {
+  keptView(name) {
     try {
-      const [lat, lng, zoom] = JSON.parse(sessionStorage.getItem(`evroute-${network}`));
+      const [lat, lng, zoom] = JSON.parse(sessionStorage.getItem(`evroute-${name}`));
       this.map.setView([lat, lng], zoom, { animate: false });
       return true;
     } catch {
@@ -144,11 +142,11 @@ class DashboardMap {
   }
 
   keepView() {
-    if (!this.network) return;
+    if (!this.viewed) return;
     const { lat, lng } = this.map.getCenter();
     try {
       const view = JSON.stringify([lat, lng, this.map.getZoom()]);
-      sessionStorage.setItem(`evroute-${this.network}`, view);
+      sessionStorage.setItem(`evroute-${this.viewed}`, view);
     } catch { /* the browser keeps nothing */ }
   }
 
@@ -192,7 +190,7 @@ class DashboardMap {
     }
   }
 
-  pin({ label, text, at }, index) {
+  pin({ row, label, text, at, stop }) {
     const html = node("span", "evroute-pin");
     html.append(node("b", "", label));
     const size = { iconSize: [26, 26], iconAnchor: [13, 31] };
@@ -200,19 +198,20 @@ class DashboardMap {
     const draggable = Boolean(this.data.click);
     const marker = this.L.marker(at, { icon, draggable, autoPan: true, title: text });
     marker.on("dragend", () => {
-      this.send({ kind: "move", index, at: this.place(marker.getLatLng()) });
+      this.send({ kind: "move", row, at: this.place(marker.getLatLng()) });
     });
-    if (draggable && index > 0 && index < this.data.pins.length - 1) {
+    if (draggable && stop) {
       const open = (event) => {
         this.L.DomEvent.stop(event);
-        this.openMenu(this.map.latLngToContainerPoint(at), [["remove", "Remove this stop"]], null, index);
+        const point = this.map.latLngToContainerPoint(at);
+        this.openMenu(point, [["remove", "Remove this stop"]], null, row);
       };
       marker.on("contextmenu", open).on("click", open);
     }
     marker.addTo(this.drawn);
   }
 
-  openMenu({ x, y }, choices, latlng, index = null) {
+  openMenu({ x, y }, choices, latlng, row = null) {
     const at = latlng && this.place(latlng);
     this.menu.replaceChildren(...choices.map(([kind, text]) => {
       const button = node("button", "", text);
@@ -220,7 +219,7 @@ class DashboardMap {
       button.setAttribute("role", "menuitem");
       button.onclick = () => {
         this.closeMenu();
-        this.send({ kind, at, index });
+        this.send({ kind, at, row });
       };
       return button;
     }));

@@ -61,6 +61,7 @@ def main() -> None:
             show_cards(cards, key="cards", dim=plan is None, on_route=select)
         if request and plan:
             details(request, plan, selected)
+        if request:
             write_link(link_of(request))
     with right:
         draw_map(roads, request, shown, selected, dim=plan is None)
@@ -81,11 +82,12 @@ def plan_to_show(
 
 def make_plan(request: Request) -> Plan | None:
     """Return the plan, or None below a line with the reason."""
-    if not all(request.places):
+    if not (request.places[0] and request.places[-1]):
         return None
     roads, soc = request.network, request.battery.percent(request.battery.start_wh)
+    known = [place for place in request.places if place]  # a stop may still be empty
     try:
-        rows = stops(roads, None, [find_place(roads, place) for place in request.places])
+        rows = stops(roads, None, [find_place(roads, place) for place in known])
         if any(a == b for a, b in pairwise(rows)):
             raise EvrouteError("two successive places are on one road; choose places farther apart")
         return plan_between(request, rows, request.battery)
@@ -101,7 +103,7 @@ def make_plan(request: Request) -> Plan | None:
             enough = replace(request.battery, start_wh=request.battery.capacity_wh * needed / 100)
             st.session_state[LAST] = roads, plan_between(request, rows, enough)
     except NoRouteError:
-        ends = [place_label(roads, place) for place in request.places]
+        ends = [place_label(roads, place) for place in known]
         st.error(sentence(f"no legal way leads from {' to '.join(ends)}"))
     except EvrouteError as error:
         st.error(sentence(str(error)))
@@ -215,16 +217,17 @@ def on_event(take: Any, event: MapEvent) -> None:
 
 
 def pins_of(roads: RoadNetwork, places: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return label, text and position of each place that is known and on the network."""
-    labels = ["A", *(str(row) for row in range(1, len(places) - 1)), "B"]
-    pins = []
-    shares = {"A": 0.0, "B": 1.0}
-    for label, place in zip(labels, places, strict=True):
+    """Return row, label, text and position of each place that is known and on the network."""
+    last, pins = len(places) - 1, []
+    for row, place in enumerate(places):
+        label, share = {0: ("A", 0.0), last: ("B", 1.0)}.get(row, (str(row), 0.5))
         try:
-            at = place_point(roads, place, shares.get(label, 0.5))
+            at = place_point(roads, place, share)
         except EvrouteError:
             continue
-        pins.append({"label": label, "text": place_label(roads, place), "at": at})
+        stop = 0 < row < last
+        text = place_label(roads, place)
+        pins.append({"row": row, "label": label, "text": text, "at": at, "stop": stop})
     return pins
 
 

@@ -78,14 +78,14 @@ def main(network: str = "denver", *looks: str) -> None:
 
 def go_to(page: Page, name: str) -> None:
     """Follow the link of a page; on a phone the drawer has to be opened for it."""
-    closed = page.get_by_test_id("stExpandSidebarButton")
-    if closed.is_visible() and not page.get_by_role("link", name=name).is_visible():
-        closed.click()
+    narrow = page.viewport_size is not None and page.viewport_size["width"] < 700
+    if narrow:
+        page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_role("link", name=name).click()
     page.wait_for_timeout(1000)
-    narrow = page.get_by_test_id("stSidebarCollapseButton")
-    if page.viewport_size and page.viewport_size["width"] < 700 and narrow.is_visible():
-        narrow.click()
+    opened = page.get_by_test_id("stSidebarCollapseButton")
+    if narrow and opened.is_visible():
+        opened.click()
 
 
 def settle(page: Page) -> None:

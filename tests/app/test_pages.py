@@ -143,7 +143,7 @@ def test_events_of_the_map_set_places_in_order() -> None:
 
     def do(**event: object) -> list[str]:
         example = shown(page, "map")["hint"].startswith("Example")
-        whole = {"at": None, "index": None, "name": ""} | event
+        whole = {"at": None, "row": None, "name": ""} | event
         page.session_state["kept_stops"] = after(page, whole, example)
         page.session_state["kept_trip"] = ""
         page.run()
@@ -167,8 +167,8 @@ def test_events_of_the_map_set_places_in_order() -> None:
     _, made = page.session_state["last_plan"]
     expected = plan("denver", waypoints=(texts[0], texts[2], texts[1]), soc_percent=80)
     assert made.recommended_route.edges == expected.recommended_route.edges
-    assert do(kind="move", index=0, at=b) == [texts[1], texts[2], texts[1]]
-    assert do(kind="remove", index=1) == [texts[1], texts[1]]
+    assert do(kind="move", row=0, at=b) == [texts[1], texts[2], texts[1]]
+    assert do(kind="remove", row=1) == [texts[1], texts[1]]
     assert do(kind="start", at=a) == [texts[0], texts[1]]
     assert do(kind="end", at=(0.0, 0.0)) == [texts[0], "0.000000,0.000000"]
     assert "from the nearest road" in page.error[0].value
