@@ -164,7 +164,7 @@ def _planner(
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)
-def example_trip(roads: RoadNetwork) -> str:
+def first_trip(roads: RoadNetwork) -> str:
     """Return the first named trip whose fastest and least-energy routes differ, else the first."""
     trips = list(load_trips(roads.name))
     known = planner(roads, load_vehicle(), DrivingConditions(), "", "")

@@ -1,75 +1,65 @@
-"""Names of places for drivers: streets and junctions of a network."""
+"""Places for drivers: their labels, and their positions on the map.
 
-import re
-from functools import lru_cache
+A place is a text: a name of `evroute.network.names`, "LAT,LON", or an edge id of a link.
+"""
 
 import numpy as np
 
-from evroute.errors import EvrouteError
-from evroute.network.locate import locate
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.network.locate import locate, named_place
+from evroute.network.names import edge_label, find, junction_label, spellings
 from evroute.network.road_network import RoadNetwork
 
-_LAT_LON = re.compile(r"\s*[+-]?\d+(\.\d*)?\s*,\s*[+-]?\d+(\.\d*)?\s*")
-UNNAMED = "a road without a name"
+
+def hits(roads: RoadNetwork, text: str) -> list[str]:
+    """Return the labels of the places that a driver's text may name, at most 5."""
+    return [place.label for place in find(roads, text)[:5]]
 
 
-@lru_cache(maxsize=4)
-def place_names(roads: RoadNetwork) -> dict[str, str]:
-    """Return the junctions of two named streets, each with an edge id, by name."""
-    streets: dict[int, dict[str, None]] = {}
-    for edge, street in enumerate(roads.street):
-        if street:
-            for junction in (int(roads.tail[edge]), int(roads.head[edge])):
-                streets.setdefault(junction, {})[street] = None
-    leaving = dict(zip(roads.tail.tolist(), roads.edge_id, strict=True))
-    names = {
-        " & ".join(sorted(crossing)): leaving[junction]
-        for junction, crossing in streets.items()
-        if len(crossing) > 1 and junction in leaving
-    }
-    return dict(sorted(names.items()))
-
-
-def place_label(roads: RoadNetwork, place: str) -> str:
-    """Return the name of an edge id or "LAT,LON" for a driver."""
-    if place in place_names(roads) or not place:
-        return place
-    try:
-        edge = locate(roads, place)[0]
-    except EvrouteError:
-        return place
-    here = roads.street[edge]
-    for junction in (int(roads.tail[edge]), int(roads.head[edge])):
-        meeting = np.flatnonzero((roads.tail == junction) | (roads.head == junction))
-        others = sorted({roads.street[row] for row in meeting} - {here, ""})
-        if here and others:
-            return f"{here} & {others[0]}"
-    return here or UNNAMED
-
-
-def find_place(roads: RoadNetwork, text: str) -> str:
-    """Return the edge id or "LAT,LON" of a driver's text.
+def check_place(roads: RoadNetwork, text: str) -> None:
+    """Check that a text is a place.
 
     Raises
     ------
     EvrouteError
-        If it is none and no name.
+        If it is none, or may be several; the message lists names.
     """
-    place = place_names(roads).get(text, text)
-    if place not in roads.row_of and not _LAT_LON.fullmatch(place):
-        raise EvrouteError(f"no place is called '{text}'; choose one of the list or click the map")
-    return place
+    try:
+        named_place(roads, text)
+    except UnknownNameError:
+        if spellings(roads, text):
+            raise
+        raise EvrouteError(
+            f"no place is called '{text}'; choose one of the list or click the map"
+        ) from None
+
+
+def place_label(roads: RoadNetwork, place: str) -> str:
+    """Return a label without edge ids; a text that is no place stays as it is."""
+    try:
+        named = named_place(roads, place)
+        edge = locate(roads, place)[0]
+    except EvrouteError:
+        return place
+    if named:
+        return named.label
+    lat, lon = place_point(roads, place)
+    lons, lats = roads.junction_lon_lat
+    ends = np.array([roads.tail[edge], roads.head[edge]])
+    near = ends[np.argmin((lats[ends] - lat) ** 2 + (lons[ends] - lon) ** 2)]
+    label = junction_label(roads, int(near))
+    return label if " & " in label else edge_label(roads, edge)
 
 
 def place_point(roads: RoadNetwork, place: str, share: float = 0.5) -> tuple[float, float]:
-    """Return latitude and longitude of a place: those of its text, or a point of its edge.
+    """Return latitude and longitude of a place, or of a point of its edge.
 
     Parameters
     ----------
     roads
         The network.
     place
-        Name, edge id or "LAT,LON".
+        Name, "LAT,LON" or edge id.
     share
         Point of an edge, as a share of its shape: 0 is its start, 1 its end.
 
@@ -78,7 +68,8 @@ def place_point(roads: RoadNetwork, place: str, share: float = 0.5) -> tuple[flo
     EvrouteError
         If it is not on the network.
     """
-    place = find_place(roads, place)
+    if named := named_place(roads, place):
+        return named.lat, named.lon
     edge = locate(roads, place)[0]
     if place not in roads.row_of:
         lat, _, lon = place.partition(",")

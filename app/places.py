@@ -6,11 +6,12 @@ They are texts: a junction's name, "LAT,LON" or an edge id. Empty ones are still
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from cache import example_trip
+from cache import first_trip
 from literal import literal
-from naming import place_label, place_names
+from naming import hits, place_label
 from state import key
 
+from evroute.network.names import labels
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 
@@ -44,7 +45,7 @@ def read_places(roads: RoadNetwork) -> bool:
     """
     trips, known = load_trips(roads.name), st.session_state.get(key("trip"))
     if known is None and not any(chosen()) and trips:
-        known = example_trip(roads)
+        known = first_trip(roads)
         st.session_state["example"] = roads.name
     if known in trips:
         ends = trips[known].origin, trips[known].destination
@@ -91,7 +92,7 @@ def ask_places(roads: RoadNetwork) -> None:
     """Ask for origin, stops and destination by name, with buttons to swap, add and remove."""
     places = chosen()
     last = len(places) - 1
-    names = list(place_names(roads))
+    names = labels(roads)
     for row, place in enumerate(places):
         label = "From" if row == 0 else "To" if row == last else f"Stop {row}"
         line = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", wrap=False)
@@ -107,8 +108,13 @@ def ask_places(roads: RoadNetwork) -> None:
             placeholder="Street & street, or click the map",
             accept_new_options=True,
             on_change=_take_input,
-            args=(row, name),
+            args=(roads, row, name),
         )
+        if len(found := hits(roads, place) if place else []) > 1:
+            chooser = f"{name}:hits"
+            st.pills(
+                "Which one?", found, key=chooser, on_change=_take_input, args=(roads, row, chooser)
+            )
         if row == 0:
             line.button("⇅", help="Swap start and goal", on_click=_swap, key="swap")
         elif row < last:
@@ -117,9 +123,10 @@ def ask_places(roads: RoadNetwork) -> None:
         st.button("+ Add a stop", on_click=_add_stop, type="tertiary", key="add_stop")
 
 
-def _take_input(row: int, name: str) -> None:
-    places = chosen()
-    places[row] = st.session_state[name] or ""
+def _take_input(roads: RoadNetwork, row: int, name: str) -> None:
+    places, text = chosen(), st.session_state[name] or ""
+    found = hits(roads, text) if text else []
+    places[row] = found[0] if len(found) == 1 else text
     choose(places)
 
 

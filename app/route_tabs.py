@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import altair as alt
@@ -30,7 +29,6 @@ PARTS = {
     "held": "corrected",
 }
 """Parts of the energy for drivers."""
-UNNAMED = "road without a name"
 
 
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
@@ -55,7 +53,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
             st.caption(sentence(note))
     charge.altair_chart(charge_and_height(roads, plan, name), width="content", theme="streamlit")
     streets.dataframe(
-        street_table(roads, planned),
+        street_table(planned),
         hide_index=True,
         column_config={
             "km": st.column_config.NumberColumn(format="%.2f"),
@@ -125,17 +123,12 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")
 
 
-def street_table(roads: RoadNetwork, planned: PlannedRoute) -> dict[str, list[Any]]:
+def street_table(planned: PlannedRoute) -> dict[str, list[Any]]:
     """Return the streets of a route in driving order, with length (km) and energy (Wh)."""
-    rows = planned.route.rows
-    groups = [
-        (street, list(group))
-        for street, group in groupby(range(len(rows)), key=lambda i: roads.street[rows[i]])
-    ]
     return {
-        "Street": [street or UNNAMED for street, _ in groups],
-        "km": [float(roads.length_m[rows[piece]].sum()) / 1000 for _, piece in groups],
-        "Wh": [float(planned.edge_wh[piece].sum()) for _, piece in groups],
+        "Street": [street.name for street in planned.streets],
+        "km": [street.length_m / 1000 for street in planned.streets],
+        "Wh": [street.energy_wh for street in planned.streets],
     }
 
 

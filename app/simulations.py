@@ -4,7 +4,6 @@ Every window of every browser lists them and can stop them. A process ends when 
 started it ends, for any reason.
 """
 
-import json
 import os
 import platform
 import subprocess
@@ -21,7 +20,7 @@ from worker import PROGRESS
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
-from evroute.limits import parse_toml
+from evroute.limits import parse_json, parse_toml, read_text
 from evroute.resources import app_path
 from evroute.worlds.world import World, load_world
 
@@ -107,12 +106,14 @@ def running(folders: Path) -> list[RunFolder]:
 
 def progress(folder: RunFolder) -> tuple[float, str]:
     """Return the finished share of the trips, and a text with both counts."""
+    path = folder.path / PROGRESS
     try:
-        rounds = json.loads((folder.path / PROGRESS).read_text(encoding="utf-8"))
+        rounds = parse_json(read_text(path, "json_mb"), str(path))
         done, total = int(rounds["done"]), int(rounds["total"])
-    except (OSError, ValueError, LookupError):
+    except (EvrouteError, OSError, LookupError, OverflowError, TypeError, ValueError):
         return 0.0, "Preparing …"
-    return done / max(total, 1), f"{done:,} of {total:,} trips"
+    share = min(max(done / max(total, 1), 0.0), 1.0)
+    return share, f"{done:,} of {total:,} trips"
 
 
 def trouble(folder: RunFolder) -> str:

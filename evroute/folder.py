@@ -14,6 +14,7 @@ from typing import Any
 from filelock import BaseFileLock, FileLock, Timeout
 
 from evroute import limits
+from evroute.display import drawn_by
 from evroute.errors import EvrouteError
 from evroute.files import TEMPORARY, replacing, sweep
 
@@ -35,6 +36,8 @@ class Folder:
     """A folder with a manifest and beliefs."""
 
     path: Path
+
+    _repr_html_ = drawn_by("folder_html")
 
     @property
     def has_manifest(self) -> bool:

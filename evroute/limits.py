@@ -43,7 +43,7 @@ LIMITS = {
         "Most trips of a demand table, its counts added up, or of a SUMO route file.",
     ),
     "characters": (10_000, "Longest name, id or other text of a table or network, characters."),
-    "elements": (3_000_000, "Most XML elements and attributes of a GraphML file."),
+    "elements": (2_000_000, "Most XML elements and attributes of a GraphML file."),
     "edges": (1_000_000, "Most edges of a network."),
     "turns": (5_000_000, "Most turns of a network."),
     "cells": (50_000_000, "Most cells of a block of a raster, which is unpacked as a whole."),

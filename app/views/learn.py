@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from cache import RUNS, choose_known_network, example_trip, methods, network, price_s
+from cache import RUNS, choose_known_network, first_trip, methods, network, price_s
 from literal import literal
 from map_component import classes_of, show_map
 from pydantic import ValidationError
@@ -62,7 +62,7 @@ def ask() -> Experiment | None:
     with st.sidebar:
         network_name = choose_known_network()
         trips = list(load_trips(network_name))
-        first = [example_trip(network(network_name))] if trips else []
+        first = [first_trip(network(network_name))] if trips else []
         starting(f"trips:{network_name}", first)
         named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
         starting("own_trip", "")

@@ -5,7 +5,6 @@ A request that cannot be met leaves the map and the cards of the last plan, dimm
 
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import streamlit as st
@@ -14,14 +13,14 @@ from cards import cards_of, extra_time, minutes, shown_rows
 from corrected import correction_of
 from literal import sentence
 from map_component import MapEvent, flipped, legend, show_cards, show_map
-from naming import find_place, place_label, place_point
+from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
 from request import Request, ask, link_of, show_effects
 from route_tabs import show_tabs
 from state import key, read_link, write_link
 
-from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
+from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, greatest_start_wh
 from evroute.planning.places import stops
@@ -87,9 +86,9 @@ def make_plan(request: Request) -> Plan | None:
     roads, soc = request.network, request.battery.percent(request.battery.start_wh)
     known = [place for place in request.places if place]  # a stop may still be empty
     try:
-        rows = stops(roads, None, [find_place(roads, place) for place in known])
-        if any(a == b for a, b in pairwise(rows)):
-            raise EvrouteError("two successive places are on one road; choose places farther apart")
+        for place in known:
+            check_place(roads, place)
+        rows = stops(roads, None, known)
         return plan_between(request, rows, request.battery)
     except NotEnoughChargeError as error:
         needed = error.start_percent
@@ -102,9 +101,6 @@ def make_plan(request: Request) -> Plan | None:
         if LAST not in st.session_state:
             enough = replace(request.battery, start_wh=request.battery.capacity_wh * needed / 100)
             st.session_state[LAST] = roads, plan_between(request, rows, enough)
-    except NoRouteError:
-        ends = [place_label(roads, place) for place in known]
-        st.error(sentence(f"no legal way leads from {' to '.join(ends)}"))
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
@@ -189,7 +185,7 @@ def draw_map(
         drawn["spots"] = [
             {"text": text, "at": (lat, lon)}
             for text, (lon, lat) in marks(roads, shown, selected).items()
-            if text not in ("start", "goal")
+            if text not in ("start", "destination")
         ]
         drawn["legend"] = legend(ENERGY_CLASSES)
         corners += [point for route in drawn["routes"] for point in route["line"]]

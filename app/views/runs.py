@@ -111,7 +111,7 @@ def show_calibration(rounds: pd.DataFrame) -> None:
     frame = forecasts(rounds)
     if frame.empty:
         return
-    with st.expander("How well the intervals held"):
+    with st.expander("Calibration of the intervals"):
         st.dataframe(calibration_table(rounds).style.format(precision=1), hide_index=True)
         figure(pit_histogram(frame), "forecasts")
         figure(reliability(frame), "intervals")
@@ -122,7 +122,7 @@ def show_reserve(rounds: pd.DataFrame) -> None:
     frame = charges(rounds)
     if frame.empty:
         return
-    with st.expander("How often the charge fell below the reserve"):
+    with st.expander("Charge below the reserve"):
         st.dataframe(reserve_table(rounds).style.format(precision=1), hide_index=True)
         if frame["p_reserve_widened"].notna().any():
             figure(reserve_reliability(frame), "reserve")

@@ -248,8 +248,7 @@ def toml_keys() -> str:
 
 def methods() -> str:
     """Write a section for each model and each index with its options and their defaults."""
-    from evroute.cli.method import OPTIONS
-    from evroute.methods.parts import INDICES, MODELS, defaults_of, named, options_of
+    from evroute.methods.parts import INDICES, MODELS, named
 
     parts = [
         "# Models and indices",
@@ -265,18 +264,15 @@ def methods() -> str:
             target = named(table, what, name)
             parts += [f"### `{name}`", "", f"`{place.replace(':', '.')}`", ""]
             parts += [
-                _documented(target.__doc__, set(signature(target).parameters))[0].removeprefix(
-                    "Return "
-                ),
+                _documented(target.__doc__, set())[0],
                 "",
             ]
-            types, defaults = options_of(table, name), defaults_of(table, name)
             rows = [
-                (f"`{key}`", _type(types[key]), f"`{_toml(defaults[key])}`", OPTIONS.get(key, ""))
-                for key in types
+                (f"`{key}`", valid, f"`{_toml(target.model_fields[key].default)}`", sentence)
+                for key, (valid, sentence) in target.described().items()
             ]
             if rows:
-                parts += [_table(("option", "type", "default", "what"), rows), ""]
+                parts += [_table(("option", "values", "default", "meaning"), rows), ""]
     return "\n".join(parts)
 
 

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any, Literal
@@ -12,7 +11,6 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-from numpy.random import SeedSequence, default_rng
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evroute import __version__
@@ -20,15 +18,16 @@ from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray
 from evroute.bandits.problems import PROBLEMS, Problem
 from evroute.bandits.starvation import StarvationExperiment
-from evroute.bandits.sup_kernel_ucb import SupKernelUCB
+from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
 from evroute.errors import EvrouteError
 from evroute.files import read_toml
 from evroute.folder import Folder
 from evroute.invalid import first_problem
 from evroute.methods.method import Method
-from evroute.methods.parts import INDICES, MODELS, call, named
+from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
 from evroute.model.context_kernels import context_kernel
+from evroute.model.nystrom.gp import NystromOptions
 from evroute.model.nystrom.whitened import Covariance
 from evroute.model.vector_kernel import VectorKernel
 from evroute.tables import read_columns, write_columns
@@ -67,13 +66,12 @@ class BanditExperiment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BanditSetting:
-    """Values that models and indices may request by name."""
+    """Values that models and indices take: a `CovarianceSetting` and an `IndexSetting`."""
 
     kernel: Covariance
     arms: Arms
     noise_std_wh: FloatArray
     potential_wh: FloatArray
-    horizon: int
 
 
 def load_bandit(path: Path) -> BanditExperiment | StarvationExperiment:
@@ -212,20 +210,27 @@ def make_player(
     kernel = VectorKernel(experiment.kernel, experiment.variance, experiment.lengthscale)
     names = (crc32(experiment.problem.encode()),)
     truth, world, policy, model_seed = (
-        default_rng(s) for s in SeedSequence(seed, spawn_key=names).spawn(4)
+        np.random.default_rng(s) for s in np.random.SeedSequence(seed, spawn_key=names).spawn(4)
     )
     problem: Problem = PROBLEMS[experiment.problem](kernel, truth)
-    arms = problem.arms(default_rng(seed))
+    arms = problem.arms(np.random.default_rng(seed))
     n = len(arms)
     noise = np.full(n, experiment.noise_std)
-    setting = BanditSetting(kernel, arms, noise, np.full(n, -1.0), experiment.horizon)
+    setting = BanditSetting(kernel, arms, noise, np.full(n, -1.0))
     given = {"method": method} if isinstance(method, str) else dict(method)
     try:
         if given.get("method") == "sup-k-ucb":
             options = {name: value for name, value in given.items() if name != "method"}
-            if unknown := sorted(options.keys() - {"eta", "ridge"}):
+            if unknown := sorted(options.keys() - SupKernelOptions.model_fields):
                 raise EvrouteError(f"sup-k-ucb takes no {unknown[0]}; its options are eta, ridge")
-            player = call(SupKernelUCB, options | {"rng": model_seed}, setting)
+            player = SupKernelUCB(
+                kernel,
+                arms,
+                noise,
+                model_seed,
+                experiment.horizon,
+                SupKernelOptions.checked(options),
+            )
             return (
                 " ".join(["sup-k-ucb", *(f"{k}={v:g}" for k, v in options.items())]),
                 player,
@@ -233,36 +238,20 @@ def make_player(
                 world,
             )
         parts = Method.model_validate(given)
-        target = named(MODELS, "model", parts.model)
-        if able := _needs_roads(target):
+        of_model = model_options(parts.model)
+        if not issubclass(of_model, NystromOptions):
+            able = [name for name in MODELS if issubclass(model_options(name), NystromOptions)]
             raise EvrouteError(
-                f"model '{parts.model}' needs a road network; on a kernel bandit use one of {able}"
+                f"model '{parts.model}' needs a road network; on a kernel bandit use one of "
+                f"{', '.join(['sup-k-ucb', *able])}"
             )
-        model = call(target, parts.options | {"rng": model_seed}, setting)
-        index = call(named(INDICES, "index", parts.index), parts.options, setting)
+        model = of_model.checked(parts.options).build(setting, model_seed)
+        index = index_options(parts.index).checked(parts.options).build(setting)
     except ValidationError as error:
         raise EvrouteError(f"method {method}: {first_problem(error)}") from None
-    except ValueError as error:
+    except EvrouteError as error:
         raise EvrouteError(f"method {method}: {error}") from None
-    except TypeError as error:
-        raise EvrouteError(
-            f"method {method} asks for something that only roads have: {error}"
-        ) from None
     return parts.label, _Learner(model, index, policy), problem, world
-
-
-def _needs_roads(target: Any) -> str:
-    """Return the names of models that need no road network, if this one does."""
-
-    def works(candidate: Any) -> bool:
-        kernel = signature(candidate, eval_str=True).parameters.get("kernel")
-        return kernel is not None and kernel.annotation is Covariance
-
-    if works(target):
-        return ""
-    return ", ".join(
-        ["sup-k-ucb", *(name for name in MODELS if works(named(MODELS, "model", name)))]
-    )
 
 
 def _run(

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
@@ -24,7 +23,7 @@ SURFACE_ARMS = 200
 class Problem(Protocol):
     """Arms and their expected costs, round by round."""
 
-    def arms(self, rng: Generator) -> Arms:
+    def arms(self, rng: np.random.Generator) -> Arms:
         """Return the arms of the next round, numbered from 0, always the same number."""
 
     def cost(self, arms: Arms) -> FloatArray:
@@ -34,11 +33,11 @@ class Problem(Protocol):
 class _Actions:
     """New contexts in each round, with ten fixed actions drawn once from 0, 0.01, ..., 0.99."""
 
-    def __init__(self, n_contexts: int, rng: Generator) -> None:
+    def __init__(self, n_contexts: int, rng: np.random.Generator) -> None:
         self.n_contexts = n_contexts
         self.actions = rng.choice(100, N_ACTIONS, replace=False) / 100.0
 
-    def arms(self, rng: Generator) -> Arms:
+    def arms(self, rng: np.random.Generator) -> Arms:
         """Return the actions in the context of the next round."""
         context = np.broadcast_to(rng.random(self.n_contexts), (N_ACTIONS, self.n_contexts))
         features = np.column_stack([context, self.actions])
@@ -48,12 +47,12 @@ class _Actions:
 class Bump:
     """Reward ``max(0, 1 - |a - a*| - w* . (x - x*))`` over contexts x in five dimensions."""
 
-    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+    def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
         self._actions = _Actions(5, rng)
         self._best = rng.choice(self._actions.actions)
         self._centre, self._slope = rng.random(5), rng.uniform(-1.0, 1.0, 5)
 
-    def arms(self, rng: Generator) -> Arms:
+    def arms(self, rng: np.random.Generator) -> Arms:
         """Return ten actions in a context."""
         return self._actions.arms(rng)
 
@@ -71,10 +70,10 @@ class Chessboard:
 
     _CELLS = np.array([[0, 0.5, 0, 0], [1, 0, 1, 0], [0, 0.5, 0, 0.5], [0, 0, 1, 0]])
 
-    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+    def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
         self._actions = _Actions(1, rng)
 
-    def arms(self, rng: Generator) -> Arms:
+    def arms(self, rng: np.random.Generator) -> Arms:
         """Return ten actions in a context."""
         return self._actions.arms(rng)
 
@@ -88,10 +87,10 @@ class Chessboard:
 class StepDiagonal:
     """A band of 1 and a band of 1/2 along the diagonal of context and action."""
 
-    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+    def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
         self._actions = _Actions(1, rng)
 
-    def arms(self, rng: Generator) -> Arms:
+    def arms(self, rng: np.random.Generator) -> Arms:
         """Return ten actions in a context."""
         return self._actions.arms(rng)
 
@@ -106,7 +105,7 @@ class StepDiagonal:
 class GpSurface:
     """Two hundred fixed arms in the unit square; the costs are a draw of the kernel."""
 
-    def __init__(self, kernel: Covariance, rng: Generator) -> None:
+    def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
         number = np.arange(SURFACE_ARMS)
         self._arms = Arms(number, rng.random((SURFACE_ARMS, 2)), np.zeros(SURFACE_ARMS))
         x = self._arms.features
@@ -115,7 +114,7 @@ class GpSurface:
             SURFACE_ARMS
         )
 
-    def arms(self, rng: Generator) -> Arms:
+    def arms(self, rng: np.random.Generator) -> Arms:
         """Return all arms."""
         return self._arms
 
@@ -125,7 +124,7 @@ class GpSurface:
         return cost
 
 
-PROBLEMS: dict[str, Callable[[Covariance, Generator], Problem]] = {
+PROBLEMS: dict[str, Callable[[Covariance, np.random.Generator], Problem]] = {
     "bump": Bump,
     "chessboard": Chessboard,
     "step-diagonal": StepDiagonal,

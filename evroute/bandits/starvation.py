@@ -8,13 +8,13 @@ Adaptive Sketching*, COLT 2019, after Wang, Gehring, Kohli & Jegelka 2018. A dra
 from typing import Any, Literal
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 from pydantic import BaseModel, ConfigDict, Field
 
 from evroute.arms import Arms, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import lower_factor
-from evroute.model.nystrom.bkb import bkb
+from evroute.model.nystrom.bkb import BKBOptions
+from evroute.model.nystrom.gp import NystromGP
 from evroute.model.vector_kernel import VectorKernel
 
 POINTS = 201
@@ -48,12 +48,15 @@ def bands(experiment: StarvationExperiment) -> dict[str, list[Any]]:
     root = lower_factor(prior + 1e-10 * np.eye(POINTS), "the kernel on the line", overwrite=True)
     noise = np.full(POINTS, experiment.noise_std)
     for seed in range(experiment.repetitions):
-        truth_rng, world, draws = (default_rng(each) for each in SeedSequence(seed).spawn(3))
+        truth_rng, world, draws = (
+            np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3)
+        )
         truth = root @ truth_rng.standard_normal(POINTS)
         left = world.integers(0, POINTS // 2 + 1, max(experiment.evaluations))
         measured = truth[left] + experiment.noise_std * world.standard_normal(len(left))
         for n in experiment.evaluations:
-            sparse = bkb(kernel, arms, noise, draws, q_bar=experiment.q_bar)
+            rule = BKBOptions(q_bar=experiment.q_bar).rule()
+            sparse = NystromGP(kernel, arms, noise, draws, rule=rule, ridge=1.0, name="BKB")
             for place in range(n):
                 row = left[place : place + 1]
                 sparse.update(

@@ -9,12 +9,24 @@ is not offered on roads.
 import math
 
 import numpy as np
-from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.whitened import Covariance
+from evroute.options import PartOptions
+
+
+class SupKernelOptions(PartOptions):
+    """SupKernelUCB: levels of certainty with separate measurements."""
+
+    label = "sup-k-ucb"
+
+    eta: float = Field(
+        default=0.1, gt=0, description="scale of the confidence widths: larger explores more"
+    )
+    ridge: float = Field(default=1.0, gt=0, description="lambda over the noise variance")
 
 
 class SupKernelUCB:
@@ -32,10 +44,8 @@ class SupKernelUCB:
         Source of randomness.
     horizon
         Number of rounds.
-    eta
-        Scale of the confidence widths, positive.
-    ridge
-        lambda over the noise variance, positive.
+    options
+        Widths and ridge.
     """
 
     def __init__(
@@ -43,25 +53,17 @@ class SupKernelUCB:
         kernel: Covariance,
         arms: Arms,
         noise_std_wh: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
         horizon: int,
-        *,
-        eta: float = 0.1,
-        ridge: float = 1.0,
+        options: SupKernelOptions,
     ) -> None:
-        if not 0 < eta < math.inf:
-            raise ValueError(
-                f"eta is {eta:g}; the scale of the widths must be positive: larger explores more"
-            )
-        if not 0 < ridge < math.inf:
-            raise ValueError(f"ridge is {ridge:g}; lambda over the noise variance must be positive")
         n_levels = max(1, math.ceil(0.5 * math.log2(horizon)) + 1)
         self._levels = [
-            SparsePosterior(kernel, noise_std_wh, arms.features.shape[1], ridge)
+            SparsePosterior(kernel, noise_std_wh, arms.features.shape[1], options.ridge)
             for _ in range(n_levels)
         ]
         self._noise_std = noise_std_wh
-        self._eta = eta
+        self._eta = options.eta
         self._narrow = 1.0 / math.sqrt(horizon)
         self._rng = rng
         self._stored: SparsePosterior | None = None

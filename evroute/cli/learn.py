@@ -58,6 +58,13 @@ def learn(
             "of --out, or matern-5/2]"
         ),
     ] = None,
+    heights_from_trips: Annotated[
+        bool,
+        typer.Option(
+            "--heights-from-trips",
+            help="Heights by the altitudes of the points, kept with the network in --out.",
+        ),
+    ] = False,
     reset: Annotated[
         bool,
         typer.Option(
@@ -81,6 +88,7 @@ def learn(
             options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
             prior=prior,
             kernel=kernel,
+            heights_from_trips=heights_from_trips,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )

@@ -35,6 +35,15 @@ Smoothing = Annotated[
     typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
 ]
 
+Names = Annotated[
+    Path | None,
+    typer.Option(
+        "--names",
+        metavar="FILE.osm",
+        help="Street names and named places of an OpenStreetMap file, for roads without a name.",
+    ),
+]
+
 
 @app.command("list")
 def list_networks() -> None:
@@ -87,6 +96,7 @@ def build(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    names: Names = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
     from evroute.network.road_network import check_name
@@ -99,7 +109,7 @@ def build(
     check_name(name)
     checked = not elevation_unchecked
     doing = f"reading {source}"
-    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked)
+    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked, names)
 
 
 @app.command()
@@ -108,6 +118,7 @@ def fetch(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    names: Names = None,
 ) -> None:
     """Download, verify and build a published SUMO network of a city; needs internet."""
     from dataclasses import replace
@@ -132,7 +143,7 @@ def fetch(
         network = sumo_net.read(path, name)
         return replace(network, source=replace(network.source, attribution=requested.attribution))
 
-    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked)
+    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked, names)
 
 
 @app.command()
@@ -193,11 +204,12 @@ def _build(
     elevation: list[str] | None,
     smoothing: float,
     checked: bool,
+    names: Path | None,
 ) -> None:
-    """Read the roads, set their heights, store them, and print a summary."""
+    """Read the roads, set their heights and names, store them, and print a summary."""
     from rich.text import Text
 
-    from evroute.network import catalog
+    from evroute.network import catalog, osm, street_names
     from evroute.network.elevation import GREATEST_SMOOTHING_M
 
     if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
@@ -216,6 +228,9 @@ def _build(
             attribution=attribution,
             checked=checked,
         )
+        if names is not None:
+            status.update(Text(f"reading names from {names}"))
+            network = street_names.add_names(network, osm.read(names, "names"))
         status.update("storing")
         path = catalog.keep(network)
     console.print(f"built {path}", soft_wrap=True)

@@ -40,6 +40,7 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     from evroute.report.words import lowest_charge
 
     console = plain_console(highlight=False)
+    console.print(f"{' to '.join(plan.titles)}, {plan.vehicle}", soft_wrap=True)
     console.print(_table(plan))
     console.print(plan.verdict)
     console.print(plan.proofs.get(plan.recommended, plan.proof))
@@ -59,6 +60,7 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
         )
     if note:
         console.print(note, soft_wrap=True)
+    console.print(_streets(plan))
 
 
 def _table(plan: "Plan") -> "Table":
@@ -67,7 +69,6 @@ def _table(plan: "Plan") -> "Table":
 
     many = len(plan.routes) > 3
     table = Table(
-        title=f"{plan.network}: {plan.origin} to {plan.destination}, {plan.vehicle}",
         box=SIMPLE_HEAD if many else HEAVY_HEAD,
         pad_edge=not many,
         collapse_padding=many,
@@ -83,6 +84,17 @@ def _table(plan: "Plan") -> "Table":
             table.add_row(title, *cells)
     if many:
         table.caption = "* recommended"
+    return table
+
+
+def _streets(plan: "Plan") -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    title = f"streets of the recommended route ({plan.network})"
+    table = Table(title, "   km", "  kWh", box=SIMPLE_HEAD)
+    for each in plan.recommended_route.streets:
+        table.add_row(each.name, f"{each.length_m / 1000:5.2f}", f"{each.energy_wh / 1000:6.3f}")
     return table
 
 
@@ -118,6 +130,10 @@ def _road(plan: "Plan") -> Iterator[Line]:
     routes = list(plan.routes.values())
     yield "km", [f"{r.length_m / 1000:.2f}" for r in routes]
     yield "min", [f"{r.time_s / 60:.1f}" for r in routes]
+    times = [r.energy_forecast.numbers() for r in routes if r.energy_forecast]
+    if times and "low90_s" in times[0]:
+        ends = [(each["low90_s"] / 60, each["high90_s"] / 60) for each in times]
+        yield "  90 % of trips", [f"{low:.1f} to {high:.1f}" for low, high in ends]
     if plan.depart_s is not None:
         yield "arrival", [plan.arrival_time(name) or "" for name in plan.routes]
     yield "climb m", [f"{r.climb_m:.0f}" for r in routes]

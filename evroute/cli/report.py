@@ -1,4 +1,4 @@
-"""``evroute report``: a page on a run folder, with its figures as files."""
+"""``evroute report``: a page on runs or learned trips, with its figures as files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,19 +11,33 @@ SHOWN_SENTENCES = 6
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder of 'evroute simulate'.")],
-    out: Annotated[
-        Path | None, typer.Option(help="The page. [report.html in the run folder]")
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of 'evroute simulate' or 'evroute learn'.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="The page. [report.html in the folder]")] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(help="Network of learned trips, if it is a file. [by its name]"),
     ] = None,
 ) -> None:
-    """Write a page on a run folder, with its figures as PNG files; print its abstract."""
+    """Write a page on runs or learned trips, with its figures as PNG files; print its abstract."""
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
+    from evroute.network.catalog import load_network
+    from evroute.report.own_trips import build_trips_page
     from evroute.report.page import build_page
 
-    target = out or folder / "report.html"
+    target, runs = out or folder / "report.html", RunFolder(folder)
     with plain_console(stderr=True).status("reading") as status:
-        page = build_page(RunFolder(folder), lambda name: status.update(f"drawing {name}"))
+
+        def on_progress(name: str) -> None:
+            status.update(f"drawing {name}")
+
+        if runs.manifest().get("kind") == "learned":
+            roads = None if network is None else load_network(network)
+            page = build_trips_page(runs, roads, on_progress)
+        else:
+            page = build_page(runs, on_progress)
     outdated = set(target.parent.glob(f"{target.stem}-*.png"))
     for figure in page.figures:
         path = target.with_name(f"{target.stem}-{figure.name}.png")

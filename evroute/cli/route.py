@@ -21,7 +21,11 @@ def route(
     ] = "denver",
     start: Annotated[
         str | None,
-        typer.Option("--from", metavar="PLACE", help="Where from: an edge id, or LAT,LON."),
+        typer.Option(
+            "--from",
+            metavar="PLACE",
+            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+        ),
     ] = None,
     goal: Annotated[
         str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")
@@ -44,13 +48,13 @@ def route(
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="All but the shortest at most so much slower than the fastest: 10%.",
+            help="Longest extra time over the fastest route, such as 10%; the shortest is exempt.",
         ),
     ] = None,
     alternatives: Annotated[
         int,
         typer.Option(
-            min=0, max=5, help="Show so many routes between the fastest and the least energy."
+            min=0, max=5, help="Number of further routes between the fastest and the least energy."
         ),
     ] = 0,
     depart: Annotated[
@@ -72,24 +76,26 @@ def route(
     ] = None,
     reserve: Annotated[
         float | None,
-        typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]"),
+        typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
     ] = None,
     temperature: Annotated[
         float | None,
-        typer.Option(metavar="C", help="Outside, °C: density of the air, heating or cooling."),
+        typer.Option(
+            metavar="C", help="Outside temperature, °C: changes air density, heating and cooling."
+        ),
     ] = None,
     wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
     wind_from: Annotated[
         float,
         typer.Option(
-            metavar="DEGREES", help="Where it blows from: 0 north, 90 east, 180 south, 270 west."
+            metavar="DEGREES", help="Origin of the wind: 0 north, 90 east, 180 south, 270 west."
         ),
     ] = 0.0,
     speed_factor: Annotated[
-        float, typer.Option(help="Speeds driven as a share of those of the network.")
+        float, typer.Option(help="Driven speeds as a share of the speeds of the network.")
     ] = 1.0,
     payload: Annotated[
-        float, typer.Option(metavar="KG", help="On top of the vehicle's mass, kg.")
+        float, typer.Option(metavar="KG", help="Load on top of the mass of the vehicle, kg.")
     ] = 0.0,
     aux: Annotated[
         float | None,
@@ -100,10 +106,10 @@ def route(
     ] = None,
     belief: Annotated[
         Path | None,
-        typer.Option(metavar="RUNS", help="Plan on what the runs in this folder have learned."),
+        typer.Option(metavar="RUNS", help="Plan on the belief that runs in this folder learned."),
     ] = None,
     run: Annotated[
-        str | None, typer.Option(help="Which run of --belief, if it holds several.")
+        str | None, typer.Option(help="Run of --belief, if the folder has several.")
     ] = None,
     interval: Annotated[
         str | None,
@@ -117,7 +123,7 @@ def route(
         typer.Option(
             metavar="NAME=VALUE",
             help=(
-                "Of --interval: B (or auto), sigma (factor on the noise), delta. [B=5 sigma=1 "
+                "Assumption of --interval: B (or auto), sigma (noise factor), delta. [B=5 sigma=1 "
                 "delta=0.05]"
             ),
         ),
@@ -145,7 +151,7 @@ def route(
     only: Annotated[
         str | None,
         typer.Option(
-            help="energy: --batch tells least energies alone, of rows (id, trip | from, to), much "
+            help="energy: --batch prints only least energies, of rows (id, trip | from, to), much "
             "faster."
         ),
     ] = None,

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from evroute.cli.progress import Report
     from evroute.experiments.experiment import Experiment
     from evroute.experiments.runs import RunFolder
-    from evroute.experiments.summary import Summary
 
 SHOWN_ROWS = 40
 """Number of rows of each table on the terminal; reports have all."""
@@ -101,7 +100,7 @@ def simulate(
     ] = None,
     reserve: Annotated[
         float | None,
-        typer.Option(min=0, max=100, help="Charge never to fall below, %. Needs --soc. [0]"),
+        typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
     ] = None,
     share_belief: Annotated[
         bool,
@@ -279,7 +278,7 @@ def _show(folder: "RunFolder") -> None:
 
     from evroute.experiments.summary import summarise
 
-    for (title, worlds), rows in groupby(summarise(folder.rounds()), key=_block):
+    for (title, worlds), rows in groupby(summarise(folder.rounds()).itertuples(), key=_block):
         several = worlds > 1
         spread = ", mean over worlds, its standard error, geometric mean" if several else ""
         table = Table(
@@ -302,7 +301,7 @@ def _show(folder: "RunFolder") -> None:
         for row in all_rows[:SHOWN_ROWS]:
             table.add_row(
                 f"{row.network} {row.trip}",
-                row.method,
+                f"{row.method}",
                 f"{row.regret_wh:,.0f}",
                 *(
                     (f"{row.regret_se_wh:,.0f}", f"{row.regret_geometric_wh:,.0f}")
@@ -317,7 +316,7 @@ def _show(folder: "RunFolder") -> None:
             typer.echo(f"and {len(all_rows) - SHOWN_ROWS} rows more: evroute report {folder.path}")
 
 
-def _block(row: "Summary") -> tuple[str, int]:
+def _block(row: Any) -> tuple[str, int]:
     """Return the common values of the rows of a table, as its title, and the number of worlds."""
     from evroute.energy.prior import DEFAULT_SPREAD
     from evroute.model.build import DEFAULT_LENGTHSCALE

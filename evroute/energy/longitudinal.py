@@ -38,8 +38,7 @@ class EnergyParts:
     @property
     def total_wh(self) -> FloatArray:
         """(n,) energy from the battery, negative where the edge returns some, Wh."""
-        total: FloatArray = self.climb_wh + self.rolling_wh + self.drag_wh + self.auxiliary_wh
-        return total
+        return self.climb_wh + self.rolling_wh + self.drag_wh + self.auxiliary_wh
 
 
 def energy_parts(
@@ -90,5 +89,4 @@ def potential_wh(vehicle: Vehicle, climb_m: FloatArray) -> FloatArray:
 
     It telescopes along a route.
     """
-    potential: FloatArray = vehicle.mass_kg * GRAVITY_MPS2 * climb_m / J_PER_WH
-    return potential
+    return vehicle.mass_kg * GRAVITY_MPS2 * climb_m / J_PER_WH

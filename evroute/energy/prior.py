@@ -59,8 +59,7 @@ class EnergyPrior:
     @property
     def dissipated_wh(self) -> FloatArray:
         """(a,) energy that is not regained, ``mean - potential``, never negative, Wh."""
-        dissipated: FloatArray = self.mean_wh - self.potential_wh
-        return dissipated
+        return self.mean_wh - self.potential_wh
 
     def negative_share(self, variance_wh2: FloatArray) -> float:
         """Return the expected share of arms with a draw below the potential; variance (a,) Wh²."""

@@ -68,10 +68,7 @@ class TurnEnergy:
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
-        potential: FloatArray = self._height_wh[self.table.entered[rows]] + self._gained_wh(
-            rows, speed_mps
-        )
-        return potential
+        return self._height_wh[self.table.entered[rows]] + self._gained_wh(rows, speed_mps)
 
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
@@ -82,10 +79,7 @@ class TurnEnergy:
             work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency
         )
         auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-        energy: FloatArray = (
-            work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
-        )
-        return energy
+        return work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
@@ -115,8 +109,7 @@ class TurnEnergy:
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
         dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
         lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
-        wasted: FloatArray = np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
-        return wasted
+        return np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
 
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""
@@ -125,16 +118,14 @@ class TurnEnergy:
             np.minimum(turn_speed_mps(self.table.angle_rad[rows]), next_mps), entry_mps
         )
         slowed_wh = 0.5 * self.vehicle.mass_kg * (entry_mps**2 - turn_mps**2) / J_PER_WH
-        braked: FloatArray = np.where(
+        return np.where(
             rows < self.table.n_turns, -self.vehicle.recuperation_efficiency * slowed_wh, 0.0
         )
-        return braked
 
     def _gained_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         kinetic_wh = 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH
         before_wh = np.where(rows < self.table.n_turns, kinetic_wh[self.table.left[rows]], 0.0)
-        gained: FloatArray = kinetic_wh[self.table.entered[rows]] - before_wh
-        return gained
+        return kinetic_wh[self.table.entered[rows]] - before_wh
 
     def _parts(self, vehicle: Vehicle, speed_mps: FloatArray) -> EnergyParts:
         return energy_parts(
@@ -151,8 +142,7 @@ def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:
     """Return the speed of turns by angles (a,), m/s; infinite straight on."""
     with np.errstate(divide="ignore"):
         radius_m = CORNER_M / np.tan(angle_rad / 2)
-    speed: FloatArray = np.sqrt(LATERAL_MPS2 * np.maximum(radius_m, 0.0))
-    return speed
+    return np.sqrt(LATERAL_MPS2 * np.maximum(radius_m, 0.0))
 
 
 def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:

@@ -8,10 +8,10 @@ from zlib import crc32
 from numpy.random import SeedSequence, default_rng
 
 from evroute.errors import EvrouteError
-from evroute.experiments.regret import FleetRegretScorer, RegretScorer
+from evroute.experiments.regret import RegretScorer
 from evroute.experiments.runs import Run
 from evroute.methods.method import Method, make_index, make_model, make_space, setting_of
-from evroute.methods.parts import MODELS, made_by, named, needs_of
+from evroute.methods.parts import index_options, made_by, model_options
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.base import Anticipates, EnergyModel, HasDiagnostics, HasJoint
 from evroute.model.fleet_view import FleetJointView, FleetView
@@ -19,8 +19,7 @@ from evroute.planning.arm_space import SearchSpace
 from evroute.planning.corridor import Corridor
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent, lacking
-from evroute.policy.fleet import Fleet
-from evroute.policy.guard import DEFAULT_SHARE, Guarded
+from evroute.policy.guard import DEFAULT_SHARE, Guard
 from evroute.worlds.environment import child
 
 
@@ -38,7 +37,7 @@ class Learner:
         Network, vehicle and prior of the model, over the same arms.
     """
 
-    agent: Agent | Guarded
+    agent: Agent
     model: EnergyModel
     space: SearchSpace
     setting: Setting
@@ -72,26 +71,19 @@ def make_learners(
     return learners
 
 
-def joined(learners: dict[str, Learner]) -> Agent | Guarded | Fleet:
-    """Return the agent of all vehicles: the single agent or a `Fleet`."""
-    if len(learners) == 1:
-        return learners[""].agent
-    return Fleet({vehicle: learner.agent for vehicle, learner in learners.items()})
-
-
-def make_scorer(run: Run, vehicles: Sequence[str]) -> RegretScorer | FleetRegretScorer:
-    """Return the regret scorer of the run's routes."""
-    judges = {}
+def make_scorers(run: Run, vehicles: Sequence[str]) -> dict[str, RegretScorer]:
+    """Return the regret scorer of the routes of each vehicle."""
+    scorers = {}
     for vehicle in vehicles:
         setting = _setting(run, vehicle)
-        judges[vehicle] = RegretScorer(
+        scorers[vehicle] = RegretScorer(
             network=setting.network,
             search=setting.search,
             weight_rule=WEIGHT_RULES[run.search],
             noise_std_wh=setting.noise_std_wh,
             potential_wh=setting.potential_wh,
         )
-    return judges[""] if len(judges) == 1 else FleetRegretScorer(judges)
+    return scorers
 
 
 def check_shared(method: Method) -> None:
@@ -103,7 +95,7 @@ def check_shared(method: Method) -> None:
         If its model keeps records by trip, or its index needs a quantity that does not scale
         between vehicles.
     """
-    model, needs = made_by(named(MODELS, "model", method.model)), needs_of(method.index)
+    model, needs = made_by(model_options(method.model)), made_by(index_options(method.index)).needs
     if not lacking(model, Anticipates) or not lacking(model, HasDiagnostics):
         what = f"model '{method.model}' keeps records of trips in watt-hours of one vehicle"
     elif missing := lacking(FleetJointView, needs):
@@ -149,27 +141,25 @@ def _learner(
     first: Learner | None,
 ) -> Learner:
     method, setting = run.method, _setting(run, vehicle)
-    factor = method.lengthscale_factor or 1.0
-    believed = _setting(run, vehicle, factor)
+    believed = _setting(run, vehicle, method.lengthscale_factor or 1.0)
     over_arms = setting_of(method, believed)
     if first is None:
-        own = {"rng": default_rng(model_seeds)} | (
-            {} if believed is setting else {"prior_factor": None}
-        )
-        model, space = make_model(method, believed, own), make_space(method, setting)
+        model = make_model(method, believed, default_rng(model_seeds))
+        space = make_space(method, setting)
     else:
         model, space = _shared(first, over_arms), first.space
+    guard = None
+    if method.guard:
+        guard = Guard(setting.edges, share=DEFAULT_SHARE if method.guard is True else method.guard)
     agent = Agent(
         model=model,
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES[run.search],
         space=Corridor(space.edges, method.corridor) if method.corridor else space,
         rng=default_rng(policy_seeds),
+        guard=guard,
     )
-    if not method.guard:
-        return Learner(agent, model, space, over_arms)
-    share = DEFAULT_SHARE if method.guard is True else method.guard
-    return Learner(Guarded(agent, setting.edges, share=share), model, space, over_arms)
+    return Learner(agent, model, space, over_arms)
 
 
 def _shared(first: Learner, setting: Setting) -> FleetView:

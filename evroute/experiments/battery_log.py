@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Feedback, Round, Route
 from evroute.planning.battery import Battery, follow
@@ -49,7 +48,7 @@ class BatteryLog:
     """
 
     batteries: Mapping[str, Battery]
-    seeds: SeedSequence
+    seeds: np.random.SeedSequence
 
     def row(
         self,
@@ -99,7 +98,7 @@ class BatteryLog:
                     capacity_wh=battery.capacity_wh,
                     start_wh=battery.start_wh,
                     reserve_wh=battery.reserve_wh,
-                    rng=default_rng(child(self.seeds, request.t)),
+                    rng=np.random.default_rng(child(self.seeds, request.t)),
                     n_trips=N_TRIPS,
                 ).never_below_reserve
         expected = min(battery.capacity_wh, battery.start_wh - expected_wh)

@@ -14,12 +14,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from numpy.random import default_rng
+
 from evroute import limits
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
-from evroute.methods.method import check_ranges
+from evroute.methods.method import make_model
 from evroute.methods.prior import Prior
 from evroute.methods.setting import load_setting
 from evroute.network.catalog import cache_dir
@@ -109,7 +111,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         for trip in trips:
             provenance(trip, setting)
         for method in experiment.methods:
-            check_ranges(method, setting)
+            make_model(method, setting, default_rng(0))
     folder, runs = RunFolder(out), list(experiment.runs())
     left = [run for run in runs if not folder.is_finished(run)]
     kinds: dict[tuple[object, ...], list[Run]] = {}

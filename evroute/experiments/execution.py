@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from inspect import signature
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.sharedctypes import Synchronized
@@ -23,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from evroute.errors import EvrouteError
 from evroute.experiments.play import play
 from evroute.experiments.runs import Run, RunFolder
-from evroute.methods.parts import MODELS, named
+from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 
 POLL_S = 0.1
@@ -113,15 +112,10 @@ def attempt(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> Non
 
 
 def _make_shared(run: Run) -> None:
-    """Build cached arrays once, so that workers memory-map them.
-
-    The prior factor is skipped for models that do not use it.
-    """
+    """Build the cached arrays of model and world once, so that workers memory-map them."""
     setting = load_setting(run.network, run.vehicle, run.prior)
-    parameters = signature(named(MODELS, "model", run.method.model)).parameters
-    if "sparse_kernel" in parameters:
-        _ = setting.sparse_kernel
-    if "prior_factor" in parameters or run.world.kind == "sampled-gp":
+    model_options(run.method.model).cache(setting)
+    if run.world.kind == "sampled-gp":
         _ = setting.prior_factor
 
 

@@ -18,12 +18,11 @@ import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from numpy.random import SeedSequence
+from numpy.random import SeedSequence, default_rng
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -46,8 +45,8 @@ from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import read_toml
 from evroute.invalid import first_problem
-from evroute.methods.method import Method, check_ranges
-from evroute.methods.parts import INDICES, MODELS, ONLY_EDGES, named, options_of, pair
+from evroute.methods.method import Method, make_model
+from evroute.methods.parts import index_options, model_options, pair
 from evroute.methods.prior import Prior
 from evroute.methods.setting import load_setting
 from evroute.model.build import DEFAULT_LENGTHSCALE
@@ -114,27 +113,27 @@ class Experiment(BaseModel):
     trips: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(min_length=1)
     methods: tuple[Method, ...] = Field(min_length=1)
     search: tuple[Annotated[str, AfterValidator(check_search)], ...] = Field(
-        ("potential-rectified",), min_length=1
+        default=("potential-rectified",), min_length=1
     )
-    horizon: int = Field(500, gt=0)
-    seeds: int = Field(5, gt=0)
+    horizon: int = Field(default=500, gt=0)
+    seeds: int = Field(default=5, gt=0)
     vehicle: str = DEFAULT_VEHICLE
     in_flight: Flight = 1
     audit: Literal[True] | None = None
     share_belief: Annotated[Literal[True] | None, BeforeValidator(lambda share: share or None)] = (
         None
     )
-    soc: float | None = Field(None, ge=0, le=100)
-    reserve: float | None = Field(None, ge=0, le=100)
+    soc: float | None = Field(default=None, ge=0, le=100)
+    reserve: float | None = Field(default=None, ge=0, le=100)
     world: tuple[Annotated[SerializeAsAny[World], BeforeValidator(load_world)], ...] = Field(
-        (DEFAULT_WORLD,), min_length=1, validate_default=True
+        default=(DEFAULT_WORLD,), min_length=1, validate_default=True
     )
     prior: tuple[Annotated[str, AfterValidator(check_spread)], ...] = Field(
-        (DEFAULT_SPREAD,), min_length=1
+        default=(DEFAULT_SPREAD,), min_length=1
     )
     kernel: Annotated[str, AfterValidator(check_kernel)] = DEFAULT_KERNEL
     lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field(
-        (DEFAULT_LENGTHSCALE,), min_length=1
+        default=(DEFAULT_LENGTHSCALE,), min_length=1
     )
 
     @model_validator(mode="before")
@@ -275,12 +274,12 @@ def grid(
 
 
 def _options_of_pair(model: str, index: str) -> set[str]:
-    fields = {"guard", "corridor"}
-    if model not in ONLY_EDGES:
+    fields, of_model = {"guard", "corridor"}, model_options(model)
+    if not of_model.only_edges:
         fields |= {"arms", "learn_speeds", "controls"}
-    if "kernel" in signature(named(MODELS, "model", model)).parameters:
+    if of_model.has_kernel:
         fields |= {"lengthscale_factor", "fit_hyperparameters"}
-    return fields | options_of(MODELS, model).keys() | options_of(INDICES, index).keys()
+    return fields | of_model.model_fields.keys() | index_options(index).model_fields.keys()
 
 
 def _validated(table: Mapping[str, Any], what: str) -> Experiment:
@@ -392,7 +391,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
             if source := world.provenance(setting):
                 worlds.setdefault(name, {})[world.label] = source
         for method in experiment.methods:
-            check_ranges(method, setting)
+            make_model(method, setting, default_rng(0))
     packages = ["numpy", "scipy"]
     if any(method.model == "svgp" for method in experiment.methods):
         packages += ["torch", "gpytorch"]

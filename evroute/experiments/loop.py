@@ -13,38 +13,36 @@ from evroute.arrays import FloatArray
 from evroute.experiments.battery_log import BatteryLog
 from evroute.experiments.log import Log, Logbook
 from evroute.experiments.random_route_probe import RandomRouteProbe
-from evroute.experiments.regret import FleetRegretScorer, RegretScorer
+from evroute.experiments.regret import RegretScorer
 from evroute.model.base import HasPendingBatch
 from evroute.policy.agent import Agent
 from evroute.policy.conformal import LEVELS, AdaptiveConformal
-from evroute.policy.fleet import Fleet
-from evroute.policy.guard import Guarded
 from evroute.worlds.demand.in_flight import Flight, InFlight
 from evroute.worlds.environment import Environment
 
 
 def run(
-    agent: Agent | Guarded | Fleet,
+    agents: Mapping[str, Agent],
     environment: Environment,
-    judge: RegretScorer | FleetRegretScorer,
+    judges: Mapping[str, RegretScorer],
     *,
     horizon: int,
     on_round: Callable[[int], None],
     in_flight: Flight = 1,
-    conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal] | None = None,
+    conformal: Mapping[str, AdaptiveConformal] | None = None,
     audit: RandomRouteProbe | None = None,
     charge: BatteryLog | None = None,
 ) -> Log:
-    """Drive ``horizon`` trips with an agent and return the log.
+    """Drive ``horizon`` trips and return the log.
 
     Parameters
     ----------
-    agent
-        Chooses routes and learns from trips.
+    agents
+        Learners by the vehicle names of the trips; "" is the run's own vehicle.
     environment
         World in which trips are driven.
-    judge
-        Scores the regret of routes.
+    judges
+        Scorers of the regret of routes, by vehicle.
     horizon
         Number of trips.
     on_round
@@ -54,7 +52,7 @@ def run(
         between it and the next round. A model that waits for its batch
         (``model.base.HasPendingBatch``) receives all pending trips.
     conformal
-        Interval calibration, or one per vehicle, updated with every ended trip; new if None.
+        Interval calibrations by vehicle, updated with every ended trip; new if None.
     audit
         Random routes to drive as well; None for none.
     charge
@@ -67,24 +65,23 @@ def run(
     """
     logbook = Logbook()
     stopwatch = _Stopwatch()
-    agents = list(agent.agents.values()) if isinstance(agent, Fleet) else [agent]
-    for model in {id(each.model): each.model for each in agents}.values():
+    for model in {id(each.model): each.model for each in agents.values()}.values():
         stopwatch.attach(model, "posterior", "posterior_s")
-    for space in {id(each.space): each.space for each in agents}.values():
+    for space in {id(each.space): each.space for each in agents.values()}.values():
         stopwatch.attach(space, "route", "search_s")
     flight = InFlight(in_flight)
-    intervals = _Intervals(AdaptiveConformal() if conformal is None else conformal)
+    intervals = _Intervals(conformal or {vehicle: AdaptiveConformal() for vehicle in agents})
 
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
-            agent.tell(ended)
+            agents[ended.vehicle].tell(ended)
             intervals.update(ended)
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)
         update(flight.before(request))
-        model = agent.agents[request.vehicle].model if isinstance(agent, Fleet) else agent.model
-        if isinstance(model, HasPendingBatch) and model.waits:
+        agent = agents[request.vehicle]
+        if isinstance(agent.model, HasPendingBatch) and agent.model.waits:
             update(flight.rest())
         stopwatch.lap()
         started = perf_counter()
@@ -92,7 +89,7 @@ def run(
         asked = perf_counter()
         laps = stopwatch.lap()
         predicted_wh, predicted_sd_wh = agent.predict(request, route)
-        widened = intervals.of(request.vehicle).inflation
+        widened = intervals.by_vehicle[request.vehicle].inflation
         audited = audit.row(agent, environment, request, charge, widened) if audit else {}
         feedback = environment.drive(request, route)
         halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
@@ -106,10 +103,9 @@ def run(
         laps["update_s"] = perf_counter() - drove
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
         logbook.timed(laps)
-        logbook.diagnosed(agent.model, agent)
-        logbook.drove(
-            request, route, feedback, judge.score(environment, request, route), agent.index
-        )
+        logbook.diagnosed(agent.model, agent.guard)
+        score = judges[request.vehicle].score(environment, request, route)
+        logbook.drove(request, route, feedback, score, agent.index)
         predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}
         logbook.add(predicted | charged | audited)
         on_round(t)
@@ -120,17 +116,13 @@ def run(
 class _Intervals:
     """Conformal intervals of pending trips, updated in the order in which trips end."""
 
-    def __init__(self, conformal: AdaptiveConformal | Mapping[str, AdaptiveConformal]) -> None:
-        self._conformal = conformal
+    def __init__(self, conformal: Mapping[str, AdaptiveConformal]) -> None:
+        self.by_vehicle = conformal
         self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
-
-    def of(self, vehicle: str) -> AdaptiveConformal:
-        """Return the calibration of a vehicle."""
-        return self._conformal[vehicle] if isinstance(self._conformal, Mapping) else self._conformal
 
     def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
         """Return half the width of each interval of a planned trip, Wh, by column."""
-        multipliers = self.of(feedback.vehicle).multipliers
+        multipliers = self.by_vehicle[feedback.vehicle].multipliers
         self._expected.append((feedback, mean_wh, sd_wh, multipliers))
         return {
             f"half{100 * level:.0f}_wh": float(m * sd_wh)
@@ -140,7 +132,7 @@ class _Intervals:
     def update(self, feedback: Feedback) -> None:
         place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
         _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
-        self.of(feedback.vehicle).update(
+        self.by_vehicle[feedback.vehicle].update(
             mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers
         )
 

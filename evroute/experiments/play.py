@@ -5,10 +5,9 @@ from zlib import crc32
 
 import numpy as np
 import scipy.linalg  # noqa: F401  brings its own BLAS, which can be limited only once it is loaded
-from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
-from evroute.experiments.agents import joined, make_learners, make_scorer
+from evroute.experiments.agents import make_learners, make_scorers
 from evroute.experiments.battery_log import BatteryLog
 from evroute.experiments.log import Log
 from evroute.experiments.loop import run as run_loop
@@ -17,7 +16,7 @@ from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.pace import Pace
-from evroute.methods.parts import MODELS, named
+from evroute.methods.parts import model_options
 from evroute.methods.setting import load_setting
 from evroute.model.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
@@ -42,14 +41,12 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
         Called with the number of each finished round.
     """
     method = run.method
-    named(
-        MODELS, "model", method.model
-    )  # torch brings threads of its own, which can be limited once it is loaded
+    model_options(method.model)  # loads torch, whose threads can be limited once it is loaded
     with threadpool_limits(1):
         setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
         world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
-            SeedSequence(run.seed, spawn_key=names).spawn(6)
+            np.random.SeedSequence(run.seed, spawn_key=names).spawn(6)
         )
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)
@@ -68,9 +65,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             charge = BatteryLog(batteries, charge_seeds)
         conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
         log = run_loop(
-            joined(learners),
+            {vehicle: learner.agent for vehicle, learner in learners.items()},
             world,
-            make_scorer(run, vehicles),
+            make_scorers(run, vehicles),
             horizon=run.horizon,
             on_round=on_round,
             in_flight=run.in_flight,

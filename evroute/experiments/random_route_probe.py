@@ -14,8 +14,6 @@ from evroute.experiments.battery_log import COLUMNS, BatteryLog
 from evroute.planning.search import Search
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Random
-from evroute.policy.fleet import Fleet
-from evroute.policy.guard import Guarded
 from evroute.worlds.environment import Environment, best_by_edges, child
 
 EVERY = 10
@@ -41,7 +39,7 @@ class RandomRouteProbe:
 
     def row(
         self,
-        agent: Agent | Guarded | Fleet,
+        agent: Agent,
         environment: Environment,
         request: Round,
         charge: BatteryLog | None = None,

@@ -8,7 +8,6 @@ the edge before it.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,27 +177,6 @@ class RegretScorer:
 
     def _best(self, request: Round, weights: FloatArray) -> Route:
         return self.search.route(weights, request.origin, request.destination)
-
-
-class FleetRegretScorer:
-    """Scores the routes of each vehicle by the scorer of that vehicle."""
-
-    def __init__(self, scorers: Mapping[str, RegretScorer]) -> None:
-        self.scorers = scorers
-
-    def score(self, world: Environment, request: Round, route: Route) -> Score:
-        """Score a route by the scorer of the request's vehicle.
-
-        Parameters
-        ----------
-        world
-            World of the round.
-        request
-            Request of the round.
-        route
-            Route to score.
-        """
-        return self.scorers[request.vehicle].score(world, request, route)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,89 +1,46 @@
 """Summary of a simulation: final regret and energy of each method on each trip, over its worlds."""
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """One method on one trip in one world with one search, prior and lengthscale, over all seeds.
-
-    Parameters
-    ----------
-    network, trip, world, prior, lengthscale, search, method
-        Keys of the group.
-    worlds
-        Number of seeds.
-    regret_wh, regret_se_wh
-        Mean final cumulative regret and its standard error (NaN for one seed), Wh.
-    regret_geometric_wh
-        Geometric mean of the final regret (0 if any is 0), less sensitive to heavy tails, Wh.
-    against_eq8_wh
-        Mean over all rounds of the true expected energy of the route driven minus that of the eq.
-        8 route, Wh.
-    headroom_wh
-        Mean over all rounds of the true expected energy of the best route minus that of the eq. 8
-        route, Wh: the possible saving, negative.
-    """
-
-    network: str
-    trip: str
-    world: str
-    prior: str
-    lengthscale: float
-    search: str
-    method: str
-    worlds: int
-    regret_wh: float
-    regret_se_wh: float
-    regret_geometric_wh: float
-    against_eq8_wh: float
-    headroom_wh: float
+BLOCK = ["world", "search", "prior", "lengthscale"]
+GROUP = ["network", "trip", *BLOCK, "method"]
 
 
-def summarise(rounds: pa.Table) -> list[Summary]:
+def summarise(rounds: pa.Table) -> "pd.DataFrame":
     """Summarise ``rounds.parquet`` by group, in the order of the experiment.
 
     Groups of one world, search, prior and lengthscale stay together.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per network, trip, world, search, prior, lengthscale and method: ``worlds``, the
+        number of seeds; ``regret_wh`` and ``regret_se_wh``, mean final cumulative regret and its
+        standard error (NaN for one seed); ``regret_geometric_wh``, its geometric mean (0 if any is
+        0), less sensitive to heavy tails; ``against_eq8_wh`` and ``headroom_wh``, the true expected
+        energy of the route driven, and of the best route, minus that of the eq. 8 route, means over
+        all rounds. Wh.
     """
-    keys = ("network", "trip", "world", "prior", "lengthscale", "search", "method")
-    names = list(zip(*(rounds[key].to_pylist() for key in keys), strict=True))
-    run, regret_wh, saved_wh = (
-        np.asarray(rounds[name].to_pylist()) for name in ("run", "regret_wh", "true_wh")
-    )
-    saved_wh = saved_wh - rounds["eq8_wh"].to_numpy()
-    headroom_wh = rounds["best_wh"].to_numpy() - rounds["eq8_wh"].to_numpy()
-    summaries = []
-    for group in dict.fromkeys(names):
-        network, trip, world, prior, lengthscale, search, method = group
-        rows = np.array([name == group for name in names])
-        _, of_world = np.unique(run[rows], return_inverse=True)
-        final_wh = np.bincount(of_world, weights=regret_wh[rows])
-        n = len(final_wh)
-        with np.errstate(divide="ignore"):
-            geometric_wh = float(np.exp(np.log(final_wh).mean()))
-        summaries.append(
-            Summary(
-                network=network,
-                trip=trip,
-                world=world,
-                prior=prior,
-                lengthscale=lengthscale,
-                search=search,
-                method=method,
-                worlds=n,
-                regret_wh=float(final_wh.mean()),
-                regret_se_wh=float(final_wh.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan"),
-                regret_geometric_wh=geometric_wh,
-                against_eq8_wh=float(saved_wh[rows].mean()),
-                headroom_wh=float(headroom_wh[rows].mean()),
-            )
+    frame = rounds.select([*GROUP, "run", "regret_wh", "true_wh", "eq8_wh", "best_wh"]).to_pandas()
+    frame["against_eq8_wh"] = frame["true_wh"] - frame["eq8_wh"]
+    frame["headroom_wh"] = frame["best_wh"] - frame["eq8_wh"]
+    final_wh = frame.groupby([*GROUP, "run"], sort=False)["regret_wh"].sum()
+    with np.errstate(divide="ignore"):
+        table = final_wh.groupby(GROUP, sort=False).agg(
+            worlds="size",
+            regret_wh="mean",
+            regret_se_wh="sem",
+            regret_geometric_wh=lambda each: np.exp(np.log(each).mean()),
         )
-    blocks = list(dict.fromkeys(map(_block, summaries)))
-    return sorted(summaries, key=lambda each: blocks.index(_block(each)))
-
-
-def _block(summary: Summary) -> tuple[str, str, str, float]:
-    return summary.world, summary.search, summary.prior, summary.lengthscale
+    saved = frame.groupby(GROUP, sort=False)[["against_eq8_wh", "headroom_wh"]].mean()
+    table = table.join(saved).reset_index()
+    order: pd.DataFrame = table.iloc[
+        table.groupby(BLOCK, sort=False).ngroup().argsort(kind="stable")
+    ]
+    return order

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from evroute import limits
 from evroute.checked import read_arrays, write_arrays
@@ -18,15 +20,31 @@ from evroute.learning.trip_energies import MODEL, TripEnergies
 from evroute.methods.method import checked_method
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
-from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
 _CONFORMAL, _PACE = "conformal/", "pace/"
-_KEYS = {"method", "prior", "lengthscale", "network", "digest", "vehicle", "trips"}
 SHOWN_RUNS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The subject of a belief as its file describes it; the names are those of the file."""
+
+    method: dict[str, Any]
+    prior: str
+    kernel: str
+    temperature: bool
+    network: str
+    digest: str
+    vehicle: Vehicle
+    trips: int | None = Field(ge=0)
+    lengthscale: float = Field(gt=0, allow_inf_nan=False)
+
+
+_DESCRIPTION = TypeAdapter(Description)
 
 
 def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None = None) -> None:
@@ -100,19 +118,10 @@ def load_belief(
     """
     path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
     state, about = _read(path)
-    roads = load_network(about["network"]) if network is None else network
-    check_roads(str(path), about["network"], about["digest"], roads)
-    setting = Setting(
-        roads,
-        Vehicle(**about["vehicle"]),
-        Prior(
-            about["prior"],
-            about.get("kernel", DEFAULT_KERNEL),
-            about["lengthscale"],
-            temperature=bool(about.get("temperature")),
-        ),
-    )
-    return _restored(path, setting, state, about)
+    roads = load_network(about.network) if network is None else network
+    check_roads(str(path), about.network, about.digest, roads)
+    assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
+    return _restored(path, Setting(roads, about.vehicle, assumed), state, about)
 
 
 def continued(path: Path, setting: Setting) -> LearnedBelief | TripEnergies:
@@ -126,14 +135,17 @@ def continued(path: Path, setting: Setting) -> LearnedBelief | TripEnergies:
     return _restored(path, setting, *_read(path))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays of a file by name, and what the belief is about."""
+def _read(path: Path) -> tuple[dict[str, Any], Description]:
+    """Return the arrays of a file by name, and the description of the belief."""
     try:
         state = read_arrays(path)
-        about = limits.parse_json(str(state.pop(_ABOUT)), str(path))
-        if not isinstance(about, dict) or not about.keys() >= _KEYS:
-            raise ValueError(f"{path} holds no description of a belief")
+        about = _DESCRIPTION.validate_python(limits.parse_json(str(state.pop(_ABOUT)), str(path)))
         return state, about
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"]) or "all"
+        wrong = ValueError(f"{path} describes no belief: {field}: {problem['msg']}")
+        raise _damaged(path, wrong) from None
     except (DamagedFileError, KeyError, ValueError) as error:
         raise _damaged(path, error) from None
 
@@ -153,15 +165,15 @@ def _maker(path: Path) -> str:
 
 
 def _restored(
-    path: Path, setting: Setting, state: dict[str, Any], about: dict[str, Any]
+    path: Path, setting: Setting, state: dict[str, Any], about: Description
 ) -> LearnedBelief | TripEnergies:
     try:
-        if about["method"].get("model") == MODEL:
+        if about.method.get("model") == MODEL:
             trips = TripEnergies(setting, str(path))
             trips.restore(state)
             return trips
         belief = LearnedBelief.before_trips(
-            checked_method(about["method"]), setting, {"device": "cpu"}
+            checked_method(about.method), setting, {"device": "cpu"}
         )
         widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)
         conformal, pace = AdaptiveConformal(), Pace.of_network(setting.network)
@@ -180,7 +192,7 @@ def _restored(
     ) as error:
         wrong = ValueError(f"{path} does not hold the state of its method ({error})")
         raise _damaged(path, wrong) from error
-    return replace(belief, conformal=conformal, trips=about["trips"], pace=pace, source=str(path))
+    return replace(belief, conformal=conformal, trips=about.trips, pace=pace, source=str(path))
 
 
 def _take(state: dict[str, Any], prefix: str) -> dict[str, Any]:

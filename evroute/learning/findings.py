@@ -9,8 +9,9 @@ from evroute.arrays import FloatArray
 from evroute.learning.driven_pairs import driven_pairs
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
+from evroute.learning.noise_fit import LATE_REFITS
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
-from evroute.learning.trip_belief import FIELD_TRIPS, TripBelief
+from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
 
@@ -81,19 +82,19 @@ def errors(columns: dict[str, FloatArray]) -> str:
 
 def intervals(columns: dict[str, FloatArray]) -> Iterator[str]:
     """Yield how many 90 % intervals held, of all trips and of the last, and their mean width."""
-    if "low90_wh" not in columns:
-        return
-    low_wh, high_wh = columns["low90_wh"], columns["high90_wh"]
-    known = np.isfinite(high_wh - low_wh)
-    if not known.any():
-        return
-    energy_wh = columns["energy_wh"]
-    held = ((low_wh <= energy_wh) & (energy_wh <= high_wh))[known]
-    recent = held[-LAST:]
-    last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
-    width_wh = float((high_wh - low_wh)[known].mean())
-    counts = f"{held.sum()} of {len(held)} trips{last}"
-    yield f"90 % intervals held {counts}; mean width {width_wh:.0f} Wh"
+    for of, unit, measured in (("", "wh", "energy_wh"), (" of minutes", "s", "travel_s")):
+        if f"low90_{unit}" not in columns:
+            continue
+        low, high = columns[f"low90_{unit}"], columns[f"high90_{unit}"]
+        known = np.isfinite(high - low + columns[measured])
+        if not known.any():
+            continue
+        held = ((low <= columns[measured]) & (columns[measured] <= high))[known]
+        recent = held[-LAST:]
+        last = f", {recent.sum()} of the last {LAST}" if len(held) > LAST else ""
+        width = float((high - low)[known].mean())
+        shown = f"{width:.0f} Wh" if unit == "wh" else f"{width / 60:.1f} min"
+        yield f"90 % intervals{of} held {held.sum()} of {len(held)} trips{last}; mean width {shown}"
 
 
 def coefficients(learner: TripEnergies) -> str:
@@ -129,9 +130,9 @@ def contradictions(belief: TripBelief) -> Iterator[str]:
 
 
 def roads(belief: TripBelief) -> str:
-    """Return what roads add to the coefficients; empty before they are judged."""
-    if belief.trips < FIELD_TRIPS:
-        return ""
+    """Return the deviation of roads from the coefficients, in words."""
+    if belief.trips < LATE_REFITS[0]:
+        return f"roads beyond these terms: judged from {LATE_REFITS[0]} trips on"
     if not belief.late_std:
         return "roads beyond these terms: nothing beyond noise"
     return f"roads beyond these terms: they differ by {belief.late_std:.0f} Wh per km (sd)"
@@ -173,5 +174,4 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
 
 
 def _needed(trips: pa.Table) -> list[str]:
-    named = ("length_m", "climb_m", "descent_m", "energy_wh", "predicted_wh", "eq8_wh")
-    return [name for name in (*named, "low90_wh", "high90_wh") if name in trips.column_names]
+    return [name for name in trips.column_names if name != "trip"]

@@ -85,20 +85,17 @@ class TripPrediction:
         """Return the probability that the trip takes at most this energy."""
         return self.spread.below((energy_wh - self.mean_wh) / self.sd_wh)
 
+    def measures(self, unit: str) -> dict[str, float]:
+        """Return moments, and 50 and 90 % intervals, by names that end in their unit."""
+        ends = [*self.interval(0.5), *self.interval(0.9)]
+        names = ("mean", "sd", "low50", "high50", "low90", "high90")
+        numbers = zip(names, (self.mean_wh, self.sd_wh, *ends), strict=True)
+        return {f"{name}_{unit}": number for name, number in numbers}
+
     def numbers(self) -> dict[str, float]:
-        """Return the prediction by name: moments, tail, 50 and 90 % intervals, trips."""
-        (low50, high50), (low90, high90) = self.interval(0.5), self.interval(0.9)
-        return {
-            "mean_wh": self.mean_wh,
-            "sd_wh": self.sd_wh,
-            "nu": self.spread.nu,
-            "scale": self.spread.scale,
-            "low50_wh": low50,
-            "high50_wh": high50,
-            "low90_wh": low90,
-            "high90_wh": high90,
-            "trips": self.trips,
-        }
+        """Return the prediction by name: moments, intervals, tail, trips."""
+        tail = {"nu": self.spread.nu, "scale": self.spread.scale}
+        return self.measures("wh") | tail | {"trips": self.trips}
 
 
 @cache

@@ -4,6 +4,7 @@ The folder is one that ``evroute route --belief`` plans with; its only run is ca
 ``NETWORK-learned``::
 
     manifest.json       the settings of the belief
+    network.npz         with ``heights_from_trips``, the network with heights
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
@@ -28,6 +29,7 @@ from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
+from evroute.learning.driven_heights import driven_heights
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
@@ -39,9 +41,12 @@ from evroute.methods.parts import MODELS
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
+from evroute.network import store
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
+HEIGHTS = "network.npz"
+"""Network with the heights that trips recorded, in the folder."""
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
 
@@ -55,8 +60,8 @@ class Learned:
     trips: of the whole folder, one row each: t, trip, departed_s, edges, length_m, travel_s (NaN
     where not wholly measured), energy_wh (measured), predicted_wh and predicted_sd_wh (expected
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
-    (ends of its intervals), eq8_wh, climb_m and descent_m.  new: number of them from this
-    table, the last ones.
+    (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
+    high90_s, of the travel time.  new: number of them from this table, the last ones.
     known: trips of the table that the folder had learned already.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
@@ -83,6 +88,7 @@ def learn(
     options: dict[str, Any] | None = None,
     prior: str | None = None,
     kernel: str | None = None,
+    heights_from_trips: bool = False,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -103,6 +109,9 @@ def learn(
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
+    heights_from_trips
+        Learn on the network with the heights that the points of the first table recorded
+        (`driven_heights`); it is kept as ``network.npz`` in the folder.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
@@ -122,6 +131,9 @@ def learn(
         kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
     setting = load_setting(network, vehicle, assumed)
+    kept_heights = folder.path / HEIGHTS
+    if heights_from_trips:
+        setting = _with_heights(setting, kept_heights, Path(table))
     if model is None:
         model, options = _method_of(made, options or {})
     given = {"prior": prior, "kernel": kernel}
@@ -151,6 +163,8 @@ def learn(
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
+        if heights_from_trips and not kept_heights.exists():
+            store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
         if new := [trip for trip in measured.trips if trip.trip not in recorded]:
@@ -180,6 +194,10 @@ def learn(
     late = set(list(recorded)[before:])
     known = [trip for trip in measured.trips if trip.trip not in late]
     notes = list(measured.notes)
+    if heights_from_trips:
+        notes.append(
+            f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
+        )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")
     return Learned(
@@ -192,6 +210,16 @@ def learn(
         aside=aside,
         findings=findings(pa.table(trips), recorded.values(), learner),
     )
+
+
+def _with_heights(setting: Setting, kept: Path, table: Path) -> Setting:
+    """Return a setting with the network kept in a folder, or with heights by the table's points."""
+    network = store.load(kept) if kept.exists() else driven_heights(table, setting.network)
+    if network.edge_id != setting.network.edge_id:
+        raise EvrouteError(
+            f"{kept} has other roads than network '{setting.network.name}'; choose another --out"
+        )
+    return Setting(network, setting.vehicle, setting.assumed)
 
 
 def _method_of(made: dict[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -12,6 +12,7 @@ from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.display import drawn_by
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.vehicle import Vehicle, numbers_of
@@ -62,6 +63,8 @@ class LearnedBelief:
     pace: Pace | None = None
     source: str = "this"
 
+    _repr_html_ = drawn_by("belief_html")
+
     @classmethod
     def before_trips(
         cls, method: Method, setting: Setting, options: Mapping[str, Any] | None = None
@@ -75,11 +78,10 @@ class LearnedBelief:
         setting
             Network, vehicle and prior, over the edges.
         options
-            Arguments of the model that override those of the method.
+            Values of options that override those of the method.
         """
-        # a plan draws few edges at once, so that it needs no factor of the prior of all
-        made = {"prior_factor": None, "rng": default_rng(0)} | dict(options or {})
-        model, space = make_model(method, setting, made), make_space(method, setting)
+        model = make_model(method, setting, default_rng(0), options or {})
+        space = make_space(method, setting)
         return cls(model, space, method, setting, pace=Pace.of_network(setting.network))
 
     @property

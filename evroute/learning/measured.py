@@ -23,7 +23,7 @@ AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
 DEPARTURE_RANGES = {
     "soc_percent": (0.0, 100.0),
     "auxiliary_w": (0.0, 50_000.0),
-    "temperature_c": (-60.0, 60.0),
+    "temperature_c": (-50.0, 50.0),
     "payload_kg": (0.0, 20_000.0),
 }
 

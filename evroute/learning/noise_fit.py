@@ -21,7 +21,7 @@ LOG_STD = 2.0
 """Standard deviation of the prior of log a, log b and log d about the start."""
 REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
-LATE_REFITS = (20, 50, 100)
+LATE_REFITS = (50, 100)
 LATE_EVERY = 200
 
 

@@ -30,8 +30,14 @@ REACH = 3.0
 class Pace:
     """Pace of n edges; sums over trips, so the order of trips does not matter.
 
-    length_m: (n,) as driven.  map_s: (n,) time of the map, at the speed limit, s.
-    middle_m: (n, 2) middle of each edge in metres.
+    Parameters
+    ----------
+    length_m
+        (n,) driven length, m.
+    map_s
+        (n,) time at the speed limit of the map, s.
+    middle_m
+        (n, 2) middle of each edge in metres.
     """
 
     def __init__(self, length_m: FloatArray, map_s: FloatArray, middle_m: FloatArray) -> None:
@@ -41,6 +47,7 @@ class Pace:
         self._seconds = np.zeros(len(length_m))
         self._passes = np.zeros(len(length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
+        self._known: dict[bytes, FloatArray] = {}  # of the edges asked last
 
     @classmethod
     def of_network(cls, network: RoadNetwork) -> "Pace":
@@ -67,10 +74,12 @@ class Pace:
         return self.times(np.arange(len(self._map_s)))
 
     def times(self, edge: IntArray) -> FloatArray:
-        """Return the expected travel times of edges (k,), s."""
-        unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
-        time: FloatArray = (unseen_s + self._seconds[edge]) / (MAP_PASSES + self._passes[edge])
-        return time
+        """Return the expected travel times of edges (k,), s; asked again, without computing."""
+        if (asked := edge.tobytes()) not in self._known:
+            unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
+            passes = MAP_PASSES + self._passes[edge]
+            self._known = {asked: (unseen_s + self._seconds[edge]) / passes}
+        return self._known[asked]
 
     def paces(self, edge: IntArray) -> FloatArray:
         """Return the expected paces of edges (k,), s/m."""
@@ -101,6 +110,7 @@ class Pace:
         edge, travel_s = edge[measured], travel_s[measured]
         np.add.at(self._seconds, edge, travel_s)
         np.add.at(self._passes, edge, 1.0)
+        self._known = {}
         added = travel_s.sum(), self._map_s[edge].sum(), 1.0
         self._totals = self._totals + np.array(added)
 
@@ -125,4 +135,4 @@ class Pace:
                 f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}"
             )
         self._seconds, self._passes = np.array(state["seconds"]), np.array(state["passes"])
-        self._totals = np.array(state["totals"])
+        self._totals, self._known = np.array(state["totals"]), {}

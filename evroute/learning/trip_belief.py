@@ -35,8 +35,6 @@ RECENT = 10
 SUSPECT = 3
 INFLATION = 10.0
 MAX_INFLATIONS = 3
-FIELD_TRIPS = 20
-"""Trips from which on the deviations of fields are fitted."""
 EVIDENCE = 3.0
 """Least gain in log posterior density for which a late field joins."""
 FIELD, LATE = 1, 2
@@ -328,7 +326,7 @@ class TripBelief:
         """Fit the noise and the deviations of fields; return the rows with those that joined."""
         mean, std = self._moments()
         late = self.late if noise_fit.is_late_fit_due(len(rows)) else None
-        fitted = (self.column == FIELD) & (len(rows) >= FIELD_TRIPS)
+        fitted = self.column == FIELD
         fixed = ~fitted & ~((self.column == LATE) & (late is not None))
         fields = [(rows[:, fitted], self._field_centre)] if fitted.any() else []
         given = ((rows * std)[:, fixed], energy_wh - rows @ mean, rows[:, KM], known_wh2)

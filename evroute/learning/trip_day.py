@@ -20,6 +20,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trip_belief import KM, TripBelief
 from evroute.learning.trip_terms import FADE
+from evroute.learning.trip_times import TripTimes
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import INTERVAL_LEVEL, ChargeForecast
@@ -37,10 +38,13 @@ class TripForecast:
     reached_sd_wh
         (k + 1,) predictive standard deviation of the energy up to the start and after each edge,
         noise included, Wh.
+    time
+        Travel time of the whole trip by name (`TripTimes.expect`), s.
     """
 
     prediction: TripPrediction
     reached_sd_wh: FloatArray
+    time: Mapping[str, float]
 
     @property
     def mean_wh(self) -> float:
@@ -63,8 +67,8 @@ class TripForecast:
         return self.prediction.interval(level)
 
     def numbers(self) -> Mapping[str, float]:
-        """Return the prediction by name."""
-        return self.prediction.numbers()
+        """Return the predictions of energy and travel time by name."""
+        return {**self.prediction.numbers(), **self.time}
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> ChargeForecast:
         """Forecast the charge along the route; one error, scaled, acts on the way and at its end.
@@ -109,6 +113,8 @@ class TripDay:
         (a,) columns of the belief that they are.
     unknown_wh2
         Function that returns the variance, up to each of edges (k,), that no column explains, Wh².
+    times
+        Travel times of trips.
     """
 
     belief: TripBelief
@@ -117,6 +123,7 @@ class TripDay:
     terms: FloatArray
     columns: IntArray
     unknown_wh2: Callable[[IntArray], FloatArray]
+    times: TripTimes
 
     @cached_property
     def mean_wh(self) -> FloatArray:
@@ -174,6 +181,7 @@ class TripDay:
         return TripForecast(
             self.belief.expect(row, float(unknown_wh2[-1])).shifted(lost_wh),
             np.concatenate([[0.0], np.sqrt(variance)]),
+            self.times.expect(passed, self.space.conditions.speed_factor),
         )
 
     def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:

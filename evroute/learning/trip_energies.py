@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
+from evroute.display import drawn_by
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
@@ -22,10 +23,10 @@ from evroute.learning.landmarks import Landmarks
 from evroute.learning.learned_belief import check_subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import START
-from evroute.learning.pace import Pace
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
 from evroute.learning.trip_terms import coefficient_prior, edge_terms, heaviness, potential_slope
+from evroute.learning.trip_times import TripTimes
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.road_network import RoadNetwork
@@ -35,7 +36,7 @@ MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
 ROAD_WH_PER_KM = 15.0
 """Deviation of roads below which they are taken to say nothing."""
-_TRIPS, _PACE = "trips/", "pace/"
+_TRIPS, _TIMES = "trips/", "times/"
 _ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
 _EDGES, _COUNTS = "driven/edge", "driven/count"
 
@@ -51,6 +52,8 @@ class TripEnergies:
         File that it was read from, for messages.
     """
 
+    _repr_html_ = drawn_by("belief_html")
+
     def __init__(self, setting: Setting, source: str = "this") -> None:
         self.setting = setting
         self.source = source
@@ -65,7 +68,7 @@ class TripEnergies:
             late=LateField(self._road_features_of, ROAD_WH_PER_KM * heavy),
         )
         self._driven: list[IntArray] = []
-        self.pace = Pace.of_network(network)
+        self.times = TripTimes(network)
 
     @property
     def network(self) -> RoadNetwork:
@@ -90,12 +93,12 @@ class TripEnergies:
     @property
     def time_s(self) -> FloatArray:
         """(n,) expected travel time of each edge, s."""
-        return self.pace.time_s
+        return self.times.pace.time_s
 
     @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` if any trip measured them, else ``"map"``."""
-        return "trips" if self.pace.trips else "map"
+        return "trips" if self.times.pace.trips else "map"
 
     @property
     def note(self) -> str:
@@ -111,7 +114,12 @@ class TripEnergies:
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by what is known at its departure, (p,)."""
         extra_w = np.nan_to_num(trip.auxiliary_w - self.vehicle.auxiliary_w)
-        kept = {"extra_w": extra_w, "payload_kg": float(np.nan_to_num(trip.payload_kg))}
+        celsius = None if np.isnan(trip.temperature_c) else trip.temperature_c
+        kept: dict[str, Any] = {
+            "extra_w": extra_w,
+            "payload_kg": float(np.nan_to_num(trip.payload_kg)),
+            "conditions": DrivingConditions(temperature_c=celsius),
+        }
         terms = self._terms(trip.edge, **kept)
         b = self.belief.coefficients.coefficients[: terms.shape[1]]
         if np.isfinite(trip.soc_percent):
@@ -123,11 +131,14 @@ class TripEnergies:
         return self._joined(terms.sum(axis=0), trip.edge)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
-        """Return the prediction of a trip before it is learned, by names of columns."""
+        """Return energy and time of a trip before it is learned, by names of columns."""
         row = self.row(trip)
-        numbers = self.belief.expect(row, self._known_wh2(trip)).numbers()
-        ends = {name: numbers[name] for name in ("low50_wh", "high50_wh", "low90_wh", "high90_wh")}
-        return {"predicted_wh": numbers["mean_wh"], "predicted_sd_wh": numbers["sd_wh"]} | ends
+        numbers = self.belief.expect(row, self._known_wh2(trip)).measures("wh")
+        numbers |= self.times.expect(trip.edge)
+        return {
+            name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
+            for name, number in numbers.items()
+        }
 
     def learn(self, trip: MeasuredTrip, expected: dict[str, Any]) -> None:
         """Learn a trip: its total energy, and its travel times.
@@ -142,7 +153,7 @@ class TripEnergies:
         row = self.row(trip)
         self._driven.append(trip.edge)
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
-        self.pace.learn(trip.edge, trip.travel_s)
+        self.times.learn(trip.edge, trip.travel_s)
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
@@ -172,13 +183,14 @@ class TripEnergies:
             self.network, self.vehicle, conditions=conditions, junction_wh=junction_wh
         )
         rows = np.hstack(parts)
+        column = np.concatenate(columns)
         return TripDay(
-            self.belief, self.vehicle, space, rows, np.concatenate(columns), self._unknown_wh2
+            self.belief, self.vehicle, space, rows, column, self._unknown_wh2, self.times
         )
 
     def state(self) -> State:
         """Return all that was learned, as arrays."""
-        parts = (_TRIPS, self.belief.state()), (_PACE, self.pace.state())
+        parts = (_TRIPS, self.belief.state()), (_TIMES, self.times.state())
         state = {prefix + name: a for prefix, part in parts for name, a in part.items()}
         state[_ROADS] = self.roads.places
         state[_EDGES] = np.concatenate([np.empty(0, dtype=np.int64), *self._driven])
@@ -189,7 +201,7 @@ class TripEnergies:
 
     def restore(self, state: State) -> None:
         """Take over a state of the same network."""
-        for prefix, part in ((_TRIPS, self.belief), (_PACE, self.pace)):
+        for prefix, part in ((_TRIPS, self.belief), (_TIMES, self.times)):
             own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
             part.restore(own)
         self._driven = np.split(state[_EDGES], np.cumsum(state[_COUNTS]))[:-1]
@@ -281,7 +293,7 @@ class TripEnergies:
                 length_m=network.length_m[edge],
                 up_m=np.maximum(climb_m, 0.0),
                 down_m=np.minimum(climb_m, 0.0),
-                pace_spm=self.pace.paces(edge) / conditions.speed_factor,
+                pace_spm=self.times.pace.paces(edge) / conditions.speed_factor,
                 mean_wh=mean_wh,
                 soc_percent=soc_percent,
                 auxiliary_w=vehicle.auxiliary_w + extra_w,

@@ -10,7 +10,6 @@ minutes                length * pace                               ``P_aux/60`` 
 drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
 full battery           ``-max(s - s0, 0)/10 * min(m, 0)``, Wh      0                     0.5
 auxiliary power        ``(P - P_aux) * minutes``, Wh               1                     0.5
-stops and turns        energy of stops and turns, Wh               1                     0.3
 =====================  ==========================================  ===================  ===
 
 All terms are sums over edges, so a search can use them. ``m`` is the prior mean of the edge's
@@ -36,31 +35,21 @@ NAMES = (
     "drag",
     "full battery",
     "auxiliary power",
-    "stops and turns",
 )
-UNITS = ("Wh/km", "Wh/m", "Wh/m", "Wh/min", "", "per 10 %", "", "")
-PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, 0.3)
-KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, STOPS = range(8)
+PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY = range(7)
 
 CAR_KG = 2000.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
 
 
-def coefficient_prior(vehicle: Vehicle, *, stops: bool = False) -> CoefficientPrior:
+def coefficient_prior(vehicle: Vehicle) -> CoefficientPrior:
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
     The cone: km, minutes and drag at least 0; ``0 <= metres down <= metres up``; fade at least 0.
-
-    Parameters
-    ----------
-    vehicle
-        Mass, resistances, efficiencies, auxiliary power, and the fade of recuperation.
-    stops
-        Whether the eighth term, the energy of stops and turns, is included.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
-    p = len(NAMES) if stops else STOPS
     mean = [
         weight_n * vehicle.rolling / vehicle.propulsion_efficiency / 3.6,
         weight_n / vehicle.propulsion_efficiency / J_PER_WH,
@@ -69,14 +58,13 @@ def coefficient_prior(vehicle: Vehicle, *, stops: bool = False) -> CoefficientPr
         1.0 / vehicle.propulsion_efficiency,
         vehicle.full_battery_fade,
         1.0,
-        1.0,
     ]
     std = np.array(PRIOR_STD)
     std[: MINUTES + 1] *= heaviness(vehicle)
-    cone = np.zeros((6, p))
+    cone = np.zeros((6, len(NAMES)))
     cone[np.arange(5), [KM, MINUTES, DRAG, FADE, DOWN]] = 1.0
     cone[5, [UP, DOWN]] = 1.0, -1.0
-    return CoefficientPrior(np.array(mean[:p]), std[:p], cone)
+    return CoefficientPrior(np.array(mean), std, cone)
 
 
 def heaviness(vehicle: Vehicle) -> float:
@@ -97,9 +85,8 @@ def edge_terms(
     headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
-    stops_wh: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the terms of edges, (k, 7) or (k, 8); a trip's row is their sum over its edges.
+    """Return the terms of edges, (k, 7); a trip's row is their sum over its edges.
 
     Parameters
     ----------
@@ -123,8 +110,6 @@ def edge_terms(
         Of the day; drag goes with the signed square of ``speed + headwind``.
     payload_kg
         On top of the vehicle's mass; it scales the terms of length and height.
-    stops_wh
-        (k,) energy of stops and turns, Wh; the eighth term is left out without it.
     """
     minutes = length_m * pace_spm / 60.0
     speed_mps = np.clip(1.0 / pace_spm, *SPEED_MPS)
@@ -134,16 +119,17 @@ def edge_terms(
     excess = np.nan_to_num(np.maximum(above, 0.0)) / 10.0
     loaded = 1.0 + payload_kg / vehicle.mass_kg
     extra_w = np.nan_to_num(auxiliary_w - vehicle.auxiliary_w)
-    columns = [
-        loaded * length_m / 1000.0,
-        loaded * up_m,
-        loaded * down_m,
-        minutes,
-        area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
-        -excess * np.minimum(mean_wh, 0.0),
-        extra_w * minutes / 60.0,
-    ]
-    return np.column_stack(columns if stops_wh is None else [*columns, stops_wh])
+    return np.column_stack(
+        [
+            loaded * length_m / 1000.0,
+            loaded * up_m,
+            loaded * down_m,
+            minutes,
+            area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
+            -excess * np.minimum(mean_wh, 0.0),
+            extra_w * minutes / 60.0,
+        ]
+    )
 
 
 def potential_slope(coefficients: FloatArray, weight_wh_per_m: float) -> float:

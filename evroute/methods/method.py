@@ -1,83 +1,29 @@
 """Methods: a model of edge energy and an index, with their options and their construction."""
 
 from collections.abc import Mapping
-from inspect import signature
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from numpy.random import default_rng
+from numpy.random import Generator
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     model_validator,
 )
 
-from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
-from evroute.methods.parts import (
-    INDICES,
-    MODELS,
-    ONLY_EDGES,
-    call,
-    made_by,
-    named,
-    needs_of,
-    options_of,
-    pair,
-)
+from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel
-from evroute.model.kernels import EdgeContextKernel
 from evroute.model.refitting import Refitting
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.turn_space import TurnSpace
 from evroute.policy.agent import lacking
 from evroute.policy.base import Index
-
-LABELS = {
-    "independent": "BI",
-    "exact": "GP",
-    "regional": "GP regional",
-    "fixed-features": "Fixed features",
-    "svgp": "SVGP",
-    "bkb": "BKB",
-    "cbkb": "CBKB",
-    "cbbkb": "CBBKB",
-    "bbkb": "BBKB",
-    "batch-ucb": "Batch GP",
-    "delayed": "Batch GP without hallucination",
-    "ek-ucb": "EK-GP",
-    "k-ucb": "K-GP",
-    "ucb": "UCB",
-    "bayes-ucb": "BayesUCB",
-    "bayes-ucb-quantile": "BayesUCB 1/t",
-    "ts": "TS",
-    "ts-joint": "TS joint",
-    "cmm-ucb": "CMM-UCB",
-    "dmm-ucb": "DMM-UCB",
-    "amm-ucb": "AMM-UCB",
-    "ay-gp-ucb": "AY-GP-UCB",
-    "igp-ucb": "IGP-UCB",
-    "radius": "radius",
-    "epsilon-greedy": "epsilon-greedy",
-}
-SHORT = {
-    "variance_scale": "v",
-    "beta_scale": "b",
-    "omega": "w",
-    "xi": "x",
-    "inducing_points": "m",
-    "batch_size": "n",
-    "slots": "",
-    "device": "",
-    "lengthscale_factor": "l",
-    "fit_hyperparameters": "fitted",
-}
-"""Abbreviations of options in file names; other options are written in full."""
 
 
 class Method(BaseModel):
@@ -88,13 +34,13 @@ class Method(BaseModel):
     edge left (`TurnSpace`), ``"edges"`` by default.  learn_speeds: turns use the measured speeds of
     trips.
     controls: add lights, stop signs and priority to the contexts of turns; the network needs them.
-    guard: the share of the eq. 8 route's energy that learning may lose (`Guarded`), or true for the
+    guard: the share of the eq. 8 route's energy that learning may lose (`Guard`), or true for the
     default.
     corridor: search only edges on ways that cost at most this factor times the least by eq. 8, and
     predict no others (`Corridor`).  lengthscale_factor: the model's kernel has the world's
     lengthscale times this.  fit_hyperparameters: fit kernel and noise to the measurements. Both
-    need a model with a kernel.  Every other option is a parameter with a default of the model or
-    the index (`options_of`); an option of both is passed to both.
+    need a model with a kernel.  Every other option is a field of the options of the model or the
+    index (`parts.model_options`, `parts.index_options`); an option of both is passed to both.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
@@ -128,8 +74,9 @@ class Method(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> "Method":
-        model, needs = named(MODELS, "model", self.model), needs_of(self.index)
-        if self._given_fields() and "kernel" not in signature(model).parameters:
+        parts = model, index = model_options(self.model), index_options(self.index)
+        needs = made_by(index).needs
+        if self._given_fields() and not model.has_kernel:
             raise EvrouteError(
                 f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no "
                 "kernel"
@@ -141,10 +88,8 @@ class Method(BaseModel):
         if self.corridor and self.arms:
             raise EvrouteError("corridor is for arms on edges; leave corridor or arms out")
         if self.arms:
-            if self.model in ONLY_EDGES:
-                raise EvrouteError(
-                    f"model '{self.model}' has no arms on turns: {ONLY_EDGES[self.model]}"
-                )
+            if model.only_edges:
+                raise EvrouteError(f"model '{self.model}' has no arms on turns: {model.only_edges}")
             if self.fit_hyperparameters:
                 raise EvrouteError(
                     "fit_hyperparameters is for arms on edges; leave it or arms = 'turns' out"
@@ -161,23 +106,21 @@ class Method(BaseModel):
                 f"fit_hyperparameters fits the noise too; leave it or {min(of_noise)} out"
             )
         if lacking(made_by(model), needs):
-            able = [
-                name for name in MODELS if not lacking(made_by(named(MODELS, "model", name)), needs)
-            ]
+            able = [name for name in MODELS if not lacking(made_by(model_options(name)), needs)]
             raise EvrouteError(
                 f"index '{self.index}' cannot work on model '{self.model}', which is not "
                 f"{needs.__name__}; "
                 f"use one of: {', '.join(able)}"
             )
-        taken = options_of(MODELS, self.model) | options_of(INDICES, self.index)
+        taken = model.model_fields.keys() | index.model_fields.keys()
         given = self.__pydantic_extra__ or {}
-        for name, value in given.items():
-            if name not in taken:
-                raise EvrouteError(
-                    f"neither model '{self.model}' nor index '{self.index}' takes {name}; "
-                    f"their options are {', '.join(sorted(taken)) or 'none'}"
-                )
-            given[name] = _validated(name, value, taken[name])
+        if unknown := sorted(given.keys() - taken):
+            raise EvrouteError(
+                f"neither model '{self.model}' nor index '{self.index}' takes {unknown[0]}; "
+                f"their options are {', '.join(sorted(taken)) or 'none'}"
+            )
+        for part in parts:
+            given |= part.checked(given).model_dump(exclude_unset=True)
         return self
 
     @property
@@ -194,15 +137,19 @@ class Method(BaseModel):
     def name(self) -> str:
         """Model and index with their options, for file names: ``svgp-m200-ts-v0.25``."""
         of_model, of_index = self._by_part()
+        short = {
+            "lengthscale_factor": "l",
+            "fit_hyperparameters": "fitted",
+            **model_options(self.model).short,
+            **index_options(self.index).short,
+        }
         arms: list[str] = [self.arms] if self.arms else []
         arms += ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
-        parts = [
-            self.model,
-            *arms,
-            *map(_brief, of_model.items()),
-            self.index,
-            *map(_brief, of_index.items()),
+        options = [
+            [short.get(name, name.replace("_", "")) + _short(value) for name, value in of.items()]
+            for of in (of_model, of_index)
         ]
+        parts = [self.model, *arms, *options[0], self.index, *options[1]]
         if self.corridor:
             parts.append("corridor" + _short(self.corridor))
         if self.guard:
@@ -217,8 +164,7 @@ class Method(BaseModel):
             f"{name.replace('_', ' ')} {_short(value)}".rstrip()
             for name, value in (of_index | of_model).items()
         )
-        model, index = LABELS.get(self.model, self.model), LABELS.get(self.index, self.index)
-        name = model if model == index else f"{model}-{index}"
+        name = label_of(self.model, self.index)
         name += f" {self.arms}" if self.arms else ""
         extras = ["speeds"] * bool(self.learn_speeds) + ["controls"] * bool(self.controls)
         name += f" with {' and '.join(extras)}" if extras else ""
@@ -229,12 +175,11 @@ class Method(BaseModel):
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the given options of the model and those of the index alone, in their order."""
         given = self.options
-        of_model = {name: given[name] for name in options_of(MODELS, self.model) if name in given}
-        of_index = {
-            name: given[name]
-            for name in options_of(INDICES, self.index)
-            if name in given.keys() - of_model
-        }
+        of_model, of_index = (
+            {name: given[name] for name in part.model_fields if name in given}
+            for part in (model_options(self.model), index_options(self.index))
+        )
+        of_index = {name: value for name, value in of_index.items() if name not in of_model}
         return of_model | self._given_fields(), of_index
 
     def _given_fields(self) -> dict[str, Any]:
@@ -260,7 +205,12 @@ def checked_method(table: Mapping[str, Any]) -> Method:
         ) from None
 
 
-def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> EnergyModel:
+def make_model(
+    method: Method,
+    setting: Setting,
+    rng: Generator,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> EnergyModel:
     """Return the model of a method before any trip.
 
     Parameters
@@ -269,23 +219,19 @@ def make_model(method: Method, setting: Setting, options: Mapping[str, Any]) -> 
         The model and its options.
     setting
         Network, vehicle and prior, over the edges.
+    rng
+        Source of the model's draws.
     options
-        Arguments that override those of the method and the setting.
+        Values of options that override those of the method.
     """
-    target = named(MODELS, "model", method.model)
-    shared = setting_of(method, setting)
-    # a factor over all turns would not fit into memory
-    options = method.options | ({"prior_factor": None} if method.arms else {}) | dict(options)
+    made = model_options(method.model).checked({**method.options, **options})
     if not method.fit_hyperparameters:
-        model: EnergyModel = call(target, options, shared)
-        return model
-
-    def make(kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> EnergyModel:
-        fitted = {"kernel": kernel, "noise_std_wh": noise_std_wh, "prior_factor": None}
-        model: EnergyModel = call(target, {**options, **fitted}, setting)
-        return model
-
-    return Refitting(make, setting.kernel, setting.noise_std_wh)
+        return made.build(setting_of(method, setting), rng)
+    return Refitting(
+        lambda kernel, noise_std_wh: made.build(setting.with_kernel(kernel, noise_std_wh), rng),
+        setting.kernel,
+        setting.noise_std_wh,
+    )
 
 
 def make_space(method: Method, setting: Setting) -> SearchSpace:
@@ -308,41 +254,8 @@ def setting_of(method: Method, setting: Setting) -> Setting:
 
 def make_index(method: Method, setting: Setting) -> Index:
     """Return the index of a method."""
-    shared = setting_of(method, setting)
-    index: Index = call(named(INDICES, "index", method.index), method.options, shared)
-    return index
-
-
-def check_ranges(method: Method, setting: Setting) -> None:
-    """Build the parts of a method with options once, to report an option out of range early.
-
-    Raises
-    ------
-    EvrouteError
-        If an option is out of its range.
-    """
-    if not method.options:
-        return
-    try:
-        make_index(method, setting)
-        make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
-    except ValueError as error:
-        raise EvrouteError(f"method {method.label}: {error}") from None
-
-
-def _validated(name: str, value: Any, annotation: Any) -> Any:
-    """Convert an option to the type of its parameter; the part itself checks ranges."""
-    try:
-        return TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False)).validate_python(
-            value
-        )
-    except ValidationError as error:
-        raise EvrouteError(f"option {name} is {value!r}: {error.errors()[0]['msg']}") from None
-
-
-def _brief(option: tuple[str, Any]) -> str:
-    name, value = option
-    return SHORT.get(name, name.replace("_", "")) + _short(value)
+    options = index_options(method.index).checked(method.options)
+    return options.build(setting_of(method, setting))
 
 
 def _short(value: Any) -> str:

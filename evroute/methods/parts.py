@@ -1,53 +1,52 @@
 """Parts of methods by name: models of edge energy, indices, and the named pairs of papers.
 
-The tables hold ``"module:name"`` strings, imported on use. Each names a class or a function. It is
-called with the values named by its parameters: the options of a method, and attributes of a
-`Setting`. So every parameter with a default is an option, and a new sibling is one new file and one
-new line.
+The tables hold ``"module:name"`` strings, imported on use. Each names a class of options
+(`ModelOptions`, `IndexOptions`), which builds its model or index. A new sibling is one new file and
+one new line.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
-from inspect import Parameter, signature
 from typing import Any, get_type_hints
 
 from evroute.errors import UnknownNameError
-from evroute.methods.setting import Setting
+from evroute.model.options import ModelOptions
+from evroute.policy.base import IndexOptions
 
 MODELS = {
-    "independent": "evroute.model.independent:IndependentNormal",
-    "exact": "evroute.model.exact:ExactGP",
-    "regional": "evroute.model.regional:regional",
-    "fixed-features": "evroute.model.fixed_features:FixedFeatures",
-    "svgp": "evroute.model.svgp:SparseVariationalGP",
-    "factor": "evroute.model.factor:ConsumptionFactor",
-    "edge-speeds": "evroute.model.edge_speeds:EdgeSpeeds",
-    "physics": "evroute.model.physics:PhysicsRegression",
-    "physics+gp": "evroute.model.physics_gp:PhysicsGP",
-    "bkb": "evroute.model.nystrom.bkb:bkb",
-    "cbkb": "evroute.model.nystrom.bkb:cbkb",
-    "cbbkb": "evroute.model.nystrom.bkb:cbbkb",
-    "bbkb": "evroute.model.nystrom.bbkb:bbkb",
-    "batch-ucb": "evroute.model.nystrom.bbkb:batch_ucb",
-    "delayed": "evroute.model.nystrom.bbkb:delayed",
-    "ek-ucb": "evroute.model.nystrom.ek:ek_ucb",
-    "k-ucb": "evroute.model.nystrom.ek:k_ucb",
+    "independent": "evroute.model.independent:IndependentOptions",
+    "exact": "evroute.model.exact:ExactOptions",
+    "regional": "evroute.model.regional:RegionalOptions",
+    "fixed-features": "evroute.model.fixed_features:FixedFeaturesOptions",
+    "svgp": "evroute.model.svgp:SVGPOptions",
+    "factor": "evroute.model.factor:FactorOptions",
+    "edge-speeds": "evroute.model.edge_speeds:EdgeSpeedsOptions",
+    "physics": "evroute.model.physics:PhysicsOptions",
+    "physics+gp": "evroute.model.physics_gp:PhysicsGPOptions",
+    "bkb": "evroute.model.nystrom.bkb:BKBOptions",
+    "cbkb": "evroute.model.nystrom.bkb:CBKBOptions",
+    "cbbkb": "evroute.model.nystrom.bkb:CBBKBOptions",
+    "bbkb": "evroute.model.nystrom.bbkb:BBKBOptions",
+    "batch-ucb": "evroute.model.nystrom.bbkb:BatchUCBOptions",
+    "delayed": "evroute.model.nystrom.bbkb:DelayedOptions",
+    "ek-ucb": "evroute.model.nystrom.ek:EKOptions",
+    "k-ucb": "evroute.model.nystrom.ek:KUCBOptions",
 }
 INDICES = {
-    "ucb": "evroute.policy.confidence:ucb",
-    "bayes-ucb": "evroute.policy.confidence:bayes_ucb",
-    "bayes-ucb-quantile": "evroute.policy.confidence:bayes_ucb_quantile",
-    "ts": "evroute.policy.thompson:IndependentThompson",
-    "ts-joint": "evroute.policy.thompson:JointThompson",
-    "cmm-ucb": "evroute.policy.bounds:cmm_ucb",
-    "dmm-ucb": "evroute.policy.bounds:dmm_ucb",
-    "amm-ucb": "evroute.policy.bounds:amm_ucb",
-    "ay-gp-ucb": "evroute.policy.bounds:ay_gp_ucb",
-    "igp-ucb": "evroute.policy.bounds:igp_ucb",
-    "greedy": "evroute.policy.baselines:Greedy",
-    "random": "evroute.policy.baselines:Random",
-    "radius": "evroute.policy.radius:RadiusBound",
-    "epsilon-greedy": "evroute.policy.epsilon_greedy:EpsilonGreedy",
+    "ucb": "evroute.policy.confidence:UCBOptions",
+    "bayes-ucb": "evroute.policy.confidence:BayesUCBOptions",
+    "bayes-ucb-quantile": "evroute.policy.confidence:BayesUCBQuantileOptions",
+    "ts": "evroute.policy.thompson:ThompsonOptions",
+    "ts-joint": "evroute.policy.thompson:JointThompsonOptions",
+    "cmm-ucb": "evroute.policy.bounds:CMMOptions",
+    "dmm-ucb": "evroute.policy.bounds:DMMOptions",
+    "amm-ucb": "evroute.policy.bounds:AMMOptions",
+    "ay-gp-ucb": "evroute.policy.bounds:AYOptions",
+    "igp-ucb": "evroute.policy.bounds:IGPOptions",
+    "greedy": "evroute.policy.baselines:GreedyOptions",
+    "random": "evroute.policy.baselines:RandomOptions",
+    "radius": "evroute.policy.radius:RadiusOptions",
+    "epsilon-greedy": "evroute.policy.epsilon_greedy:EpsilonGreedyOptions",
 }
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -82,12 +81,6 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 """Pairs by their names in papers; an experiment may name one instead of its model and index."""
 
-ONLY_EDGES = {
-    "regional": "its graph kernel is made for edges alone",
-    "edge-speeds": "the speed of an edge is the same however it is entered",
-}
-"""Models that cannot work on turns, with the reason."""
-
 
 def pair(name: str) -> dict[str, Any]:
     """Return model, index and options of a named method.
@@ -100,6 +93,30 @@ def pair(name: str) -> dict[str, Any]:
     if name not in METHODS:
         raise UnknownNameError(f"unknown method '{name}'; there are {', '.join(METHODS)}")
     return dict(METHODS[name])
+
+
+def model_options(name: str) -> type[ModelOptions]:
+    """Return the options of a model by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such model; the message lists the names.
+    """
+    options: type[ModelOptions] = named(MODELS, "model", name)
+    return options
+
+
+def index_options(name: str) -> type[IndexOptions]:
+    """Return the options of an index by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such index; the message lists the names.
+    """
+    options: type[IndexOptions] = named(INDICES, "index", name)
+    return options
 
 
 def named(table: Mapping[str, str], kind: str, name: str) -> Any:
@@ -125,75 +142,17 @@ def named(table: Mapping[str, str], kind: str, name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def options_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
-    """Return the options of a model or an index and their types: its parameters with a default.
-
-    Parameters with the name of a `Setting` attribute are not options.
-
-    Raises
-    ------
-    UnknownNameError
-        If the table does not have the name.
-    """
-    return {each.name: each.annotation for each in _parameters_with_default(table, name)}
-
-
-def defaults_of(table: Mapping[str, str], name: str) -> dict[str, Any]:
-    """Return the options of a model or an index and their defaults.
-
-    Raises
-    ------
-    UnknownNameError
-        If the table does not have the name.
-    """
-    return {each.name: each.default for each in _parameters_with_default(table, name)}
-
-
 def summary_of(table: Mapping[str, str], name: str) -> str:
-    """Return the first docstring line of a model or an index."""
-    return (named(table, _kind(table), name).__doc__ or "").strip().partition("\n")[0]
+    """Return the first docstring line of an entry of a table as plain text."""
+    return (named(table, "part", name).__doc__ or "").partition("\n")[0].replace("`", "")
 
 
-def _parameters_with_default(table: Mapping[str, str], name: str) -> list[Parameter]:
-    parameters = signature(named(table, _kind(table), name), eval_str=True).parameters.values()
-    return [
-        each
-        for each in parameters
-        if each.default is not Parameter.empty and not hasattr(Setting, each.name)
-    ]
+def made_by(options: type[ModelOptions] | type[IndexOptions]) -> Any:
+    """Return the class of the models or indices that options build."""
+    return get_type_hints(options.build)["return"]
 
 
-def _kind(table: Mapping[str, str]) -> str:
-    return "model" if table is MODELS else "index"
-
-
-def made_by(target: Any) -> type:
-    """Return the class of the models of an entry: the class, or the return type of a function."""
-    model: type = target if isinstance(target, type) else get_type_hints(target)["return"]
-    return model
-
-
-def needs_of(index: str) -> type:
-    """Return the protocol that an index requires of its model, as it declares it."""
-    target = named(INDICES, "index", index)
-    index_or_class: Any = target if isinstance(target, type) else target()
-    needs: type = index_or_class.needs
-    return needs
-
-
-def call(target: Callable[..., Any], options: Mapping[str, Any], setting: object) -> Any:
-    """Call a class or function with the values named by its parameters.
-
-    Parameters
-    ----------
-    target
-        The class or function.
-    options
-        Values by parameter name; they have precedence.
-    setting
-        Object whose attributes fill the remaining parameters.
-    """
-    parameters = signature(target).parameters
-    given = {name: value for name, value in options.items() if name in parameters}
-    shared = {name for name in parameters if hasattr(type(setting), name)} - given.keys()
-    return target(**{name: getattr(setting, name) for name in shared}, **given)
+def label_of(model: str, index: str) -> str:
+    """Return the name of a model with an index in reports."""
+    labels = dict.fromkeys((model_options(model).label, index_options(index).label))
+    return "-".join(labels)

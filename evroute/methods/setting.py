@@ -1,9 +1,10 @@
 """Setting: the shared values of all runs on one network with one vehicle and one prior.
 
-Each is computed once for each process. Models and indices take the attributes by name
-(`parts.call`).
+Each is computed once for each process. Models and indices take them as a `ModelSetting`.
 """
 
+from copy import copy
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.places import endpoints
+from evroute.planning.places import stops
 from evroute.planning.search import Search
 from evroute.planning.turn_space import TurnSpace
 
@@ -56,6 +57,7 @@ class Setting:
         self.vehicle = vehicle
         self.assumed = assumed
         self.space = space or EdgeSpace(network, vehicle, temperature=assumed.temperature)
+        self._keeps_factor = space is None
         self._on_turns: dict[bool, Setting] = {}
 
     def on_turns(self, *, controls: bool = False) -> "Setting":
@@ -138,8 +140,17 @@ class Setting:
 
     @cached_property
     def prior_factor(self) -> FloatArray:
-        """(a, a) factor of the prior covariance, mapped from the cache, Wh."""
-        return build.prior_factor(self.kernel, self.arms, cache_dir())
+        """(a, a) factor of the prior covariance, of unfitted edges mapped from the cache, Wh."""
+        folder = cache_dir() if self._keeps_factor else None
+        return build.prior_factor(self.kernel, self.arms, folder)
+
+    def with_kernel(self, kernel: EdgeContextKernel, noise_std_wh: FloatArray) -> "Setting":
+        """Return this setting with a fitted kernel and fitted (a,) noise deviations, Wh."""
+        fitted = copy(self)
+        fitted._keeps_factor = False
+        vars(fitted).pop("prior_factor", None)
+        fitted.kernel, fitted.prior = kernel, replace(self.prior, noise_std_wh=noise_std_wh)
+        return fitted
 
     def _kernel(self, prior: EnergyPrior, of_edges: ArmGraph) -> EdgeContextKernel:
         lengthscales = self.assumed.lengthscale * self.space.lengthscale_factors
@@ -157,12 +168,12 @@ class Setting:
             If both places are the same edge.
         """
         origin, separator, destination = trip.partition(" to ")
-        ends = endpoints(
+        first, last = stops(
             self.network, *((None, (origin, destination)) if separator else (trip, ()))
         )
-        if ends[0] == ends[1]:
+        if first == last:
             raise EvrouteError(f"trip '{trip}' begins and ends on the same edge; choose two places")
-        return ends
+        return first, last
 
 
 @cache

@@ -7,13 +7,35 @@ speed that a round assumes. Energy is eq. 8 at the speed of the mean slowness, a
 included; its deviation is first order, ``dE/ds = auxiliary - 2 drag``.
 """
 
+from typing import cast
+
 import numpy as np
+from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.energy.regressors import Regressors
-from evroute.model.base import State
 from evroute.model.diagonal import Diagonal
+from evroute.model.options import ModelOptions, ModelSetting
+
+
+class EdgeSpeedsOptions(ModelOptions):
+    """Eq. 8 at speeds learned from travel times, edges independent."""
+
+    label = "edge-speeds"
+    only_edges = "the speed of an edge is the same however it is entered"
+
+    slowness_std: float = Field(
+        default=0.4, gt=0, description="prior deviation of the logarithm of an edge's travel time"
+    )
+    time_std: float = Field(
+        default=0.2, gt=0, description="deviation of the logarithm of one measured travel time"
+    )
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "EdgeSpeeds":
+        """Return the model before any trip."""
+        regressors = cast(Regressors, setting.regressors)
+        return EdgeSpeeds(regressors, setting.noise_std_wh, options=self)
 
 
 class EdgeSpeeds(Diagonal):
@@ -25,37 +47,20 @@ class EdgeSpeeds(Diagonal):
         Parts of eq. 8 at a speed.
     noise_std_wh
         (n,) noise deviation of one energy measurement of each edge, Wh.
-    slowness_std
-        Prior deviation of an edge's log travel time, positive. Our 0.4 holds half the speed limit
-        (level of service D of the Highway Capacity Manual 2010) within 2 deviations.
-    time_std
-        Deviation of one measured log travel time, positive; our value.
-
-    Raises
-    ------
-    ValueError
-        If a deviation is not positive.
+    options
+        Deviations of log travel times. Our prior of 0.4 holds half the speed limit (level of
+        service D of the Highway Capacity Manual 2010) within 2 deviations.
     """
 
+    title = "edge speeds"
+    prefix = "slowness_"
+
     def __init__(
-        self,
-        regressors: Regressors,
-        noise_std_wh: FloatArray,
-        *,
-        slowness_std: float = 0.4,
-        time_std: float = 0.2,
+        self, regressors: Regressors, noise_std_wh: FloatArray, *, options: EdgeSpeedsOptions
     ) -> None:
-        for name, value, meaning in (
-            ("slowness_std", slowness_std, "prior deviation of log travel times"),
-            ("time_std", time_std, "deviation of one measured log travel time"),
-        ):
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name} is {value:g}; it must be positive: the {meaning}")
-        super().__init__(noise_std_wh)
+        super().__init__(noise_std_wh, np.full(len(noise_std_wh), options.slowness_std**2.0))
         self._regressors = regressors
-        self._weight = time_std**-2.0
-        self._precision = np.full(len(noise_std_wh), slowness_std**-2.0)
-        self._information = np.zeros(len(noise_std_wh))
+        self._weight = options.time_std**-2.0
 
     def posterior(self, arms: Arms) -> Belief:
         """Return eq. 8 at the learned speeds and its deviation to first order, (a,) Wh each."""
@@ -86,25 +91,3 @@ class EdgeSpeeds(Diagonal):
         )
         np.add.at(self._precision, edge, self._weight)
         np.add.at(self._information, edge, self._weight * np.log(travel_s / assumed_s))
-
-    def state(self) -> State:
-        """Return precision and information of each slowness, (n,) each."""
-        return {
-            "slowness_precision": self._precision.copy(),
-            "slowness_information": self._information.copy(),
-        }
-
-    def restore(self, state: State) -> None:
-        """Restore a state.
-
-        Raises
-        ------
-        ValueError
-            If the state is not of such a model on as many edges.
-        """
-        n = len(self._noise_std)
-        names = {"slowness_precision", "slowness_information"}
-        if set(state) != names or any(part.shape != (n,) for part in state.values()):
-            raise ValueError(f"this is not the state of an edge speeds model of {n} edges")
-        self._precision = np.array(state["slowness_precision"], dtype=np.float64)
-        self._information = np.array(state["slowness_information"], dtype=np.float64)

@@ -10,7 +10,6 @@ the number of measurements.
 
 import logging
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 from scipy.linalg.blas import dtrmm, dtrmv
@@ -22,8 +21,9 @@ from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.incremental_posterior import Fresh, IncrementalPosterior
 from evroute.model.kernels import ArmKernel
+from evroute.model.options import ModelSetting
 from evroute.model.prior_draws import PriorDraws
-from evroute.model.trip_noise import TripEffect, TripNoise
+from evroute.model.trip_noise import TripNoise, TripNoiseOptions
 
 CHECK_EVERY = 100
 """Updates between comparisons with a fresh factorisation."""
@@ -39,6 +39,32 @@ AT_ONCE = 4096
 log = logging.getLogger(__name__)
 
 
+class ExactOptions(TripNoiseOptions):
+    """Exact Gaussian process on edges and their contexts."""
+
+    label = "GP"
+    has_kernel = True
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "ExactGP":
+        """Return the model before any trip."""
+        return ExactGP(
+            setting.kernel,
+            setting.arms,
+            setting.noise_std_wh,
+            prior_factor=lambda: setting.prior_factor,
+            potential_wh=setting.potential_wh,
+            options=self,
+        )
+
+    @classmethod
+    def cache(cls, setting: ModelSetting) -> None:
+        """Compute the factor of the prior covariance."""
+        _ = setting.prior_factor
+
+
+PLAIN = ExactOptions()
+
+
 class ExactGP:
     """Exact Gaussian process on n edges and their contexts.
 
@@ -52,13 +78,13 @@ class ExactGP:
     noise_std_wh
         (n,) noise deviation of one measurement of each edge, Wh.
     prior_factor
-        (n, n) lower Cholesky factor of the prior covariance of ``arms``
-        (``model.build.prior_factor``), for joint draws of many arms; computed on first use if
-        None, seconds on a city.
+        Returns the (n, n) lower Cholesky factor of the prior covariance of ``arms``
+        (``model.build.prior_factor``), called before the first joint draw of many arms; None to
+        compute it then, in seconds on a city.
     potential_wh
         (n,) ``m g dz``, Wh, required by ``trip_effect``.
-    trip_effect, noise
-        See `TripNoise`.
+    options
+        Noise of trips and edges, see `TripNoise`.
 
     Attributes
     ----------
@@ -77,10 +103,9 @@ class ExactGP:
         arms: Arms,
         noise_std_wh: FloatArray,
         *,
-        prior_factor: FloatArray | None = None,
+        prior_factor: Callable[[], FloatArray] | None = None,
         potential_wh: FloatArray | None = None,
-        trip_effect: TripEffect = None,
-        noise: Literal["prior", "learned"] = "prior",
+        options: TripNoiseOptions = PLAIN,
     ) -> None:
         n = kernel.graph.n_edges
         if len(arms) and not np.array_equal(arms.id, np.arange(n)):
@@ -89,9 +114,7 @@ class ExactGP:
             )
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
-        if prior_factor is not None and prior_factor.shape != (n, n):
-            raise ValueError(f"prior_factor has shape {prior_factor.shape}, expected {(n, n)}")
-        self._noise = TripNoise(noise_std_wh, trip_effect=trip_effect, noise=noise)
+        self._noise = TripNoise(noise_std_wh, options)
         if self._noise.shares and (potential_wh is None or potential_wh.shape != (n,)):
             raise ValueError(
                 f"trip_effect scales with dissipated energy; give potential_wh, {n} numbers"
@@ -99,7 +122,8 @@ class ExactGP:
         self._kernel = kernel
         self._reference = arms
         self._potential_wh = np.zeros(n) if potential_wh is None else potential_wh
-        self._prior_factor = prior_factor
+        self._make_factor = prior_factor or self._own_factor
+        self._factor: FloatArray | None = None
         self._prior_draws = None if len(arms) else PriorDraws(kernel)
         self._start()
 
@@ -129,13 +153,11 @@ class ExactGP:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise.std_wh[arms.id]
-        return noise_std
+        return self._noise.std_wh[arms.id]
 
     def trip_noise(self, arms: Arms) -> FloatArray:
         """Return the effect of one deviation of the trip factor on each arm, (a,) Wh."""
-        moved: FloatArray = self._noise.trip_std * self._dissipated(arms.id, arms.prior_mean_wh)
-        return moved
+        return self._noise.trip_std * self._dissipated(arms.id, arms.prior_mean_wh)
 
     def update(self, feedback: Feedback) -> None:
         """Learn the measurements of one trip; repeats of an arm count each time.
@@ -204,11 +226,6 @@ class ExactGP:
             return float(self._noise.n_measured)
         return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.id] ** 2)
 
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
@@ -262,7 +279,8 @@ class ExactGP:
         """
         if self._prior_draws is None or len(arms) <= DIRECT_SAMPLE_ARMS:
             mean_wh = self.mean(arms)
-            return mean_wh + multiplier * (self.sample(arms, rng) - mean_wh)
+            draw: FloatArray = self.sample_many(arms, rng, 1)[0]
+            return mean_wh + multiplier * (draw - mean_wh)
         edge = np.concatenate([self._met.id, arms.id])
         features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
@@ -322,14 +340,11 @@ class ExactGP:
         ``f = f0 + K_*D S (ybar - f0_D - e)`` with f0 a draw of the prior and e a draw of the
         noise of ybar.
         """
-        if self._prior_factor is None:
-            prior = self._kernel.matrix(self._reference.features)
-            self._prior_factor = lower_factor(
-                prior, "the prior covariance of all edges", overwrite=True
-            )
+        if self._factor is None:
+            self._factor = self._make_factor()
         core = self._core
         normal = rng.standard_normal((size, len(self._reference)))
-        upper = self._prior_factor.T
+        upper = self._factor.T
         draws: FloatArray
         if size == 1:  # a triangle is read in half the time of a square
             draws = dtrmv(upper, normal[0], trans=1)[np.newaxis]
@@ -341,6 +356,10 @@ class ExactGP:
         )
         return draws
 
+    def _own_factor(self) -> FloatArray:
+        prior = self._kernel.matrix(self._reference.features)
+        return lower_factor(prior, "the prior covariance of all edges", overwrite=True)
+
     def _regressed(self, weights: FloatArray, arms: Arms) -> FloatArray:
         """Return ``weights @ K_D*`` for weights (D,) of the slots, (a,)."""
         regressed = np.empty(len(arms))
@@ -350,8 +369,7 @@ class ExactGP:
         return regressed
 
     def _dissipated(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
-        dissipated: FloatArray = np.maximum(prior_mean_wh - self._potential_wh[edge], 0.0)
-        return dissipated
+        return np.maximum(prior_mean_wh - self._potential_wh[edge], 0.0)
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
         """Return whether each arm is outside its reference context, (a,)."""

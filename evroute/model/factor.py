@@ -9,9 +9,25 @@ There is one factor per belief; vehicles with separate beliefs have separate fac
 """
 
 import numpy as np
+from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.linear import LinearModel
+from evroute.model.options import ModelOptions, ModelSetting
+
+
+class FactorOptions(ModelOptions):
+    """Eq. 8 with one learned consumption factor, common to all roads."""
+
+    label = "factor"
+
+    factor_std: float = Field(default=0.25, gt=0, description="prior deviation of the factor")
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "ConsumptionFactor":
+        """Return the model before any trip."""
+        return ConsumptionFactor(
+            setting.potential_wh, setting.noise_std_wh, factor_std=self.factor_std
+        )
 
 
 class ConsumptionFactor(LinearModel):
@@ -26,11 +42,6 @@ class ConsumptionFactor(LinearModel):
     factor_std
         Prior standard deviation of the factor, positive; 0.25 is also the prior share of single
         edges.
-
-    Raises
-    ------
-    ValueError
-        If ``factor_std`` is not positive.
     """
 
     names = ("consumption",)
@@ -38,13 +49,8 @@ class ConsumptionFactor(LinearModel):
     title = "consumption factor"
 
     def __init__(
-        self, potential_wh: FloatArray, noise_std_wh: FloatArray, *, factor_std: float = 0.25
+        self, potential_wh: FloatArray, noise_std_wh: FloatArray, *, factor_std: float
     ) -> None:
-        if not 0 < factor_std < np.inf:
-            raise ValueError(
-                f"factor_std is {factor_std:g}; it must be positive: the prior deviation of the "
-                "consumption factor"
-            )
         super().__init__(np.array([factor_std]), noise_std_wh)
         self._potential_wh = potential_wh
 

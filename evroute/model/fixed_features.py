@@ -10,6 +10,7 @@ space of k~.
 """
 
 import numpy as np
+from pydantic import Field
 from scipy.linalg import cho_solve, solve_triangular
 
 from evroute.arms import Arms, Belief, Feedback
@@ -17,8 +18,24 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.kernels import ArmKernel
+from evroute.model.options import ModelOptions, ModelSetting
 
 _EXPLAINED = 1e-9  # share of the largest prior variance below which no feature is added
+
+
+class FixedFeaturesOptions(ModelOptions):
+    """Gaussian process with a kernel of few fixed features."""
+
+    label = "Fixed features"
+    has_kernel = True
+
+    features: int = Field(default=300, ge=1, description="largest number of features of the kernel")
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "FixedFeatures":
+        """Return the model before any trip."""
+        return FixedFeatures(
+            setting.kernel, setting.arms, setting.noise_std_wh, features=self.features
+        )
 
 
 class FixedFeatures:
@@ -34,18 +51,11 @@ class FixedFeatures:
         (n,) noise deviation of one measurement of each edge, Wh.
     features
         Largest number of features, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If ``features`` is below 1.
     """
 
     def __init__(
-        self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int = 300
+        self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int
     ) -> None:
-        if features < 1:
-            raise ValueError(f"features is {features}; the kernel needs at least 1")
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._reference = arms
@@ -71,8 +81,7 @@ class FixedFeatures:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.id]
-        return noise_std
+        return self._noise_std[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         """Add measurements to the second moments of the features."""
@@ -92,11 +101,6 @@ class FixedFeatures:
         spread = solve_triangular(self._posterior_factor(), self._embed(arms), lower=True)
         covariance: FloatArray = spread.T @ spread
         return 0.5 * (covariance + covariance.T)
-
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
@@ -127,8 +131,7 @@ class FixedFeatures:
     def prior_covariance(self, arms: Arms) -> FloatArray:
         """Return the features' kernel between the arms, (a, a) Wh²."""
         psi = self._embed(arms)
-        covariance: FloatArray = psi.T @ psi
-        return covariance
+        return psi.T @ psi
 
     def n_measured(self) -> float:
         """Return the number of measurements."""

@@ -14,7 +14,6 @@ separate beliefs in that case.
 from dataclasses import replace
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
@@ -72,8 +71,7 @@ class FleetView:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise: FloatArray = self._share[arms.id] * self.model.noise_std(self._reference(arms))
-        return noise
+        return self._share[arms.id] * self.model.noise_std(self._reference(arms))
 
     def update(self, feedback: Feedback) -> None:
         """Learn a trip of this vehicle, converted to the reference vehicle."""
@@ -94,8 +92,7 @@ class FleetView:
 
     def _prior_of_reference(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
         dissipated_wh = (prior_mean_wh - self._potential_wh[edge]) / self._share[edge]
-        prior: FloatArray = self._reference_potential_wh[edge] + dissipated_wh
-        return prior
+        return self._reference_potential_wh[edge] + dissipated_wh
 
 
 class FleetJointView(FleetView):
@@ -106,17 +103,9 @@ class FleetJointView(FleetView):
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh²."""
         share = self._share[arms.id]
-        covariance: FloatArray = self.model.covariance(self._reference(arms)) * np.outer(
-            share, share
-        )
-        return covariance
+        return self.model.covariance(self._reference(arms)) * np.outer(share, share)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
         Parameters
@@ -130,12 +119,10 @@ class FleetJointView(FleetView):
         """
         reference = self._reference(arms)
         off_wh = self.model.sample_many(reference, rng, size) - reference.prior_mean_wh
-        draws: FloatArray = arms.prior_mean_wh + self._share[arms.id] * off_wh
-        return draws
+        return arms.prior_mean_wh + self._share[arms.id] * off_wh
 
     def trip_noise(self, arms: Arms) -> FloatArray:
         """Return the effect of the trip factor on each arm, (a,) Wh; 0 if trips share none."""
         if not isinstance(self.model, HasTripNoise):
             return np.zeros(len(arms))
-        noise: FloatArray = self._share[arms.id] * self.model.trip_noise(self._reference(arms))
-        return noise
+        return self._share[arms.id] * self.model.trip_noise(self._reference(arms))

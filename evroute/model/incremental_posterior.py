@@ -108,8 +108,7 @@ class IncrementalPosterior:
     def among(self, slots: IntArray) -> FloatArray:
         """Return the posterior covariance of slots in increasing order, (k, k) Wh²."""
         lower = np.tril(self._lower[np.ix_(slots, slots)])
-        covariance: FloatArray = lower + np.tril(lower, -1).T
-        return covariance
+        return lower + np.tril(lower, -1).T
 
     def observe(
         self,
@@ -160,8 +159,7 @@ class IncrementalPosterior:
 
     def weights(self) -> FloatArray:
         """Return ``S ybar``, (D,); ``K_*D S ybar`` is the posterior mean of any arm."""
-        weights: FloatArray = self.information - self.precision.times(self.mean)
-        return weights
+        return self.information - self.precision.times(self.mean)
 
     def weigh(self, surprise: FloatArray) -> FloatArray:
         """Return ``S Lam^-1 surprise``, (D,).
@@ -169,14 +167,12 @@ class IncrementalPosterior:
         ``surprise`` (D,) is Lam times deviations of the mean measurements, 1/Wh.
         """
         at_slots = self._times(surprise[:, np.newaxis])[:, 0]
-        weights: FloatArray = surprise - self.precision.times(at_slots)
-        return weights
+        return surprise - self.precision.times(at_slots)
 
     def solve(self, prior: FloatArray) -> FloatArray:
         """Return ``S K_D*``, (D, a), for prior covariances K_D* (D, a) of the slots with arms."""
         weighted = self.precision.times(prior)
-        solved: FloatArray = weighted - self.precision.times(self._times(weighted))
-        return solved
+        return weighted - self.precision.times(self._times(weighted))
 
     def respond(self, surprise: FloatArray) -> FloatArray:
         """Return ``K_*D S Lam^-1 surprise`` for the reference arms, (m, n) Wh.

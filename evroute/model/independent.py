@@ -9,8 +9,8 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
-from evroute.model.base import State
 from evroute.model.diagonal import Diagonal
+from evroute.model.options import ModelOptions, ModelSetting
 
 
 class IndependentNormal(Diagonal):
@@ -30,8 +30,9 @@ class IndependentNormal(Diagonal):
         If a number is not positive or the lengths differ.
     """
 
+    title = "independent"
+
     def __init__(self, prior_variance_wh2: FloatArray, noise_std_wh: FloatArray) -> None:
-        super().__init__(noise_std_wh)
         if not np.all((prior_variance_wh2 > 0) & (prior_variance_wh2 < np.inf)):
             raise ValueError("prior variances must be positive numbers")
         if prior_variance_wh2.shape != noise_std_wh.shape:
@@ -39,8 +40,7 @@ class IndependentNormal(Diagonal):
                 f"{len(prior_variance_wh2)} prior variances but {len(noise_std_wh)} noise "
                 "deviations"
             )
-        self._precision = 1.0 / prior_variance_wh2
-        self._information = np.zeros(len(prior_variance_wh2))
+        super().__init__(noise_std_wh, prior_variance_wh2)
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior: mean ``information / precision``, variance ``1 / precision``."""
@@ -57,22 +57,12 @@ class IndependentNormal(Diagonal):
             self._information, feedback.id, weight * (feedback.energy_wh - feedback.prior_mean_wh)
         )
 
-    def state(self) -> State:
-        """Return precision (n,) 1/Wh² and information (n,) 1/Wh."""
-        return {"precision": self._precision.copy(), "information": self._information.copy()}
 
-    def restore(self, state: State) -> None:
-        """Restore a state.
+class IndependentOptions(ModelOptions):
+    """Independent normal belief of each edge (Bayesian inference, BI)."""
 
-        Raises
-        ------
-        ValueError
-            If the state is not of such a model on as many edges.
-        """
-        n = len(self._noise_std)
-        if set(state) != {"precision", "information"} or any(
-            part.shape != (n,) for part in state.values()
-        ):
-            raise ValueError(f"this is not the state of an independent model of {n} edges")
-        self._precision = np.array(state["precision"], dtype=np.float64)
-        self._information = np.array(state["information"], dtype=np.float64)
+    label = "BI"
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> IndependentNormal:
+        """Return the model before any trip."""
+        return IndependentNormal(setting.prior_variance_wh2, setting.noise_std_wh)

@@ -144,8 +144,7 @@ class EdgeContextKernel:
         """Return the prior variance of each arm, (a,) Wh²; k_f and k_f' are 1 there."""
         self._check(features)
         w = self.graph_share
-        diagonal: FloatArray = self.std_wh[edge] ** 2 * (w * self.graph.diagonal[edge] + (1.0 - w))
-        return diagonal
+        return self.std_wh[edge] ** 2 * (w * self.graph.diagonal[edge] + (1.0 - w))
 
     def matrix(self, features: FloatArray) -> FloatArray:
         """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""

@@ -1,14 +1,18 @@
-"""LinearModel: base of the models that learn only a few coefficients, common to all roads."""
+"""LinearModel: base of the models that learn only a few coefficients, common to all roads.
+
+Bayesian linear regression: Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51.
+Inside, columns are multiplied by the prior deviations, so that the prior precision is the identity.
+"""
 
 from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.base import State
+from evroute.model.base import State, lower_factor
 from evroute.model.coefficients import Coefficients
-from evroute.model.regression import Regression
 
 
 class LinearModel(ABC):
@@ -35,8 +39,12 @@ class LinearModel(ABC):
     def __init__(self, prior_std: FloatArray, noise_std_wh: FloatArray) -> None:
         if not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError("noise_std_wh must be positive numbers")
+        if not np.all((prior_std > 0) & (prior_std < np.inf)):
+            raise ValueError("prior deviations of coefficients must be positive numbers")
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
-        self._regression = Regression(prior_std)
+        self._prior_std = np.asarray(prior_std, dtype=np.float64)
+        self._precision = np.eye(len(prior_std))
+        self._information = np.zeros(len(prior_std))
 
     @abstractmethod
     def _columns(
@@ -46,29 +54,29 @@ class LinearModel(ABC):
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior mean and deviation of each arm, (a,) Wh each."""
-        return self._regression.belief(self._columns_of(arms), arms.prior_mean_wh)
+        columns = self._columns_of(arms)
+        # without BLAS: the result of an arm does not depend, to the last bit, on the other arms
+        mean_wh = arms.prior_mean_wh + (columns * self._mean()).sum(axis=1)
+        spread = (columns[:, :, np.newaxis] * self._root().T).sum(axis=1)
+        return Belief(mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.id]
-        return noise_std
+        return self._noise_std[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         """Learn the measurements of one trip or of several trips."""
-        self._regression.observe(
-            self._columns(feedback.id, feedback.features, feedback.prior_mean_wh),
-            feedback.energy_wh - feedback.prior_mean_wh,
-            self._noise_std[feedback.id],
-        )
+        columns = self._columns(feedback.id, feedback.features, feedback.prior_mean_wh)
+        noise_wh = self._noise_std[feedback.id]
+        scaled = columns * self._prior_std / noise_wh[:, np.newaxis]
+        self._precision += scaled.T @ scaled
+        self._information += scaled.T @ ((feedback.energy_wh - feedback.prior_mean_wh) / noise_wh)
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, (a, a) Wh², of rank p at most."""
-        return self._regression.covariance(self._columns_of(arms))
-
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
+        spread = self._columns_of(arms) @ self._root().T
+        covariance: FloatArray = spread @ spread.T
+        return 0.5 * (covariance + covariance.T)
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
@@ -82,15 +90,22 @@ class LinearModel(ABC):
         size
             Number of draws.
         """
-        return self._regression.draws(self._columns_of(arms), arms.prior_mean_wh, rng, size)
+        normal = rng.standard_normal((size, len(self._prior_std)))
+        coefficients = self._mean() + normal @ self._root()
+        return arms.prior_mean_wh + coefficients @ self._columns_of(arms).T
 
     def coefficients(self) -> Coefficients:
         """Return the posterior of the coefficients."""
-        return self._regression.coefficients(self.names, self.units)
+        std = np.sqrt((self._root() ** 2).sum(axis=0))
+        return Coefficients(self.names, self.units, self._mean(), std, self._prior_std)
 
     def state(self) -> State:
-        """Return the numbers of the regression."""
-        return self._regression.state()
+        """Return precision (p, p), information (p,) and prior deviations (p,)."""
+        return {
+            "precision": self._precision.copy(),
+            "information": self._information.copy(),
+            "prior_std": self._prior_std.copy(),
+        }
 
     def restore(self, state: State) -> None:
         """Restore a state.
@@ -100,7 +115,27 @@ class LinearModel(ABC):
         ValueError
             If the state is not of such a model with the same prior.
         """
-        self._regression.restore(state, f"a {self.title} model of {len(self._noise_std)} edges")
+        what = f"a {self.title} model of {len(self._noise_std)} edges"
+        expected = {name: part.shape for name, part in self.state().items()}
+        if {name: part.shape for name, part in state.items()} != expected:
+            raise ValueError(f"this is not the state of {what}")
+        if not np.array_equal(state["prior_std"], self._prior_std):
+            raise ValueError(f"this is not the state of {what} with these prior deviations")
+        self._precision = np.array(state["precision"], dtype=np.float64)
+        self._information = np.array(state["information"], dtype=np.float64)
+
+    def _mean(self) -> FloatArray:
+        """Return the posterior mean of the coefficients, (p,)."""
+        mean: FloatArray = self._prior_std * cho_solve((self._factor(), True), self._information)
+        return mean
+
+    def _root(self) -> FloatArray:
+        """Return R (p, p) with ``R' R`` the posterior covariance of the coefficients."""
+        root: FloatArray = solve_triangular(self._factor(), np.diag(self._prior_std), lower=True)
+        return root
+
+    def _factor(self) -> FloatArray:
+        return lower_factor(self._precision, "the precision of the coefficients")
 
     def _columns_of(self, arms: Arms) -> FloatArray:
         return self._columns(arms.id, arms.features, arms.prior_mean_wh)

@@ -6,10 +6,39 @@ coefficient explains are never learned.
 """
 
 import numpy as np
+from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
 from evroute.model.linear import LinearModel
+from evroute.model.options import ModelOptions, ModelSetting
+
+
+class CoefficientOptions(ModelOptions):
+    """Options of models that learn the coefficients of eq. 8."""
+
+    coefficient_scale: float = Field(
+        default=1.0,
+        gt=0,
+        description="factor of the prior deviations of mass, rolling, drag, auxiliary power and "
+        "wind",
+    )
+
+    def prior_std(self, regressors: Derivatives) -> FloatArray:
+        """Return the prior deviations of the coefficients, (p,) in their units."""
+        return self.coefficient_scale * np.array(regressors.prior_std)
+
+
+class PhysicsOptions(CoefficientOptions):
+    """Eq. 8 with mass, rolling, drag, auxiliary power and wind learned by regression."""
+
+    label = "physics"
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "PhysicsRegression":
+        """Return the model before any trip."""
+        return PhysicsRegression(
+            setting.regressors, setting.noise_std_wh, self.prior_std(setting.regressors)
+        )
 
 
 class PhysicsRegression(LinearModel):
@@ -21,21 +50,21 @@ class PhysicsRegression(LinearModel):
         Derivatives of eq. 8 by its parameters.
     noise_std_wh
         (n,) noise deviation of one measurement of each edge, Wh.
-    coefficient_scale
-        Factor of the prior deviations of all coefficients, positive.
+    prior_std
+        (p,) prior deviations of the coefficients, in their units.
 
     Raises
     ------
     ValueError
-        If the scale or a deviation is not positive.
+        If a deviation is not positive.
     """
 
     title = "physics regression"
 
     def __init__(
-        self, regressors: Derivatives, noise_std_wh: FloatArray, *, coefficient_scale: float = 1.0
+        self, regressors: Derivatives, noise_std_wh: FloatArray, prior_std: FloatArray
     ) -> None:
-        super().__init__(prior_std(regressors, coefficient_scale), noise_std_wh)
+        super().__init__(prior_std, noise_std_wh)
         self._regressors = regressors
         self.names, self.units = regressors.names, regressors.units
 
@@ -43,20 +72,3 @@ class PhysicsRegression(LinearModel):
         self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
     ) -> FloatArray:
         return self._regressors.of(edge, features)
-
-
-def prior_std(regressors: Derivatives, coefficient_scale: float) -> FloatArray:
-    """Return the prior deviations of the coefficients, (p,) in their units.
-
-    Raises
-    ------
-    ValueError
-        If the scale is not positive.
-    """
-    if not 0 < coefficient_scale < np.inf:
-        raise ValueError(
-            f"coefficient_scale is {coefficient_scale:g}; it must be positive: "
-            "it multiplies the prior deviations of mass, rolling, drag, auxiliary power and wind"
-        )
-    scaled: FloatArray = coefficient_scale * np.array(regressors.prior_std)
-    return scaled

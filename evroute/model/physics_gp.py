@@ -2,31 +2,121 @@
 
 ``f_e = E_e + sum_j x_ej b_j + g_e``: errors common to all roads go to the coefficients b and hold
 on roads never driven; errors of one road or its neighbourhood go to g. Both are learned jointly
-by the sum of their kernels (`physics_kernel`), so every residual is split by the two likelihoods.
+by the sum of their kernels, so every residual is split by the two likelihoods (`PhysicsKernel`;
+Rasmussen & Williams, *Gaussian Processes for Machine Learning*, eq. 2.40 with fixed basis functions
+and a proper prior).
 
 Prior deviations of g are a share of the energy that an edge dissipates by eq. 8, for every prior
 of a run: equal deviations on all roads would let g absorb the share of the coefficients.
 """
 
-from typing import Literal
-
 import numpy as np
+from pydantic import Field
 
-from evroute.arms import Arms, Belief, Feedback
-from evroute.arrays import FloatArray
+from evroute.arms import Arms
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
-from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.coefficients import Coefficients
 from evroute.model.exact import ExactGP
-from evroute.model.kernels import EdgeContextKernel
-from evroute.model.physics import prior_std
-from evroute.model.physics_kernel import PhysicsKernel
-from evroute.model.trip_noise import TripEffect
+from evroute.model.kernels import ArmGraph, EdgeContextKernel
+from evroute.model.options import ModelSetting
+from evroute.model.physics import CoefficientOptions
+from evroute.model.trip_noise import TripNoiseOptions
 
 
-class PhysicsGP:
-    """Regression of eq. 8 (`physics`) and an exact Gaussian process g on the rest.
+class PhysicsGPOptions(CoefficientOptions, TripNoiseOptions):
+    """Physics regression plus an exact Gaussian process on its residuals."""
+
+    label = "physics+gp"
+
+    rest_scale: float = Field(
+        default=0.5,
+        gt=0,
+        description="factor of the prior deviations of the part that eq. 8 cannot explain",
+    )
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "PhysicsGP":
+        """Return the model before any trip."""
+        return PhysicsGP(
+            setting.dissipation_kernel,
+            setting.regressors,
+            setting.arms,
+            setting.noise_std_wh,
+            potential_wh=setting.potential_wh,
+            options=self,
+        )
+
+
+class PhysicsKernel:
+    """``k(a, b) = x_a' S x_b + k_gp(a, b)`` between arms.
+
+    Parameters
+    ----------
+    rest
+        k_gp.
+    regressors
+        Source of x, Wh per unit of a coefficient.
+    coefficient_std
+        (p,) square roots of the diagonal of S, in the units of the regressors.
+    """
+
+    def __init__(
+        self, rest: EdgeContextKernel, regressors: Derivatives, coefficient_std: FloatArray
+    ) -> None:
+        self.rest = rest
+        self.regressors = regressors
+        self.coefficient_std = coefficient_std
+
+    @property
+    def graph(self) -> ArmGraph:
+        """The kernel on the edges of the network."""
+        return self.rest.graph
+
+    def __call__(
+        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
+    ) -> FloatArray:
+        """Return the prior covariance between two lists of arms, (a, b) Wh².
+
+        Parameters
+        ----------
+        edge_a, edge_b
+            (a,) and (b,) edges.
+        features_a, features_b
+            (a, d) and (b, d) contexts.
+        """
+        covariance = self.rest(edge_a, features_a, edge_b, features_b)
+        # without BLAS: rows computed again after a restart are the same to the last bit, in blocks
+        # of any size
+        for of_a, of_b in zip(
+            self._columns(edge_a, features_a).T, self._columns(edge_b, features_b).T, strict=True
+        ):
+            covariance += of_a[:, np.newaxis] * of_b
+        return covariance
+
+    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior variance of each arm, (a,) Wh²."""
+        linear: FloatArray = (self._columns(edge, features) ** 2).sum(axis=1)
+        return linear + self.rest.diagonal(edge, features)
+
+    def matrix(self, features: FloatArray) -> FloatArray:
+        """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""
+        covariance = self.rest.matrix(features)
+        columns = self._columns(np.arange(len(covariance)), features)
+        linear = columns @ columns.T
+        covariance += 0.5 * (linear + linear.T)
+        return covariance
+
+    def with_coefficients(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        """Return the prior covariance of arms with the coefficients, ``x S``, (a, p)."""
+        return self._columns(edge, features) * self.coefficient_std
+
+    def _columns(self, edge: IntArray, features: FloatArray) -> FloatArray:
+        return self.regressors.of(edge, features) * self.coefficient_std
+
+
+class PhysicsGP(ExactGP):
+    """The exact Gaussian process of the sum of both kernels, with the posterior of coefficients.
 
     Parameters
     ----------
@@ -38,17 +128,10 @@ class PhysicsGP:
         All edges in their reference contexts.
     noise_std_wh
         (n,) noise deviation of one measurement of each edge, Wh.
-    rest_scale
-        Factor of the deviations of g, positive.
-    coefficient_scale
-        Factor of the prior deviations of the coefficients, positive.
-    potential_wh, trip_effect, noise
+    potential_wh
         As in `ExactGP`.
-
-    Raises
-    ------
-    ValueError
-        If a scale is not positive.
+    options
+        Factors of the prior deviations of g and of the coefficients; noise as in `ExactGP`.
     """
 
     def __init__(
@@ -58,98 +141,29 @@ class PhysicsGP:
         arms: Arms,
         noise_std_wh: FloatArray,
         *,
-        rest_scale: float = 0.5,
-        coefficient_scale: float = 1.0,
         potential_wh: FloatArray | None = None,
-        trip_effect: TripEffect = None,
-        noise: Literal["prior", "learned"] = "prior",
+        options: PhysicsGPOptions,
     ) -> None:
-        if not 0 < rest_scale < np.inf:
-            raise ValueError(
-                f"rest_scale is {rest_scale:g}; it must be positive: it multiplies the prior "
-                "deviations of the residuals of the regression"
-            )
         rest = EdgeContextKernel(
             dissipation_kernel.graph,
-            rest_scale * dissipation_kernel.std_wh,
+            options.rest_scale * dissipation_kernel.std_wh,
             dissipation_kernel.lengthscales,
             graph_share=dissipation_kernel.graph_share,
             context=dissipation_kernel.context_name,
         )
-        self._kernel = PhysicsKernel(rest, regressors, prior_std(regressors, coefficient_scale))
-        self._gp = ExactGP(
-            self._kernel,
-            arms,
-            noise_std_wh,
-            potential_wh=potential_wh,
-            trip_effect=trip_effect,
-            noise=noise,
-        )
-
-    def posterior(self, arms: Arms) -> Belief:
-        """Return the posterior mean and deviation of each arm, (a,) Wh each."""
-        return self._gp.posterior(arms)
-
-    def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        return self._gp.noise_std(arms)
-
-    def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return the effect of one deviation of the trip factor on each arm, (a,) Wh."""
-        return self._gp.trip_noise(arms)
-
-    def update(self, feedback: Feedback) -> None:
-        """Learn the measurements of one trip or of several trips."""
-        self._gp.update(feedback)
-
-    def covariance(self, arms: Arms) -> FloatArray:
-        """Return the posterior covariance of the arms, (a, a) Wh², exactly symmetric."""
-        return self._gp.covariance(arms)
-
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        return self._gp.sample(arms, rng)
-
-    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw the expected energies ``size`` times, (size, a) Wh.
-
-        Parameters
-        ----------
-        arms
-            The a arms.
-        rng
-            Source of randomness.
-        size
-            Number of draws.
-        """
-        return self._gp.sample_many(arms, rng, size)
-
-    def spectrum(self) -> Spectrum:
-        """Return the measurements in the eigenbasis of their Gram matrix."""
-        return self._gp.spectrum()
-
-    def points(self, spectrum: Spectrum, arms: Arms) -> Points:
-        """Return residuals of arms in the eigenbasis of a spectrum of this model."""
-        return self._gp.points(spectrum, arms)
-
-    def prior_covariance(self, arms: Arms) -> FloatArray:
-        """Return the sum of both kernels between the arms, (a, a) Wh²."""
-        return self._gp.prior_covariance(arms)
-
-    def n_measured(self) -> float:
-        """Return the number of measurements."""
-        return self._gp.n_measured()
+        self._both = PhysicsKernel(rest, regressors, options.prior_std(regressors))
+        super().__init__(self._both, arms, noise_std_wh, potential_wh=potential_wh, options=options)
 
     def coefficients(self) -> Coefficients:
         """Return the posterior of the coefficients."""
-        prior, regressors = self._kernel.coefficient_std, self._kernel.regressors
-        mean, learned = self._gp.regress(self._kernel.with_coefficients)
+        prior, regressors = self._both.coefficient_std, self._both.regressors
+        mean, learned = self.regress(self._both.with_coefficients)
         variance = np.maximum(prior**2 + learned.diagonal(), 0.0)
         return Coefficients(regressors.names, regressors.units, mean, np.sqrt(variance), prior)
 
     def state(self) -> State:
         """Return the state of the Gaussian process and the prior deviations of the coefficients."""
-        return {"coefficient_std": self._kernel.coefficient_std.copy(), **self._gp.state()}
+        return {"coefficient_std": self._both.coefficient_std.copy(), **super().state()}
 
     def restore(self, state: State) -> None:
         """Restore a state.
@@ -159,8 +173,8 @@ class PhysicsGP:
         ValueError
             If the state is not of such a model on as many edges with the same prior.
         """
-        if not np.array_equal(state.get("coefficient_std", ()), self._kernel.coefficient_std):
+        if not np.array_equal(state.get("coefficient_std", ()), self._both.coefficient_std):
             raise ValueError(
-                f"this is not the state of a physics+gp model of {self._kernel.graph.n_edges} edges"
+                f"this is not the state of a physics+gp model of {self._both.graph.n_edges} edges"
             )
-        self._gp.restore({name: part for name, part in state.items() if name != "coefficient_std"})
+        super().restore({name: part for name, part in state.items() if name != "coefficient_std"})

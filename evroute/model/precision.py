@@ -110,17 +110,11 @@ class Root:
 
     def times(self, values: FloatArray) -> FloatArray:
         """Return ``B x`` for x (D,) or (D, m)."""
-        product: FloatArray = (
-            self._values @ values if self._values.ndim == 2 else (self._values * values.T).T
-        )
-        return product
+        return self._values @ values if self._values.ndim == 2 else (self._values * values.T).T
 
     def transposed(self, values: FloatArray) -> FloatArray:
         """Return ``B' x`` for x (D,) or (D, m)."""
-        product: FloatArray = (
-            self._values.T @ values if self._values.ndim == 2 else (self._values * values.T).T
-        )
-        return product
+        return self._values.T @ values if self._values.ndim == 2 else (self._values * values.T).T
 
     def solve(self, values: FloatArray) -> FloatArray:
         """Return ``B^-1 x`` for x (D,), 0 at slots without measurements."""

@@ -14,7 +14,6 @@ term.
 """
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.context_kernels.base import ContextKernel
@@ -44,7 +43,9 @@ class PriorDraws:
         self._graph = kernel.graph
         self._kernel = kernel
 
-    def __call__(self, edge: IntArray, features: FloatArray, rng: Generator) -> FloatArray:
+    def __call__(
+        self, edge: IntArray, features: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
         """Draw the residuals of arms jointly, (a,) Wh; an edge may occur in several contexts.
 
         Parameters
@@ -77,7 +78,7 @@ def _waves(
     features: FloatArray,
     lengthscales: FloatArray,
     size: int,
-    rng: Generator,
+    rng: np.random.Generator,
 ) -> FloatArray:
     """Return cosines and sines of contexts (a, d) at fresh frequencies, (a, 2 size)."""
     frequency = context.spectral_draw(features.shape[1], size, rng) / lengthscales[:, np.newaxis]

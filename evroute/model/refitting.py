@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import cast
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
@@ -79,11 +78,7 @@ class Refitting:
         """Return the posterior covariance of the arms, (a, a) Wh²."""
         return self._joint.covariance(arms)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        return self._joint.sample(arms, rng)
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
         Parameters

@@ -1,7 +1,7 @@
 """Exact learning on a region: a sparse graph kernel, and no numbers kept for edges never driven.
 
 On a region of 250,000 edges neither the prior covariance of all edges nor that of the driven
-edges with all others fits into memory. So `regional` predicts the requested arms from the driven
+edges with all others fits into memory. So the model predicts the requested arms from the driven
 edges alone: cheap for the edges that a plan needs (``planning.corridor``). The sparse root is
 computed once per network, in minutes, and memory-mapped from the cache.
 """
@@ -11,15 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from evroute.arms import Arms
-from evroute.arrays import FloatArray
 from evroute.checked import read_mapped, write_mapped
 from evroute.errors import DamagedFileError
 from evroute.model.build import KAPPA
 from evroute.model.exact import ExactGP
-from evroute.model.kernels import EdgeContextKernel
+from evroute.model.options import ModelSetting
 from evroute.model.sparse_graph import SparseGraphMatern, SparseRoot, root_digest, sparse_root
-from evroute.model.trip_noise import TripEffect
+from evroute.model.trip_noise import TripEffectOptions, TripNoiseOptions
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
@@ -50,32 +48,23 @@ def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMat
     )
 
 
-def regional(
-    sparse_kernel: EdgeContextKernel,
-    arms: Arms,
-    noise_std_wh: FloatArray,
-    potential_wh: FloatArray,
-    trip_effect: TripEffect = None,
-) -> ExactGP:
-    """Build an exact Gaussian process for networks of any size, which predicts on request only.
+class RegionalOptions(TripEffectOptions):
+    """Exact Gaussian process for networks of any size, which predicts on request only."""
 
-    Parameters
-    ----------
-    sparse_kernel
-        Kernel with a sparse graph (`sparse_graph`).
-    arms
-        All edges in their reference contexts.
-    noise_std_wh
-        (n,) noise deviation of one measurement of each edge, Wh.
-    potential_wh
-        (n,) ``m g dz``, Wh.
-    trip_effect
-        See `TripNoise`.
-    """
-    return ExactGP(
-        sparse_kernel,
-        arms.take(np.empty(0, dtype=np.int64)),
-        noise_std_wh,
-        potential_wh=potential_wh,
-        trip_effect=trip_effect,
-    )
+    label = "GP regional"
+    only_edges = "its graph kernel is made for edges alone"
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> ExactGP:
+        """Return the model before any trip."""
+        return ExactGP(
+            setting.sparse_kernel,
+            setting.arms.take(np.empty(0, dtype=np.int64)),
+            setting.noise_std_wh,
+            potential_wh=setting.potential_wh,
+            options=TripNoiseOptions(trip_effect=self.trip_effect),
+        )
+
+    @classmethod
+    def cache(cls, setting: ModelSetting) -> None:
+        """Compute the sparse root of the graph kernel."""
+        _ = setting.sparse_kernel

@@ -13,19 +13,58 @@ belief about the others.
 
 import json
 import logging
-from typing import get_args
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.kernels import EdgeContextKernel
+from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.slots import Slots, kept_slots
 from evroute.model.variational import DivergedError, Inducing, Variational
 
 log = logging.getLogger(__name__)
+
+
+class SVGPOptions(ModelOptions):
+    """Sparse variational Gaussian process (Algorithm 3)."""
+
+    label = "SVGP"
+    has_kernel = True
+    short: ClassVar[Mapping[str, str]] = {
+        "inducing_points": "m",
+        "batch_size": "n",
+        "slots": "",
+        "device": "",
+    }
+
+    inducing_points: int = Field(
+        default=1000, ge=1, description="largest number of inducing points"
+    )
+    slots: Slots = Field(
+        default="follow",
+        description="rule of inducing points: follow (driven arms), padded, literal (as printed)",
+    )
+    batch_size: int = Field(default=2500, ge=1, description="measurements in a step")
+    steps: int = Field(default=1, ge=1, description="optimiser steps after each trip")
+    natural_rate: float = Field(
+        default=0.1, gt=0, le=1, description="step size of the variational distribution"
+    )
+    adam_rate: float = Field(default=0.01, ge=0, description="step size of the inducing points")
+    device: str = Field(default="cpu", description="device: cpu, cuda")
+
+    def build(self, setting: ModelSetting, rng: np.random.Generator) -> "SparseVariationalGP":
+        """Return the model before any trip."""
+        return SparseVariationalGP(
+            setting.kernel, setting.arms, setting.noise_std_wh, rng, options=self
+        )
+
+
+PLAIN = SVGPOptions()
 
 
 class SparseVariationalGP:
@@ -41,25 +80,15 @@ class SparseVariationalGP:
         (n,) noise deviation of one measurement of each edge, Wh.
     rng
         Draws the batches.
-    inducing_points
-        Largest number of inducing points, M.
-    slots
-        Assignment of arms to slots (`Slots`).
-    batch_size
-        Measurements per step.
-    steps
-        Steps per trip.
-    natural_rate, adam_rate
-        Step sizes of q and of the inducing contexts, in (0, 1] and [0, inf).
-    device
-        Device of torch: cpu or cuda.
+    options
+        Inducing points, steps and device.
 
     Raises
     ------
     EvrouteError
         If the device is missing.
     ValueError
-        If an argument is outside its range.
+        If the arms are not all edges, or the noise not positive.
     """
 
     def __init__(
@@ -67,44 +96,30 @@ class SparseVariationalGP:
         kernel: EdgeContextKernel,
         arms: Arms,
         noise_std_wh: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
         *,
-        inducing_points: int = 1000,
-        slots: Slots = "follow",
-        batch_size: int = 2500,
-        steps: int = 1,
-        natural_rate: float = 0.1,
-        adam_rate: float = 0.01,
-        device: str = "cpu",
+        options: SVGPOptions = PLAIN,
     ) -> None:
         n = kernel.graph.n_edges
         if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
-        for name, number in (
-            ("inducing_points", inducing_points),
-            ("batch_size", batch_size),
-            ("steps", steps),
-        ):
-            if number < 1:
-                raise ValueError(f"{name} is {number}; it must be at least 1")
-        if not (0 < natural_rate <= 1 and 0 <= adam_rate < np.inf):
-            raise ValueError(
-                f"natural_rate is {natural_rate} and adam_rate {adam_rate}; see (0, 1] and [0, inf)"
-            )
-        if slots not in get_args(Slots):
-            raise ValueError(f"slots is '{slots}'; there are {', '.join(get_args(Slots))}")
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._reference = _points(arms.id, arms.features)
-        self._most = inducing_points if slots == "follow" else min(inducing_points, n)
-        self._slots = slots
-        self._batch_size = batch_size
-        self._steps = steps
+        self._most = options.inducing_points
+        if options.slots != "follow":
+            self._most = min(self._most, n)
+        self._slots = options.slots
+        self._batch_size = options.batch_size
+        self._steps = options.steps
         self._rng = rng
         self._variational = Variational(
-            kernel, natural_rate=natural_rate, adam_rate=adam_rate, device=device
+            kernel,
+            natural_rate=options.natural_rate,
+            adam_rate=options.adam_rate,
+            device=options.device,
         )
         self._start()
 
@@ -132,8 +147,7 @@ class SparseVariationalGP:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.id]
-        return noise_std
+        return self._noise_std[arms.id]
 
     def update(self, feedback: Feedback) -> None:
         """Learn the measurements of one trip or of a fleet (Algorithm 3).
@@ -166,12 +180,7 @@ class SparseVariationalGP:
         covariance *= unit_wh[:, np.newaxis]
         return 0.5 * (covariance + covariance.T)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh; seconds for all edges of a city.
 
         Parameters

@@ -20,13 +20,15 @@ the factor to edges. Independent noise averages out along a route, so intervals 
 too narrow.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 from scipy.linalg import cho_factor, cho_solve
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
+from evroute.model.options import ModelOptions
 
 START_TRIP_STD = 0.1
 """Deviation of the trip factor before the first trip."""
@@ -39,7 +41,23 @@ ONE_EDGE = 10.0
 LEAST_RATIO = 0.01
 """Smallest ratio of a learned variance to the given one; noise never vanishes."""
 
-TripEffect = float | Literal["learned"] | None
+
+class TripEffectOptions(ModelOptions):
+    """Options of models whose trips share a factor of the noise."""
+
+    trip_effect: Annotated[float, Field(ge=0)] | Literal["learned"] | None = Field(
+        default=None,
+        description="deviation of the factor that all edges of a trip share, a share of the "
+        "dissipated energy; learned: estimated from the trips",
+    )
+
+
+class TripNoiseOptions(TripEffectOptions):
+    """Options of models that learn their noise."""
+
+    noise: Literal["prior", "learned"] = Field(
+        default="prior", description="deviations of measurements: prior (as given), learned"
+    )
 
 
 class TripNoise:
@@ -49,10 +67,8 @@ class TripNoise:
     ----------
     noise_std_wh
         (n,) noise deviation of one measurement of each edge before any trip, Wh.
-    trip_effect
-        tau, as a share of the dissipated energy; 0 or None for none; ``learned`` to estimate it.
-    noise
-        ``prior`` keeps the given deviations; ``learned`` starts from them.
+    options
+        tau (0 or None for none), and whether the deviations are learned.
 
     Attributes
     ----------
@@ -62,31 +78,16 @@ class TripNoise:
         tau in force.
     n_measured
         Measurements learned, if edges learn.
-
-    Raises
-    ------
-    ValueError
-        If tau is negative or not finite.
     """
 
-    def __init__(
-        self,
-        noise_std_wh: FloatArray,
-        *,
-        trip_effect: TripEffect,
-        noise: Literal["prior", "learned"],
-    ) -> None:
-        if isinstance(trip_effect, float | int) and not 0 <= trip_effect < np.inf:
-            raise ValueError(
-                f"trip_effect is {trip_effect:g}; it is the deviation of the factor common to all "
-                "edges of a trip, a share of the dissipated energy: at least 0, or 'learned'"
-            )
+    def __init__(self, noise_std_wh: FloatArray, options: TripNoiseOptions) -> None:
+        trip_effect = options.trip_effect
         self.learns_trips = trip_effect == "learned"
-        self.learns_edges = noise == "learned"
+        self.learns_edges = options.noise == "learned"
         self.learns = self.learns_trips or self.learns_edges
         self.shares = self.learns_trips or bool(trip_effect)
         self._start_std = np.asarray(noise_std_wh, dtype=np.float64)
-        self._fixed_trip_std = 0.0 if self.learns_trips else float(trip_effect or 0.0)
+        self._fixed_trip_std = 0.0 if trip_effect == "learned" else trip_effect or 0.0
         self.reset()
 
     def reset(self) -> None:

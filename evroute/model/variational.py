@@ -329,5 +329,4 @@ def _find_device(name: str) -> torch.device:
 
 
 def _array(tensor: Tensor) -> FloatArray:
-    array: FloatArray = tensor.detach().cpu().numpy().copy()
-    return array
+    return tensor.detach().cpu().numpy().copy()

@@ -19,7 +19,7 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
-from evroute.network import elevation, height_checks, store, sumo_net
+from evroute.network import elevation, height_checks, names, store, sumo_net
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork, check_name
 from evroute.resources import data_path
@@ -134,7 +134,7 @@ def build(
     attribution: str = "",
     checked: bool = True,
 ) -> RoadNetwork:
-    """Prepare a network from a reader for planning: strongest component, heights, lengths.
+    """Prepare a network from a reader for planning: strongest component, heights, lengths, names.
 
     The component is taken first, so that heights are read, and reported missing, only on roads that
     can be driven.
@@ -157,7 +157,7 @@ def build(
     EvrouteError
         If heights are missing or, where ``checked``, cannot be true.
     """
-    n_edges = network.n_edges
+    read, n_edges = network, network.n_edges
     network = network.strongest_component()
     notes: tuple[str, ...] = ()
     if network.n_edges < n_edges:
@@ -178,9 +178,10 @@ def build(
         )
     if checked:
         height_checks.check_heights(network, elevation_m)
-    return elevation.set_heights(
+    network = elevation.set_heights(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
+    return names.add_tables(network, read)
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:

@@ -13,6 +13,7 @@ from evroute.arrays import BoolArray
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError, UnknownNameError
 from evroute.network.controls import NOT_TOLD
 from evroute.network.locate import unknown_edge
+from evroute.network.names import add_tables
 from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     listed = "; ".join(ids) + ("; ..." if n_closed > len(ids) else "")
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
-    return replace(left, name=name, source=replace(left.source, notes=(*left.source.notes, note)))
+    source = replace(left.source, notes=(*left.source.notes, note))
+    return add_tables(replace(left, name=name, source=source), network)
 
 
 def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
@@ -124,10 +126,7 @@ def within(network: RoadNetwork, area: str) -> BoolArray:
         )
     else:
         polygon = _polygons(Path(area))
-    edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
-    touched: BoolArray = shapely.intersects(
-        shapely.linestrings(*network.lon_lat, indices=edge), polygon
-    )
+    touched: BoolArray = shapely.intersects(network.lines(*network.lon_lat), polygon)
     return touched
 
 

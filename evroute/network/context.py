@@ -35,8 +35,7 @@ class Context:
     @property
     def features(self) -> FloatArray:
         """(n, d) values divided by their scale, so that each column has unit standard deviation."""
-        features: FloatArray = self.values / self.scale
-        return features
+        return self.values / self.scale
 
 
 def build(network: RoadNetwork) -> Context:

@@ -242,8 +242,7 @@ def carried_junctions(network: RoadNetwork) -> BoolArray:
     on_ground = network.structure == 0
     grounded[network.tail[on_ground]] = True
     grounded[network.head[on_ground]] = True
-    carried: BoolArray = ~grounded & _parts_with(network, grounded)
-    return carried
+    return ~grounded & _parts_with(network, grounded)
 
 
 def _parts_with(network: RoadNetwork, marked: BoolArray) -> BoolArray:

@@ -45,10 +45,7 @@ def export(network: RoadNetwork, path: Path) -> None:
 def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
     """Return the n edges with their columns and one line each, in WGS 84."""
     import geopandas as gpd
-    import shapely
 
-    lon, lat = network.lon_lat
-    edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
     return gpd.GeoDataFrame(
         {
             "edge_id": network.edge_id,
@@ -62,7 +59,7 @@ def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
             "climb_m": network.climb_m,
             "incline_percent": 100 * network.climb_m / network.length_m,
         },
-        geometry=shapely.linestrings(lon, lat, indices=edge),
+        geometry=network.lines(*network.lon_lat),
         crs="EPSG:4326",
     )
 

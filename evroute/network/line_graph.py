@@ -7,16 +7,12 @@ al., eqs. 132-133.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from evroute.arrays import FloatArray, freeze
 from evroute.network.road_network import RoadNetwork
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +70,7 @@ class LineGraph:
 
     def turn_costs(self, edge_costs: FloatArray) -> FloatArray:
         """Return the (m,) cost of each turn when entering an edge costs ``edge_costs`` (n,)."""
-        costs: FloatArray = edge_costs[self.indices]
-        return costs
+        return edge_costs[self.indices]
 
     def reversed(self) -> "LineGraph":
         """Return the line graph with every turn reversed, for searches from the destination."""
@@ -103,29 +98,3 @@ class LineGraph:
             shape=(self.n_edges, len(turn)),
         )
         return csc_matrix(incidence @ incidence.T)
-
-    def to_networkx(self, network: RoadNetwork) -> "nx.DiGraph":
-        """Return the line graph as a networkx graph: nodes are edge ids, arcs are legal turns."""
-        import networkx as nx
-
-        graph = nx.DiGraph(name=network.name)
-        columns = zip(
-            network.edge_id,
-            network.length_m.tolist(),
-            network.speed_mps.tolist(),
-            network.incline_rad.tolist(),
-            network.street,
-            strict=True,
-        )
-        for edge_id, length_m, speed_mps, incline_rad, street in columns:
-            graph.add_node(
-                edge_id,
-                length_m=length_m,
-                speed_mps=speed_mps,
-                incline_rad=incline_rad,
-                street=street,
-            )
-        graph.add_edges_from(
-            (network.edge_id[a], network.edge_id[b]) for a, b in network.turns.tolist()
-        )
-        return graph

@@ -1,4 +1,4 @@
-"""Find the edge for a user's text: an edge id, or a place given as ``lat,lon``."""
+"""Find the edges for a user's text: the name of a place, ``lat,lon``, or an edge id."""
 
 import re
 from difflib import get_close_matches
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.network.road_network import RoadNetwork
+from evroute.network import names
+from evroute.network.names import FARTHEST_M, Place
+from evroute.network.road_network import WGS84, RoadNetwork, transformer
 
 if TYPE_CHECKING:
     import shapely
 
-FARTHEST_M = 500.0
 # Edges whose distance differs by less lie equally near: both directions of a street that share one
 # line.
 _SAME_DISTANCE_M = 0.01
@@ -21,28 +22,72 @@ _NUMBER = r"\s*([+-]?\d+(?:\.\d*)?)\s*"
 _LAT_LON = re.compile(f"{_NUMBER},{_NUMBER}")
 
 
-def locate(network: RoadNetwork, text: str) -> tuple[int, ...]:
-    """Return the row of the edge with the id ``text``, or of the edges nearest to "lat,lon".
+def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[int, ...]:
+    """Return the rows of the edges at a place.
 
     Distances are planar, to the edge's shape. Several rows are the directions of one street,
-    equally near.
+    equally near, or the edges of a junction.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    text
+        An edge id; ``lat,lon`` in degrees; or a name of `names.find`.
+    leaving
+        Whether a junction stands for the edges that leave it, as at the start of a trip, instead of
+        those that lead to it.
 
     Raises
     ------
     UnknownNameError
-        If the text is neither a place nor the id of an edge; the message names similar ids.
+        If the text is none of these; the message lists names or ids that are spelt similarly.
     EvrouteError
-        If the place is not on the earth, or more than 500 m from the nearest edge.
+        If several places have that name, or the place is not on the earth, or more than 500 m from
+        the nearest edge.
+    """
+    if (place := named_place(network, text)) is not None:
+        if place.junctions:
+            return names.edges_at(network, place, leaving=leaving)
+        return _nearest(network, place.lat, place.lon)
+    if text in network.row_of:
+        return (network.row_of[text],)
+    lat, lon = map(float, _LAT_LON.fullmatch(text).groups())  # type: ignore[union-attr]
+    return _nearest(network, lat, lon)
+
+
+def named_place(network: RoadNetwork, text: str) -> Place | None:
+    """Return the place that a text names; None for an edge id and for "lat,lon".
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such place; the message lists names or ids that are spelt similarly.
+    EvrouteError
+        If several places have that name; the message lists them.
     """
     if not isinstance(text, str):
         raise UnknownNameError(
             f"{text!r} is no edge id or place; give ids as text, such as '{text}'"
         )
-    if text in network.row_of:
-        return (network.row_of[text],)
-    if place := _LAT_LON.fullmatch(text):
-        return _nearest(network, float(place[1]), float(place[2]))
-    raise UnknownNameError(unknown_edge(network, text))
+    if text in network.row_of or _LAT_LON.fullmatch(text):
+        return None
+    found = names.find(network, text)
+    if not found:
+        near = "; ".join(names.spellings(network, text))
+        raise UnknownNameError(
+            f"network '{network.name}' has no place '{text}'; similar names: {near}"
+            if near
+            else unknown_edge(network, text)
+        )
+    if len(found) > 1:
+        listed = "; ".join(place.label for place in found[: names.LISTED])
+        more = len(found) - names.LISTED
+        raise EvrouteError(
+            f"'{text}' may be {len(found)} places of network '{network.name}', give one of them: "
+            f"{listed}{f'; and {more} more' if more > 0 else ''}"
+        )
+    return found[0]
 
 
 @lru_cache(maxsize=1000)
@@ -55,7 +100,6 @@ def unknown_edge(network: RoadNetwork, text: str) -> str:
 
 def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
     import shapely
-    from pyproj import Transformer
 
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
         similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
@@ -63,7 +107,7 @@ def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
         raise EvrouteError(
             f"{lat},{lon} is no place on the earth; give latitude, then longitude, in degrees{hint}"
         )
-    x_m, y_m = Transformer.from_crs("EPSG:4326", network.crs, always_xy=True).transform(lon, lat)
+    x_m, y_m = transformer(WGS84, network.crs).transform(lon, lat)
     if not np.isfinite([x_m, y_m]).all():
         raise EvrouteError(
             f"{lat},{lon} lies outside the map projection of network '{network.name}'"
@@ -84,6 +128,4 @@ def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
 def _shape_tree(network: RoadNetwork) -> "shapely.STRtree":
     import shapely
 
-    points = np.column_stack([network.shape_x_m, network.shape_y_m])
-    edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
-    return shapely.STRtree(shapely.linestrings(points, indices=edge))
+    return shapely.STRtree(network.lines(network.shape_x_m, network.shape_y_m))

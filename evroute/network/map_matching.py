@@ -18,13 +18,15 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
-from evroute.network.road_network import RoadNetwork
+from evroute.network.road_network import WGS84, RoadNetwork, transformer
 
 SIGMA_M = 5.0
 BETA_M = 10.0
 """Scale of road minus straight distance, m, for 5 to 10 s between positions."""
 FARTHEST_M = 50.0
-MOST_CANDIDATES = 8
+MOST_CANDIDATES = 12
+PIECE_M, APART_M = 100.0, 40.0
+"""Length of the pieces in which shapes are searched, and between two places on one edge."""
 DETOUR_M = 300.0
 DETOUR_FACTOR = 2.0
 """A way may be at most DETOUR_FACTOR times the straight distance plus DETOUR_M."""
@@ -78,10 +80,23 @@ class MapMatcher:
         self.sigma_m = sigma_m
         self.beta_m = beta_m
         points = np.column_stack([network.shape_x_m, network.shape_y_m])
-        edge = np.repeat(np.arange(network.n_edges), np.diff(network.shape_start))
-        self._shapes = shapely.linestrings(points, indices=edge)
-        self._tree = shapely.STRtree(self._shapes)
-        self._scale = network.length_m / np.maximum(shapely.length(self._shapes), 1e-9)
+        counts = np.diff(network.shape_start)
+        edge = np.repeat(np.arange(network.n_edges), counts)
+        shape_m = shapely.length(network.lines(network.shape_x_m, network.shape_y_m))
+        self._scale = network.length_m / np.maximum(shape_m, 1e-9)
+        # shapes are cut into pieces, for a position may have several places on one edge (hairpins)
+        reached_m = np.append(0.0, np.cumsum(np.hypot(*np.diff(points, axis=0).T)))
+        reached_m -= np.repeat(reached_m[network.shape_start[:-1]], counts)
+        start = np.delete(np.arange(len(points)), network.shape_start[1:] - 1)
+        own = np.column_stack([edge[start], reached_m[start] // PIECE_M])
+        piece = np.append(0, np.cumsum(np.any(np.diff(own, axis=0) != 0, axis=1)))
+        first = np.unique(piece, return_index=True)[1]
+        last = start[np.append(first[1:], len(start)) - 1] + 1
+        vertex, of = np.append(start, last), np.append(piece, np.arange(len(first)))
+        order = np.lexsort((vertex, of))
+        self._pieces = shapely.linestrings(points[vertex[order]], indices=of[order])
+        self._edge, self._from_m = edge[start[first]], reached_m[start[first]]
+        self._tree = shapely.STRtree(self._pieces)
         graph = LineGraph.from_network(network)
         self._next = [
             graph.indices[a:b].tolist()
@@ -100,13 +115,9 @@ class MapMatcher:
         EvrouteError
             If a position is not on the earth.
         """
-        from pyproj import Transformer
-
         if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
             raise EvrouteError("a position is no place on the earth; lat and lon are in degrees")
-        x_m, y_m = Transformer.from_crs("EPSG:4326", self.network.crs, always_xy=True).transform(
-            lon, lat
-        )
+        x_m, y_m = transformer(WGS84, self.network.crs).transform(lon, lat)
         return self.match_xy(np.asarray(x_m), np.asarray(y_m))
 
     def match_xy(self, x_m: FloatArray, y_m: FloatArray) -> list[Match]:
@@ -161,20 +172,27 @@ class MapMatcher:
         return matches
 
     def _candidates(self, x_m: FloatArray, y_m: FloatArray) -> "list[tuple[int, list[_Candidate]]]":
-        """Return each position's nearest edges within `FARTHEST_M`, the nearest first."""
+        """Return each position's nearest places on edges within `FARTHEST_M`, the nearest first.
+
+        Places on one edge lie more than `APART_M` apart.
+        """
         import shapely
 
         known = np.flatnonzero(np.isfinite(x_m) & np.isfinite(y_m))
         points = shapely.points(x_m[known], y_m[known])
-        place, edge = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)
-        off_m = shapely.distance(points[place], self._shapes[edge])
-        along_m = shapely.line_locate_point(self._shapes[edge], points[place]) * self._scale[edge]
+        place, piece = self._tree.query(points, predicate="dwithin", distance=FARTHEST_M)
+        edge, pieces = self._edge[piece], self._pieces[piece]
+        off_m = shapely.distance(points[place], pieces)
+        along_m = shapely.line_locate_point(pieces, points[place]) + self._from_m[piece]
+        along_m *= self._scale[edge]
         order = np.lexsort((edge, off_m, place))
         found: list[tuple[int, list[_Candidate]]] = [(row, []) for row in range(len(x_m))]
         for i in order.tolist():
             of = found[known[place[i]]][1]
-            if len(of) < MOST_CANDIDATES:
-                of.append(_Candidate(int(edge[i]), float(along_m[i]), float(off_m[i])))
+            new = _Candidate(int(edge[i]), float(along_m[i]), float(off_m[i]))
+            near = (e.edge == new.edge and abs(e.along_m - new.along_m) <= APART_M for e in of)
+            if len(of) < MOST_CANDIDATES and not any(near):
+                of.append(new)
         return found
 
     def _step(

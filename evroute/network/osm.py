@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from evroute import limits
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
-from evroute.network import osm_roads, pbf
+from evroute.network import osm_roads, osm_tags, pbf
 from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
 from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.restrictions import Relation
@@ -116,6 +116,7 @@ def _extract(path: Path) -> Extract:
         else:
             limits.check_xml(path)
         roads, turn_rules = KeyFilter("highway"), TagFilter(("type", "restriction"))
+        places = KeyFilter("railway", *osm_tags.PLACE_KEYS)
         roads.enable_for(WAY)
         turn_rules.enable_for(RELATION)
         ways_and_relations: Any = (
@@ -140,6 +141,14 @@ def _extract(path: Path) -> Extract:
                 extract.lon_lat[node] = place.lon, place.lat
                 if item.tags:
                     extract.node_tags[node] = dict(item.tags)
+        named: Any = FileProcessor(str(path), NODE | WAY).with_locations().with_filter(places)
+        for item in named:
+            if name := osm_tags.place(dict(item.tags)):
+                points = [item.location] if item.is_node() else [n.location for n in item.nodes]
+                valid = [(at.lon, at.lat) for at in points if at.valid()]
+                if valid:
+                    lon, lat = (sum(each) / len(valid) for each in zip(*valid, strict=True))
+                    extract.places.append((name, lon, lat))
     except (RuntimeError, ValueError, InvalidLocationError, *_DAMAGE) as error:
         told = " ".join(str(error).split())  # it can quote the file, line ends included
         raise NetworkFormatError(f"not a whole OpenStreetMap file: {told}") from error
@@ -153,14 +162,15 @@ def _downloaded(place: str) -> Extract:
 
 
 def _answers(area: Any) -> Iterable[dict[str, Any]]:
-    """Query Overpass for drivable roads that touch ``area``, their nodes and restrictions."""
+    """Query Overpass for drivable roads that touch ``area``, with named places inside."""
     from osmnx import _overpass
 
-    classes = "|".join(TYPICAL_KMH)
+    classes, places = "|".join(TYPICAL_KMH), "|".join(osm_tags.PLACE_KEYS)
     for polygon in _overpass._make_overpass_polygon_coord_strs(area):
         query = (
             f"{_overpass._make_overpass_settings()};way['highway'~'^({classes})$'](poly:'{polygon}')->.roads;"
-            "(.roads;node(w.roads);rel(bw.roads)['type'='restriction'];);out;"
+            f"(.roads;node(w.roads);node['name'][~'^({places})$'~'.'](poly:'{polygon}');"
+            "rel(bw.roads)['type'='restriction'];);out;"
         )
         answer = _overpass._overpass_request(OrderedDict(data=query))
         if remark := answer.get("remark"):  # Overpass ran out of time or memory
@@ -179,6 +189,8 @@ def _from_overpass(answers: Iterable[dict[str, Any]]) -> Extract:
             extract.lon_lat[item["id"]] = item["lon"], item["lat"]
             if tags:
                 extract.node_tags[item["id"]] = tags
+                if place := osm_tags.place(tags):
+                    extract.places.append((place, item["lon"], item["lat"]))
         elif item["type"] == "way":
             extract.ways[item["id"]] = Way(tuple(item["nodes"]), tags)
         else:

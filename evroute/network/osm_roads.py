@@ -19,9 +19,10 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
 from evroute.network import controls, osm_tags, restrictions, speed_limits
+from evroute.network.names import place_table
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import WGS84, RoadNetwork, Source, transformer
 from evroute.text import UNPRINTABLE
 
 ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"
@@ -43,12 +44,14 @@ class Extract:
     """Roads of a source: ways with a ``highway`` tag by id, turn restrictions, and their nodes.
 
     lon_lat: degrees, of the nodes in the source.  node_tags: of those that have any.
+    places: names of places to drive to, longitudes and latitudes in degrees.
     """
 
     ways: dict[int, Way] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
     lon_lat: dict[int, tuple[float, float]] = field(default_factory=dict)
     node_tags: dict[int, Tags] = field(default_factory=dict)
+    places: list[tuple[str, float, float]] = field(default_factory=list)
 
     def nodes_needed(self) -> set[int]:
         """Return the ids of the nodes of drivable ways."""
@@ -142,7 +145,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
     control = np.array(of_edge, dtype=np.int64)[turns[:, 0]]
     notes.append(controls.note(control))
     tags = [extract.ways[segments[e.segment].way].tags for e in edges]
-    return RoadNetwork(
+    network = RoadNetwork(
         name=name,
         edge_id=tuple(_ids(edges)),
         tail=tail,
@@ -164,6 +167,7 @@ def build(extract: Extract, name: str, source: Source) -> RoadNetwork:
         crs=crs,
         source=replace(source, notes=(*source.notes, speed_note, outcome.note, *notes)),
     )
+    return network.with_tables({"places": place_table(extract.places)} if extract.places else {})
 
 
 def _segments(extract: Extract) -> tuple[list[_Segment], list[str]]:
@@ -261,7 +265,7 @@ def _shapes(
     extract: Extract, segments: Sequence[_Segment]
 ) -> tuple[str, FloatArray, FloatArray, FloatArray, IntArray]:
     """Return UTM zone, points, geodesic lengths (m) and first point of the segments."""
-    from pyproj import Geod, Transformer
+    from pyproj import Geod
 
     lon, lat = np.array([extract.lon_lat[node] for s in segments for node in s.nodes]).T
     start = np.concatenate([[0], np.cumsum([len(s.nodes) for s in segments])])
@@ -270,7 +274,7 @@ def _shapes(
     step_m[start[1:] - 1] = 0.0
     check_places([str(node) for s in segments for node in s.nodes], lon, lat, step_m)
     crs = utm_zone(lon, lat)
-    x_m, y_m = Transformer.from_crs("EPSG:4326", crs, always_xy=True).transform(lon, lat)
+    x_m, y_m = transformer(WGS84, crs).transform(lon, lat)
     return crs, x_m, y_m, np.add.reduceat(step_m, start[:-1]), start
 
 

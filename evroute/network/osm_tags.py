@@ -28,6 +28,8 @@ TYPICAL_KMH = {
     "road": 25.0,
 }
 NAME_SEPARATOR = " / "
+PLACE_KEYS = ("amenity", "tourism", "leisure", "shop", "historic", "place", "aeroway")
+"""Keys of places to drive to, as are railway stations; with a name."""
 VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 
 _OPEN = {"yes", "designated", "permissive", "destination", "public", "official"}
@@ -113,6 +115,15 @@ def street(tags: Tags) -> str:
         return name
     sides = [tags[key] for key in ("name:left", "name:right") if tags.get(key)]
     return NAME_SEPARATOR.join(dict.fromkeys(sides)) or tags.get("ref", "")
+
+
+def place(tags: Tags) -> str:
+    """Return the name of a place to drive to, "" if it is none; chargers go by their operator."""
+    if tags.get("amenity") == "charging_station" and "name" not in tags:
+        owner = next((tags[key] for key in ("operator", "brand", "network") if key in tags), "")
+        return f"Charging station {owner}".strip()
+    is_place = any(key in tags for key in PLACE_KEYS) or tags.get("railway") in {"station", "halt"}
+    return tags.get("name", "") if is_place else ""
 
 
 def structure(tags: Tags) -> int:

@@ -202,8 +202,7 @@ def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
     low = np.asarray(ndimage.minimum(lowest, group, groups))
     high = np.asarray(ndimage.maximum(highest, group, groups))
     apart = np.isfinite(low) & ((low > depth_m) | (high < -depth_m))
-    pits: BoolArray = np.isin(group, groups[apart])
-    return pits
+    return np.isin(group, groups[apart])
 
 
 def _roughness(dataset: Any, column: FloatArray, row: FloatArray) -> float:

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
 from evroute.checked import digest_of
+from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.optional_tables import TABLES, Table
@@ -28,6 +29,7 @@ from evroute.text import check_printable
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _SHOWN_CHARACTERS = 60
+WGS84 = "EPSG:4326"
 LONGEST_EDGE_M = 500_000.0
 
 
@@ -106,6 +108,8 @@ class RoadNetwork:
     crs: str
     source: Source
     control: IntArray | None = None
+
+    _repr_html_ = drawn_by("network_html")
 
     def __post_init__(self) -> None:
         n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
@@ -232,8 +236,7 @@ class RoadNetwork:
     @property
     def climb_m(self) -> FloatArray:
         """(n,) height of the head junction minus that of the tail, m."""
-        climb: FloatArray = self.elevation_m[self.head] - self.elevation_m[self.tail]
-        return climb
+        return self.elevation_m[self.head] - self.elevation_m[self.tail]
 
     @property
     def incline_rad(self) -> FloatArray:
@@ -243,8 +246,7 @@ class RoadNetwork:
     @property
     def time_s(self) -> FloatArray:
         """(n,) travel time at the speed limit, s."""
-        time: FloatArray = self.length_m / self.speed_mps
-        return time
+        return self.length_m / self.speed_mps
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -254,12 +256,14 @@ class RoadNetwork:
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Shape points as WGS 84 longitudes and latitudes, (p,) degrees each."""
-        return _to_lon_lat(self.crs, self.shape_x_m, self.shape_y_m)
+        lon, lat = transformer(self.crs, WGS84).transform(self.shape_x_m, self.shape_y_m)
+        return np.asarray(lon), np.asarray(lat)
 
     @cached_property
     def junction_lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Junctions as WGS 84 longitudes and latitudes, (v,) degrees each."""
-        return _to_lon_lat(self.crs, self.x_m, self.y_m)
+        lon, lat = transformer(self.crs, WGS84).transform(self.x_m, self.y_m)
+        return np.asarray(lon), np.asarray(lat)
 
     @cached_property
     def digest(self) -> str:
@@ -314,6 +318,13 @@ class RoadNetwork:
         maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])
         object.__setattr__(other, "_tables", ChainMap(*maps))  # reads none of them
         return other
+
+    def lines(self, x: FloatArray, y: FloatArray) -> Any:
+        """Return the edges as lines of shapely, (n,), through positions (p,) of shape points."""
+        import shapely
+
+        edge = np.repeat(np.arange(self.n_edges), np.diff(self.shape_start))
+        return shapely.linestrings(x, y, indices=edge)
 
     def subset(self, edges: BoolArray) -> "RoadNetwork":
         """Return the network of the edges where ``edges`` (n,) is true, without bare junctions."""
@@ -370,6 +381,14 @@ class RoadNetwork:
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
 
+@cache
+def transformer(source: str, target: str) -> Any:
+    """Return pyproj's transformer between two coordinate systems, x or longitude first."""
+    from pyproj import Transformer
+
+    return Transformer.from_crs(source, target, always_xy=True)
+
+
 def check_name(name: str) -> None:
     """Refuse a network name that could not be a plain file name.
 
@@ -419,10 +438,3 @@ def _same(a: Any, b: Any) -> bool:
 
 def _count_bad(values: FloatArray) -> int:
     return int((~np.isfinite(values)).sum())
-
-
-def _to_lon_lat(crs: str, x_m: FloatArray, y_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-    from pyproj import Transformer
-
-    lon, lat = Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform(x_m, y_m)
-    return np.asarray(lon), np.asarray(lat)

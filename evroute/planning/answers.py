@@ -1,15 +1,17 @@
 """Plans as JSON documents (``--json``), and many requests from a table, one document each."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from math import isnan
 from typing import Any
 
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
+from evroute.network.names import edge_label
 from evroute.planning.battery import Battery
 from evroute.planning.numbers import number_of, share_of
-from evroute.planning.places import endpoints, stops
+from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
@@ -30,6 +32,9 @@ def document(plan: Plan) -> dict[str, Any]:
         "origin": plan.origin,
         "destination": plan.destination,
         "via": list(plan.via),
+        "origin_name": plan.titles[0],
+        "destination_name": plan.titles[-1],
+        "via_names": list(plan.titles[1:-1]),
         "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
         "verdict": plan.verdict,
@@ -52,6 +57,7 @@ def document(plan: Plan) -> dict[str, Any]:
 def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     told: dict[str, Any] = {
         "edges": list(route.edges),
+        "streets": [asdict(street) for street in route.streets],
         "energy_wh": route.energy_wh,
         "parts_wh": route.parts_wh,
         "length_m": route.length_m,
@@ -171,10 +177,8 @@ def answer_energies(
                 continue
             energy_wh, length_m, time_s = next(totals)
             if isnan(energy_wh):
-                places = [planner.network.edge_id[row] for row in each]
-                yield answer | {
-                    "error": f"no legal way leads from edge '{places[0]}' to '{places[1]}'"
-                }
+                first, last = (edge_label(planner.network, row) for row in each)
+                yield answer | {"error": f"no legal way leads from '{first}' to '{last}'"}
             else:
                 yield answer | {"energy_wh": energy_wh, "length_m": length_m, "time_s": time_s}
 
@@ -182,29 +186,26 @@ def answer_energies(
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
     """Return the edge rows of a request, or its error as text."""
     try:
-        if None in row:
-            raise EvrouteError("the row has more cells than the table has columns")
-        if unknown := [column for column in row if column not in ("id", "trip", "from", "to")]:
-            raise EvrouteError(
-                f"column '{unknown[0]}' does not go with --only energy; there are id, trip, from, "
-                "to"
-            )
+        _check_columns(row, ("id", "trip", "from", "to"), " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
-        origin, destination = endpoints(planner.network, row.get("trip") or None, places)
+        origin, destination = stops(planner.network, row.get("trip") or None, places)
         if origin == destination:
-            raise EvrouteError(
-                f"origin and destination are the same edge, '{planner.network.edge_id[origin]}'"
-            )
+            street = edge_label(planner.network, origin)
+            raise EvrouteError(f"origin and destination lie on the same block of {street}")
     except EvrouteError as error:
         return str(error)
     return origin, destination
 
 
-def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
+def _check_columns(row: Mapping[str, str | None], columns: Sequence[str], where: str) -> None:
     if None in row:
         raise EvrouteError("the row has more cells than the table has columns")
-    if unknown := [column for column in row if column not in COLUMNS]:
-        raise EvrouteError(f"unknown column '{unknown[0]}'; there are {', '.join(COLUMNS)}")
+    if unknown := [column for column in row if column not in columns]:
+        raise EvrouteError(f"unknown column '{unknown[0]}'{where}; there are {', '.join(columns)}")
+
+
+def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
+    _check_columns(row, COLUMNS, "")
     via = [place.strip() for place in (row.get("via") or "").split(";") if place.strip()]
     places = [place for place in (row.get("from"), *via, row.get("to")) if place]
     origin, *between, destination = stops(planner.network, row.get("trip") or None, places)

@@ -36,8 +36,7 @@ class Energies:
 
     def edges(self, request: int) -> IntArray:
         """Return the network rows of one route; empty if there is no route."""
-        rows: IntArray = self.edge[self.start[request] : self.start[request + 1]]
-        return rows
+        return self.edge[self.start[request] : self.start[request + 1]]
 
 
 def cheapest(

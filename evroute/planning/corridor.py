@@ -49,8 +49,7 @@ def corridor(
     before = _sweep(search, weights, origin, destination)
     most = factor * before[destination] * (1.0 + ROUNDING)
     before = search.distances(weights, origin, limit=most)
-    edges: IntArray = np.flatnonzero(before + search.rest(weights, destination, limit=most) <= most)
-    return edges
+    return np.flatnonzero(before + search.rest(weights, destination, limit=most) <= most)
 
 
 def check_factor(factor: float) -> None:

@@ -125,8 +125,7 @@ class EdgeSpace:
         if name not in self._potentials_wh:
             loaded = self.conditions.load(load_vehicle(name))
             self._potentials_wh[name] = potential_wh(loaded, self.network.climb_m)
-        rise: FloatArray = self._potentials_wh[name][request.arms.id]
-        return rise
+        return self._potentials_wh[name][request.arms.id]
 
     def route(self, weights: FloatArray, request: Round) -> Route:
         """Return the route of least weight over the open edges, ``weights`` (a,)."""

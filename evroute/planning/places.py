@@ -1,44 +1,27 @@
 """Places of a request as edges: a named trip, or places given as text.
 
-Of the two directions of a street, that of the fastest trip is taken.
+Of the two directions of a street, and of the edges at a junction, those of the fastest trip are
+taken.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.line_graph import LineGraph
-from evroute.network.locate import locate
+from evroute.network.locate import locate, named_place
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.search import Search
 
 
-def endpoints(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, int]:
-    """Return the edge rows of origin and destination, as `stops`, without places between them.
-
-    Parameters
-    ----------
-    network, trip, waypoints
-        As in `stops`.
-
-    Raises
-    ------
-    EvrouteError
-        If there are more than two places; and as in `stops`.
-    """
-    if len(waypoints) > 2:
-        raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
-    origin, destination = stops(network, trip, waypoints)
-    return origin, destination
-
-
 def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:
     """Return the edge rows of a named trip, or of two or more places, in driving order.
 
-    A place on a two-way street is taken in the direction of the fastest trip.
+    A place on a two-way street, and a junction, is taken in the direction of the fastest trip.
 
     Parameters
     ----------
@@ -47,21 +30,31 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
     trip
         Name of a trip of the network; None for places.
     waypoints
-        Edge ids or ``lat,lon`` texts in driving order; empty for a named trip.
+        Names, ``lat,lon`` or edge ids in driving order; empty for a named trip.
 
     Raises
     ------
     EvrouteError
-        Unless exactly one of the two is given, or a place is not on the network.
+        Unless exactly one of the two is given; or if a name stands for several places, two
+        successive names for one place or the ends of one road, or a place is not on the network.
     UnknownNameError
-        If the network has no trip of that name.
+        If the network has no trip or place of that name.
     """
     if (trip is None) == (len(waypoints) == 0):
         raise EvrouteError("give either a named trip, or origin and destination")
     if trip is None:
         if len(waypoints) < 2:
             raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
-        return _quickest(network, [locate(network, place) for place in waypoints])
+        named = [named_place(network, place) for place in waypoints]
+        edges = [locate(network, place, leaving=k == 0) for k, place in enumerate(waypoints)]
+        for k, (place, following) in enumerate(pairwise(named)):
+            touching = k == 0 and not set(edges[0]).isdisjoint(edges[1])
+            if place and following and (touching or place == following):
+                raise EvrouteError(
+                    f"'{place.label}' and '{following.label}' are one place or the ends of one "
+                    "road; choose places further apart"
+                )
+        return _quickest(network, edges)
     trips = load_trips(network.name)
     if trip not in trips:
         known = f"it has {', '.join(trips)}" if trips else "none ship for it"
@@ -91,7 +84,9 @@ def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[in
         time_s[edge] = np.inf  # a trip from an edge to itself is none
         return time_s
 
-    best: dict[int, tuple[float, tuple[int, ...]]] = {edge: (0.0, (edge,)) for edge in places[0]}
+    best: dict[int, tuple[float, tuple[int, ...]]] = {
+        edge: (float(network.time_s[edge]), (edge,)) for edge in places[0]
+    }
     for edges in places[1:]:
         reached = {edge: (best[edge], distances(edge)) for edge in best}
         best = {

@@ -1,9 +1,13 @@
 """Plans: least-energy, fastest and shortest route of a request, with their numbers."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
+from evroute.display import drawn_by
+from evroute.network.names import stretches
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import RouteGuarantee
@@ -21,6 +25,44 @@ ROW_LABELS = {
 """Labels of the rows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Street:
+    """A stretch of a route on one street.
+
+    Parameters
+    ----------
+    name
+        Street; of an unnamed road its class, distance and bearing from the nearest named place.
+    length_m, energy_wh
+        Length, m, and expected energy without lost regeneration, Wh.
+    """
+
+    name: str
+    length_m: float
+    energy_wh: float
+
+
+def streets_of(
+    network: RoadNetwork, edges: Sequence[int], edge_wh: FloatArray
+) -> tuple[Street, ...]:
+    """Return the streets of a route in driving order.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    edges
+        Rows of its k edges.
+    edge_wh
+        (k,) expected energy of each, Wh.
+    """
+    length_m = network.length_m[list(edges)]
+    return tuple(
+        Street(label, float(length_m[part].sum()), float(edge_wh[part].sum()))
+        for label, part in stretches(network, edges)
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedRoute:
     """One route with its numbers.
@@ -29,6 +71,8 @@ class PlannedRoute:
     ----------
     route, edges
         Network rows of the k edges, and their ids.
+    streets
+        Streets in driving order.
     edge_wh
         (k,) expected energy of each edge without lost regeneration, Wh; the search runs on it.
     energy_wh
@@ -50,6 +94,7 @@ class PlannedRoute:
 
     route: Route
     edges: tuple[str, ...]
+    streets: tuple[Street, ...]
     edge_wh: FloatArray
     energy_wh: float
     parts_wh: dict[str, float]
@@ -80,6 +125,8 @@ class Plan:
         Names of the network and the vehicle.
     origin, destination, via
         Ids of the edges to drive from, to and over.
+    titles
+        Names of origin, places between and destination, without edge ids.
     routes
         Routes by row: ``energy``, ``time``, ``distance`` and others (`planning.rows`).
     proofs
@@ -92,6 +139,8 @@ class Plan:
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
         Time of departure since midnight, s; None if none was given.
+    roads
+        The network, for maps.
     """
 
     network: str
@@ -99,12 +148,16 @@ class Plan:
     origin: str
     destination: str
     via: tuple[str, ...]
+    titles: tuple[str, ...]
     routes: dict[str, PlannedRoute]
     proofs: dict[str, str]
     recommended: str
     options: PlanOptions
     minutes_from: str
     depart_s: float | None
+    roads: RoadNetwork = field(repr=False)
+
+    _repr_html_ = drawn_by("plan_html")
 
     @property
     def battery(self) -> Battery | None:

@@ -20,6 +20,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.network.catalog import load_network
+from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.batch import Energies, cheapest, summed
@@ -29,7 +30,7 @@ from evroute.planning.forecast import EnergyForecast
 from evroute.planning.guarantee import Guarantee, RouteGuarantee
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
-from evroute.planning.plan import Plan, PlannedRoute
+from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search
 from evroute.planning.search_nodes import ROUNDING_WH
@@ -201,7 +202,7 @@ class Planner:
         Parameters
         ----------
         origin, destination, via
-            Places to drive from, to and, in this order, over: edge rows, edge ids or ``"lat,lon"``.
+            Places to drive from, to and, in this order, over: names, ``"lat,lon"``, ids or rows.
         search
             A weight rule; all but ``potential`` are for comparison and go with neither battery,
             time limit nor value of time.
@@ -238,13 +239,11 @@ class Planner:
         start, end = self.space.ends(places[0], places[-1])
         ends = (start, end + (legs - 1) * len(self.space.nodes.edge))
         named = [self.network.edge_id[place] for place in places]
+        titles = route_ends(self.network, places)
         try:
             fastest = problem.search.route(problem.time_s, *ends)
         except NoRouteError:
-            way = " to ".join(f"'{name}'" for name in named)
-            raise NoRouteError(
-                f"no legal way leads from edge {way} on network '{self.network.name}'"
-            ) from None
+            raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
         rows = choose_rows(problem, fastest, options)
         return Plan(
             network=self.network.name,
@@ -252,6 +251,7 @@ class Planner:
             origin=named[0],
             destination=named[-1],
             via=tuple(named[1:-1]),
+            titles=titles,
             routes={
                 name: self.describe(self._driven(route), battery)
                 for name, route in rows.routes.items()
@@ -261,6 +261,7 @@ class Planner:
             options=options,
             minutes_from=self.minutes_from,
             depart_s=departed_s,
+            roads=self.network,
         )
 
     def energies(
@@ -317,6 +318,7 @@ class Planner:
         described = PlannedRoute(
             route=route,
             edges=tuple(self.network.edge_id[row] for row in route.edges),
+            streets=streets_of(self.network, route.edges, edge_wh),
             edge_wh=edge_wh,
             energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
             parts_wh=parts,
@@ -362,9 +364,8 @@ class Planner:
         for place, following in pairwise(rows):
             if place == following:
                 ends = "origin and destination" if len(rows) == 2 else "two successive places"
-                raise EvrouteError(
-                    f"{ends} are the same edge, '{self.network.edge_id[place]}'; choose two places"
-                )
+                street = edge_label(self.network, place)
+                raise EvrouteError(f"{ends} lie on the same block of {street}; choose two places")
         return rows
 
     def _problem(self, via: Sequence[int]) -> SearchProblem:
@@ -381,6 +382,9 @@ class Planner:
 def plan(
     network: RoadNetwork | str | Path,
     *,
+    origin: str | None = None,
+    destination: str | None = None,
+    via: Sequence[str] = (),
     trip: str | None = None,
     waypoints: Sequence[str] = (),
     vehicle: Vehicle | str | Path = DEFAULT,
@@ -395,15 +399,16 @@ def plan(
     price: float | None = None,
     time_value: float | None = None,
 ) -> Plan:
-    """Plan one trip: a named one, or between two places.
+    """Plan one trip between two places, or a named one.
 
     Parameters
     ----------
     network
         A network, its name, or the path of a stored one.
+    origin, destination, via
+        Places to drive from, to and, in this order, over: names, ``"lat,lon"`` or edge ids.
     trip, waypoints
-        A named trip of the network; or origin, places on the way if any, and destination, each an
-        edge id or ``"lat,lon"``.
+        In place of these a named trip of the network, or all places in driving order.
     vehicle
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
@@ -418,23 +423,26 @@ def plan(
     Raises
     ------
     EvrouteError
-        If the request cannot be met; see `Planner.plan`, ``locate`` and `places.stops`.
+        If the request cannot be met; see `Planner.plan` and `places.stops`.
     """
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
-    origin, *via, destination = stops(roads, trip, waypoints)
+    ends = [place for place in (origin, *via, destination) if place is not None]
+    if ends and (origin is None or destination is None or waypoints):
+        raise EvrouteError("give origin and destination with via between, or waypoints alone")
+    first, *between, last = stops(roads, trip, ends or waypoints)
     battery = (
         None
         if soc_percent is None
         else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
     )
     return Planner(roads, car, belief, conditions=conditions).plan(
-        origin,
-        destination,
+        first,
+        last,
         search=search,
         battery=battery,
         max_extra_time=max_extra_time,
-        via=via,
+        via=between,
         alternatives=alternatives,
         depart=depart,
         price=price,

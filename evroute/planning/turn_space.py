@@ -119,8 +119,7 @@ class TurnSpace:
     @property
     def time_s(self) -> FloatArray:
         """(n,) travel time of every edge at the expected speeds, s."""
-        time: FloatArray = self.edges.network.length_m / self._expected_mps
-        return time
+        return self.edges.network.length_m / self._expected_mps
 
     @cached_property
     def regressors(self) -> TurnRegressors:
@@ -231,8 +230,7 @@ class TurnSpace:
 
         def mean(values: FloatArray) -> FloatArray:
             summed = np.bincount(table.entered, counted * values, minlength=table.n_edges)
-            averages: FloatArray = summed / total
-            return averages
+            return summed / total
 
         learned_wh = mean(belief.mean_wh - self.reference.prior_mean_wh)
         return Belief(
@@ -305,10 +303,7 @@ class TurnSpace:
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:
-        speed: FloatArray = known_mps * np.exp(
-            self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0)
-        )
-        return speed
+        return known_mps * np.exp(self._log_ratio_sum / np.maximum(self._log_ratio_count, 1.0))
 
     def _of(self, request: Round) -> tuple[Arms, FloatArray, Arms]:
         # kept with the arms of the edges, so that no other object has their identity
@@ -335,8 +330,7 @@ class TurnSpace:
         return arms, self._energy_of(vehicle).potential_wh(rows, driven_mps)
 
     def _speeds(self, features: FloatArray) -> FloatArray:
-        speed: FloatArray = features[:, SPEED] * self._speed_scale
-        return speed
+        return features[:, SPEED] * self._speed_scale
 
     def _features(self, rows: IntArray, of_edges: FloatArray, speed_mps: FloatArray) -> FloatArray:
         entry_mps = np.where(rows < self.table.n_turns, speed_mps[self.table.left[rows]], 0.0)
@@ -347,10 +341,9 @@ class TurnSpace:
     ) -> FloatArray:
         """Return the energy of turns at driven speeds minus eq. 8 at known speeds, (a,) Wh."""
         energy = self._energy_of(vehicle)
-        added: FloatArray = (
+        return (
             energy.mean_wh(rows, driven_mps) - energy.edge_wh(known_mps)[self.table.entered[rows]]
         )
-        return added
 
     def _energy_of(self, vehicle: str) -> TurnEnergy:
         if vehicle not in self._energies:

@@ -14,6 +14,7 @@ from evroute.planning.arm_space import ArmSpace
 from evroute.planning.forecast import RouteForecast, forecast, predict
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
+from evroute.policy.guard import Guard
 
 
 class Agent:
@@ -29,6 +30,8 @@ class Agent:
         The arms of the model.
     rng
         Source of the draws of the index.
+    guard
+        Loss budget; None for none.
 
     Raises
     ------
@@ -44,6 +47,7 @@ class Agent:
         weight_rule: WeightRule,
         space: ArmSpace,
         rng: Generator,
+        guard: Guard | None = None,
     ) -> None:
         if missing := lacking(type(model), index.needs):
             raise TypeError(
@@ -55,6 +59,7 @@ class Agent:
         self.weight_rule = weight_rule
         self.space = space
         self.rng = rng
+        self.guard = guard
 
     def ask(self, request: Round) -> Route:
         """Choose the route of a round.
@@ -65,11 +70,14 @@ class Agent:
             If no legal way over the available edges leads to the destination.
         """
         route = self.propose(request)
-        self.announce(request, route)
+        if self.guard:
+            route = self.guard.choose(request, route)
+        if isinstance(self.model, Anticipates):
+            self.model.anticipate(self.space.arms(request).take(self._passed(request, route)))
         return route
 
     def propose(self, request: Round) -> Route:
-        """Return the route that the learner prefers, without announcing it.
+        """Return the route that the learner prefers, before the guard.
 
         Raises
         ------
@@ -82,11 +90,6 @@ class Agent:
             index_wh, self.model.noise_std(arms), self.space.potential_wh(request)
         )
         return self.space.route(weights, request)
-
-    def announce(self, request: Round, route: Route) -> None:
-        """Announce the arms of a route to a model that anticipates measurements."""
-        if isinstance(self.model, Anticipates):
-            self.model.anticipate(self.space.arms(request).take(self._passed(request, route)))
 
     def predict(self, request: Round, route: Route) -> tuple[float, float]:
         """Return mean and standard deviation of the energy that a route measures, Wh.
@@ -106,7 +109,9 @@ class Agent:
         return self.space.arms(request).rows_of(self.space.arms_of_route(route))
 
     def tell(self, feedback: Feedback) -> None:
-        """Learn from what a trip measured (Algorithm 1, line 6)."""
+        """Learn the measurements of a trip (Algorithm 1, line 6)."""
+        if self.guard:
+            self.guard.update(feedback)
         self.model.update(self.space.feedback(feedback))
 
 

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
+from evroute.options import PartOptions
 
 
 class Index(Protocol):
@@ -87,11 +88,6 @@ def least_norm(index: Index) -> float:
 class Schedule(Protocol):
     """The confidence parameter as a function of the round."""
 
-    @property
-    def needs(self) -> type:
-        """Protocol that the model must meet."""
-        ...
-
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
         """Return ``beta_t``, finite and at least 0.
 
@@ -102,6 +98,23 @@ class Schedule(Protocol):
         n_arms
             Number of available arms.
         model
-            A model that meets `needs`.
+            The model of the index.
         """
         ...
+
+
+class IndexSetting(Protocol):
+    """Values that an index takes from its network and vehicle, over a arms."""
+
+    @property
+    def potential_wh(self) -> FloatArray:
+        """(a,) rise of the potential over each arm, Wh."""
+        ...
+
+
+class IndexOptions(PartOptions):
+    """Options of an index."""
+
+    def build(self, setting: IndexSetting) -> Index:
+        """Return the index before the first round."""
+        raise NotImplementedError

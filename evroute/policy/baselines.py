@@ -9,6 +9,7 @@ from numpy.random import Generator
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
+from evroute.policy.base import IndexOptions, IndexSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,24 @@ class Random:
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return a randomly scaled eq. 8, (a,) Wh; measurements are ignored."""
         potential_wh = self.potential_wh[arms.id]
-        index: FloatArray = potential_wh + 2.0 * rng.random(len(arms)) * (
-            arms.prior_mean_wh - potential_wh
-        )
-        return index
+        return potential_wh + 2.0 * rng.random(len(arms)) * (arms.prior_mean_wh - potential_wh)
+
+
+class GreedyOptions(IndexOptions):
+    """The posterior mean, whatever its uncertainty."""
+
+    label = "greedy"
+
+    def build(self, setting: IndexSetting) -> Greedy:
+        """Return the index before the first round."""
+        return Greedy()
+
+
+class RandomOptions(IndexOptions):
+    """Random plausible routes: the dissipated energy of eq. 8 times uniform draws from [0, 2)."""
+
+    label = "random"
+
+    def build(self, setting: IndexSetting) -> Random:
+        """Return the index before the first round."""
+        return Random(setting.potential_wh)

@@ -8,12 +8,11 @@ with sigma times the model's noise deviation; noise that a whole trip shares vio
 """
 
 import logging
-import math
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
-from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
@@ -32,6 +31,7 @@ from evroute.model.bounds.state import (
     assume,
     bounds,
 )
+from evroute.policy.base import IndexOptions, IndexSetting
 
 SINGLE_SCALE = 0.1
 """Default ``c`` where one scale is used: ``c ln det`` is then near ``B²`` after thousands of
@@ -92,36 +92,27 @@ class SetBound:
     refresh_every: int = 1
     eta: float = DEFAULT_ETA
     clip_prior: bool = False
-    norm: float = field(default=math.nan, init=False)
-    b_min: float = field(default=math.nan, init=False)
-    multiplier: float = field(default=math.nan, init=False)
+    norm: float = field(default=np.nan, init=False)
+    b_min: float = field(default=np.nan, init=False)
+    multiplier: float = field(default=np.nan, init=False)
     _set: ConfidenceSet | None = field(default=None, init=False, repr=False)
     _count: float = field(default=0.0, init=False, repr=False)
     _held: "_Held | None" = field(default=None, init=False, repr=False)
 
     needs: ClassVar[type] = HasSpectrum
-    beta: ClassVar[float] = math.nan
+    beta: ClassVar[float] = np.nan
 
     def __post_init__(self) -> None:
         self.norm = AUTO_NORM if self.B == "auto" else self.B
-        assume(self.norm, self.sigma, self.delta, self.c)
-        if self.refresh_every < 1:
-            raise ValueError(
-                f"refresh_every is {self.refresh_every}; there must be at least 1 round between "
-                "computations"
-            )
-        if not 0 < self.eta < math.inf:
-            raise ValueError(
-                f"eta is {self.eta:g}; the ridge strength 1 + eta of IGP needs it positive"
-            )
 
-    def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
+    def __call__(
+        self, t: int, arms: Arms, model: EnergyModel, rng: np.random.Generator
+    ) -> FloatArray:
         """Return the lower bounds, (a,) Wh."""
         interval = self.interval(t, arms, cast(HasSpectrum, model))
         std_wh = model.posterior(arms).std_wh
         self.multiplier = float(np.median((interval.high - interval.low) / (2.0 * std_wh)))
-        index: FloatArray = arms.prior_mean_wh + interval.low
-        return index
+        return arms.prior_mean_wh + interval.low
 
     def interval(self, t: int, arms: Arms, model: HasSpectrum) -> Interval:
         """Return both bounds of the residual of each arm.
@@ -226,115 +217,93 @@ class _Held:
         return Interval(low, high, interval.alpha_low, interval.alpha_high)
 
 
-def cmm_ucb(
-    B: Norm = DEFAULT_NORM,
-    sigma: float = 1.0,
-    delta: float = DEFAULT_DELTA,
-    c: Scale = "mixture",
-    running: bool = False,
-    on_empty: OnEmpty = "raise",
-    refresh_every: int = 1,
-) -> SetBound:
-    """Return CMM-UCB: the extreme of each arm over the confidence set.
+class SetOptions(IndexOptions):
+    """Options of the bounds of every kind."""
 
-    See `SetBound` for the parameters.
+    kind: ClassVar[Kind]
+    """Method of the bounds, see `model.bounds.state.KINDS`."""
 
-    Parameters
-    ----------
-    B, sigma, delta, c, running, on_empty, refresh_every
-        Passed to `SetBound`.
-    """
-    return SetBound("cmm", B, sigma, delta, c, running, on_empty, refresh_every)
+    B: Annotated[float, Field(gt=0)] | Literal["auto"] = Field(
+        default=DEFAULT_NORM,
+        description="bound of the norm of the learned deviation, in prior deviations; auto: by "
+        "rule of thumb, without guarantee",
+    )
+    sigma: float = Field(default=1.0, gt=0, description="factor on the deviations of the noise")
+    delta: float = Field(
+        default=DEFAULT_DELTA, gt=0, lt=1, description="probability that any of the bounds fails"
+    )
+    running: bool = Field(
+        default=False,
+        description="whether bounds of earlier rounds stay valid; contexts must not change",
+    )
+    refresh_every: int = Field(
+        default=1, ge=1, description="rounds between computations of the bounds"
+    )
+
+    def build(self, setting: IndexSetting) -> SetBound:
+        """Return the index before the first round."""
+        return SetBound(self.kind, **self.model_dump())
 
 
-def dmm_ucb(
-    B: Norm = DEFAULT_NORM,
-    sigma: float = 1.0,
-    delta: float = DEFAULT_DELTA,
-    c: Scale = "mixture",
-    running: bool = False,
-    on_empty: OnEmpty = "raise",
-    refresh_every: int = 1,
-    clip_prior: bool = False,
-) -> SetBound:
-    """Return DMM-UCB: for each arm the tightest ellipsoid of a grid.
+class ClippedOptions(SetOptions):
+    """Options of the bounds that may exceed those of the prior."""
 
-    Parameters
-    ----------
-    B, sigma, delta, c, running, on_empty, refresh_every, clip_prior
-        Passed to `SetBound`.
-    """
-    return SetBound(
-        "dmm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior
+    clip_prior: bool = Field(default=False, description="whether B alone is a further bound")
+
+
+class EmptyOptions(SetOptions):
+    """Options of the bounds of a set that may be empty."""
+
+    c: Annotated[float, Field(gt=0)] | Literal["mixture"] = Field(
+        default="mixture",
+        description="scale of the guesses that a bound weighs; mixture: a grid of them",
+    )
+    on_empty: OnEmpty = Field(
+        default="raise",
+        description="if no function of norm B fits: raise B (and lose the guarantee), or stop",
     )
 
 
-def amm_ucb(
-    B: Norm = DEFAULT_NORM,
-    sigma: float = 1.0,
-    delta: float = DEFAULT_DELTA,
-    c: Scale = SINGLE_SCALE,
-    running: bool = False,
-    on_empty: OnEmpty = "raise",
-    refresh_every: int = 1,
-    clip_prior: bool = False,
-) -> SetBound:
-    """Return AMM-UCB: one ellipsoid for all arms, in closed form.
+class CMMOptions(EmptyOptions):
+    """CMM-UCB: the extreme of each arm over the confidence set."""
 
-    Parameters
-    ----------
-    B, sigma, delta, c, running, on_empty, refresh_every, clip_prior
-        Passed to `SetBound`.
-    """
-    return SetBound(
-        "amm", B, sigma, delta, c, running, on_empty, refresh_every, clip_prior=clip_prior
+    label = "CMM-UCB"
+    kind = "cmm"
+
+
+class DMMOptions(ClippedOptions, EmptyOptions):
+    """DMM-UCB: for each arm the tightest ellipsoid of a grid."""
+
+    label = "DMM-UCB"
+    kind = "dmm"
+
+
+class AMMOptions(ClippedOptions, EmptyOptions):
+    """AMM-UCB: one ellipsoid for all arms, in closed form."""
+
+    label = "AMM-UCB"
+    kind = "amm"
+
+    c: Annotated[float, Field(gt=0)] | Literal["mixture"] = Field(
+        default=SINGLE_SCALE, description="scale of the guesses that the bound weighs"
     )
 
 
-def ay_gp_ucb(
-    B: Norm = DEFAULT_NORM,
-    sigma: float = 1.0,
-    delta: float = DEFAULT_DELTA,
-    c: Scale = SINGLE_SCALE,
-    running: bool = False,
-    refresh_every: int = 1,
-    clip_prior: bool = False,
-) -> SetBound:
-    """Return AY-GP-UCB of Abbasi-Yadkori (2012), ridge strength ``sigma² / c``.
+class AYOptions(ClippedOptions):
+    """AY-GP-UCB of Abbasi-Yadkori (2012), ridge strength ``sigma² / c``."""
 
-    Parameters
-    ----------
-    B, sigma, delta, c, running, refresh_every, clip_prior
-        Passed to `SetBound`.
-    """
-    return SetBound(
-        "ay", B, sigma, delta, c, running, refresh_every=refresh_every, clip_prior=clip_prior
+    label = "AY-GP-UCB"
+    kind = "ay"
+
+    c: Annotated[float, Field(gt=0)] | Literal["mixture"] = Field(
+        default=SINGLE_SCALE, description="scale of the guesses that the bound weighs"
     )
 
 
-def igp_ucb(
-    B: Norm = DEFAULT_NORM,
-    sigma: float = 1.0,
-    delta: float = DEFAULT_DELTA,
-    eta: float = DEFAULT_ETA,
-    running: bool = False,
-    refresh_every: int = 1,
-    clip_prior: bool = False,
-) -> SetBound:
-    """Return IGP-UCB of Chowdhury & Gopalan (2017), ridge strength ``1 + eta``.
+class IGPOptions(ClippedOptions):
+    """IGP-UCB of Chowdhury & Gopalan (2017), ridge strength ``1 + eta``."""
 
-    Parameters
-    ----------
-    B, sigma, delta, eta, running, refresh_every, clip_prior
-        Passed to `SetBound`.
-    """
-    return SetBound(
-        "igp",
-        B,
-        sigma,
-        delta,
-        running=running,
-        refresh_every=refresh_every,
-        eta=eta,
-        clip_prior=clip_prior,
-    )
+    label = "IGP-UCB"
+    kind = "igp"
+
+    eta: float = Field(default=DEFAULT_ETA, gt=0, description="the ridge is 1 + eta")

@@ -4,14 +4,17 @@ UCB, BayesUCB and the greedy rule are this one index with different schedules.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
-from evroute.policy.base import Schedule
+from evroute.policy.base import IndexOptions, IndexSetting, Schedule
 from evroute.policy.schedule import InverseTime, Scaled, TheoremBayesUCB, TheoremUCB
 
 
@@ -22,45 +25,54 @@ class ConfidenceBound:
     schedule: Schedule
     beta: float = field(default=math.nan, init=False)
 
-    @property
-    def needs(self) -> type:
-        """Protocol that the schedule asks of the model."""
-        return self.schedule.needs
+    needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the lower confidence bounds, (a,) Wh."""
         self.beta = self.schedule(t, len(arms), model)
         belief = model.posterior(arms)
-        index: FloatArray = belief.mean_wh - math.sqrt(self.beta) * belief.std_wh
-        return index
+        return belief.mean_wh - math.sqrt(self.beta) * belief.std_wh
 
 
-def ucb(beta_scale: float = 1.0) -> ConfidenceBound:
-    """Return GP-UCB (or BI-UCB) of Theorem 3.1 with scaled beta."""
-    return ConfidenceBound(Scaled(TheoremUCB(), beta_scale))
+class UCBOptions(IndexOptions):
+    """GP-UCB (or BI-UCB) of Theorem 3.1 with scaled beta."""
+
+    label = "UCB"
+    short: ClassVar[Mapping[str, str]] = {"beta_scale": "b", "omega": "w", "xi": "x"}
+
+    beta_scale: float = Field(default=1.0, ge=0, description="factor of beta: less explores less")
+
+    def build(self, setting: IndexSetting) -> ConfidenceBound:
+        """Return the index before the first round."""
+        return ConfidenceBound(Scaled(self.schedule(), self.beta_scale))
+
+    def schedule(self) -> Schedule:
+        """Return beta by round, before its factor."""
+        return TheoremUCB()
 
 
-def bayes_ucb(omega: float = 1.0, xi: float = 1.0, beta_scale: float = 1.0) -> ConfidenceBound:
-    """Return GP-BayesUCB of Theorem 3.1; the defaults are those of the paper's section 4.2.
+class BayesUCBOptions(UCBOptions):
+    """GP-BayesUCB of Theorem 3.1; the defaults are those of the paper's section 4.2."""
 
-    Parameters
-    ----------
-    omega, xi
-        Exponents of the number of arms and of the round in the level, positive.
-    beta_scale
-        Factor on beta, at least 0.
+    label = "BayesUCB"
 
-    Raises
-    ------
-    ValueError
-        If an exponent is not positive.
-    """
-    for name, value in (("omega", omega), ("xi", xi)):
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} is {value:g}; it must be positive")
-    return ConfidenceBound(Scaled(TheoremBayesUCB(omega, xi), beta_scale))
+    omega: float = Field(
+        default=1.0, gt=0, description="exponent of the number of arms in the level of Theorem 3.1"
+    )
+    xi: float = Field(
+        default=1.0, gt=0, description="exponent of the round in the level of Theorem 3.1"
+    )
+
+    def schedule(self) -> Schedule:
+        """Return beta by round, before its factor."""
+        return TheoremBayesUCB(self.omega, self.xi)
 
 
-def bayes_ucb_quantile(beta_scale: float = 1.0) -> ConfidenceBound:
-    """Return BayesUCB with the ``1 / t`` quantile of Algorithm 2."""
-    return ConfidenceBound(Scaled(InverseTime(), beta_scale))
+class BayesUCBQuantileOptions(UCBOptions):
+    """BayesUCB with the ``1 / t`` quantile of Algorithm 2."""
+
+    label = "BayesUCB 1/t"
+
+    def schedule(self) -> Schedule:
+        """Return beta by round, before its factor."""
+        return InverseTime()

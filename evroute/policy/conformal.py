@@ -49,8 +49,7 @@ class AdaptiveConformal:
         """
         within = np.quantile(self._scores, np.clip(1 - self._alpha, 0, 1), method="weibull")
         beyond = np.where(self._alpha >= 1, 0.0, within)
-        multipliers: FloatArray = np.where(self._alpha <= 0, 2 * self._scores.max(), beyond)
-        return multipliers
+        return np.where(self._alpha <= 0, 2 * self._scores.max(), beyond)
 
     @property
     def inflation(self) -> float:

@@ -6,11 +6,27 @@ A baseline of BBKB's experiments.
 import math
 
 from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
+from evroute.policy.base import IndexOptions, IndexSetting
 from evroute.policy.baselines import Random
+
+
+class EpsilonGreedyOptions(IndexOptions):
+    """The posterior mean, and a random route in a share of the rounds."""
+
+    label = "epsilon-greedy"
+
+    epsilon: float = Field(
+        default=0.1, ge=0, le=1, description="share of the rounds that drive at random"
+    )
+
+    def build(self, setting: IndexSetting) -> "EpsilonGreedy":
+        """Return the index before the first round."""
+        return EpsilonGreedy(setting.potential_wh, epsilon=self.epsilon)
 
 
 class EpsilonGreedy:
@@ -22,11 +38,7 @@ class EpsilonGreedy:
     needs: type = EnergyModel
     beta: float = math.nan
 
-    def __init__(self, potential_wh: FloatArray, *, epsilon: float = 0.1) -> None:
-        if not 0 <= epsilon <= 1:
-            raise ValueError(
-                f"epsilon is {epsilon:g}; the share of rounds driven at random is between 0 and 1"
-            )
+    def __init__(self, potential_wh: FloatArray, *, epsilon: float) -> None:
         self._random = Random(potential_wh)
         self._epsilon = epsilon
 

@@ -1,4 +1,4 @@
-"""Guarded: a learner with a bounded loss against always driving the eq. 8 route.
+"""Guard: a bounded loss of a learner against always driving the eq. 8 route.
 
 It follows conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni, Ghavamzadeh,
 Abbasi-Yadkori & Van Roy 2017). It judges by the measured energies of the sections in which two
@@ -23,13 +23,9 @@ import numpy as np
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
-from evroute.model.base import EnergyModel
 from evroute.model.mixture import Mixture, constant_interval
-from evroute.planning.arm_space import ArmSpace, least_energy_route
+from evroute.planning.arm_space import least_energy_route
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import RouteForecast
-from evroute.policy.agent import Agent
-from evroute.policy.base import Index
 from evroute.policy.sections import Journal, Section, Totals, differing
 
 DEFAULT_SHARE = 0.0025
@@ -131,28 +127,19 @@ class _Ends:
     pairs: dict[Section, list[_Pair]] = field(default_factory=dict)
 
 
-class Guarded:
-    """An agent with a loss budget, behind the interface of an agent.
+class Guard:
+    """A loss budget of a learner: it replaces routes that the budget does not cover.
 
     Parameters
     ----------
-    agent
-        The learner.
     edges
         Space of the edges, for the eq. 8 route.
     share
         Share of the energy dissipated on the eq. 8 route that learning may lose per trip, in (0,
         1).
-
-    Raises
-    ------
-    ValueError
-        If the share is not in (0, 1).
     """
 
-    def __init__(self, agent: Agent, edges: EdgeSpace, *, share: float = DEFAULT_SHARE) -> None:
-        check_share(share)
-        self.agent = agent
+    def __init__(self, edges: EdgeSpace, *, share: float = DEFAULT_SHARE) -> None:
         self.edges = edges
         self.share = share
         self._ends: dict[tuple[int, int, str], _Ends] = {}
@@ -161,25 +148,8 @@ class Guarded:
         self._free = math.nan
         self._left_wh = math.nan
 
-    @property
-    def model(self) -> EnergyModel:
-        """Model of the agent."""
-        return self.agent.model
-
-    @property
-    def index(self) -> Index:
-        """Index of the agent."""
-        return self.agent.index
-
-    @property
-    def space(self) -> ArmSpace:
-        """Arm space of the agent."""
-        return self.agent.space
-
-    def ask(self, request: Round) -> Route:
-        """Choose the learner's route, or the eq.
-
-        8 route if the budget does not cover the learner's.
+    def choose(self, request: Round, proposed: Route) -> Route:
+        """Return the proposed route, or the eq. 8 route if the budget does not cover it.
 
         Raises
         ------
@@ -188,7 +158,6 @@ class Guarded:
         """
         eq8_wh = request.arms.prior_mean_wh
         self._dissipated_wh[request.arms.id] = eq8_wh - self.edges.potential_wh(request)
-        wanted = self.agent.propose(request)
         baseline = least_energy_route(self.edges, eq8_wh, request)
         ends = self._ends.setdefault(
             (request.origin, request.destination, request.vehicle), _Ends()
@@ -203,28 +172,17 @@ class Guarded:
             for pair in self._pairs(request.vehicle, ends, route)
         )
         self._left_wh = ends.income_wh - spent_wh
-        pairs = self._pairs(request.vehicle, ends, wanted.edges)
-        allowed = wanted == baseline or self._may(pairs)
+        pairs = self._pairs(request.vehicle, ends, proposed.edges)
+        allowed = proposed == baseline or self._may(pairs)
         self._free = float(allowed)
-        route = wanted if allowed else baseline
-        self.agent.announce(request, route)
-        return route
+        return proposed if allowed else baseline
 
-    def predict(self, request: Round, route: Route) -> tuple[float, float]:
-        """Return the agent's mean and standard deviation of a route's energy, Wh."""
-        return self.agent.predict(request, route)
-
-    def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Return the agent's forecast of a route."""
-        return self.agent.forecast(request, route)
-
-    def tell(self, feedback: Feedback) -> None:
-        """Update the accounts and the agent with the measurements of a trip."""
+    def update(self, feedback: Feedback) -> None:
+        """Enter the measurements of a trip into the accounts."""
         route = tuple(feedback.id.tolist())
         ends = self._ends.setdefault((route[0], route[-1], feedback.vehicle), _Ends())
         ends.driven[route] = ends.driven.get(route, 0) + 1
         self._journal(feedback.vehicle).add(route, feedback.energy_wh)
-        self.agent.tell(feedback)
 
     def diagnostics(self) -> dict[str, float]:
         """Return whether the last round drove the learner's route, and the budget left, Wh."""
@@ -249,12 +207,3 @@ class Guarded:
 
     def _journal(self, vehicle: str) -> Journal:
         return self._journals.setdefault(vehicle, Journal())
-
-
-def check_share(share: float) -> None:
-    """Raise ValueError unless ``0 < share < 1``."""
-    if not 0 < share < 1:
-        raise ValueError(
-            f"guard is {share:g}; it is the share of the eq. 8 route's energy that learning may "
-            "lose, between 0 and 1"
-        )

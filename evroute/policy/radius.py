@@ -8,10 +8,12 @@ import math
 from typing import Literal, cast
 
 from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasRadius
+from evroute.policy.base import IndexOptions, IndexSetting
 from evroute.policy.schedule import TheoremUCB
 
 Form = Literal["lean", "theory", "safe", "cgp", "gp", "constant"]
@@ -21,52 +23,40 @@ standard deviations.
 """
 
 
+class RadiusOptions(IndexOptions):
+    """Mean minus the number of standard deviations of a theorem, or of a constant."""
+
+    label = "radius"
+
+    form: Form = Field(
+        default="lean",
+        description="whose radius: lean, theory, safe (the model's), gp, cgp (GP-UCB's), constant "
+        "(multiplier)",
+    )
+    norm_bound: float = Field(
+        default=1.0,
+        ge=0,
+        description="bound of the norm of the learned deviation: larger explores more",
+    )
+    delta: float = Field(
+        default=0.1, gt=0, lt=1, description="probability that any of the bounds fails"
+    )
+    multiplier: float = Field(
+        default=2.0, ge=0, description="standard deviations of the form constant"
+    )
+
+    def build(self, setting: IndexSetting) -> "RadiusBound":
+        """Return the index before the first round."""
+        return RadiusBound(self)
+
+
 class RadiusBound:
-    """Mean minus the number of standard deviations of the chosen form.
-
-    Parameters
-    ----------
-    form
-        Source of the width, see `Form`.
-    norm_bound
-        F, upper bound on the norm of the residuals in the kernel's Hilbert space, at least 0.
-    delta
-        Probability that the bound fails, in (0, 1).
-    multiplier
-        Standard deviations of the form ``constant``, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-    """
+    """Mean minus the number of standard deviations of the chosen form."""
 
     needs: type = HasRadius
 
-    def __init__(
-        self,
-        *,
-        form: Form = "lean",
-        norm_bound: float = 1.0,
-        delta: float = 0.1,
-        multiplier: float = 2.0,
-    ) -> None:
-        if not 0 <= norm_bound < math.inf:
-            raise ValueError(
-                f"norm_bound is {norm_bound:g}; it must be at least 0: larger explores more"
-            )
-        if not 0 < delta < 1:
-            raise ValueError(
-                f"delta is {delta:g}; the probability that the bound breaks must be between 0 and 1"
-            )
-        if not 0 <= multiplier < math.inf:
-            raise ValueError(
-                f"multiplier is {multiplier:g}; it must be at least 0 standard deviations"
-            )
-        self._form = form
-        self._norm_bound = norm_bound
-        self._delta = delta
-        self._multiplier = multiplier
+    def __init__(self, options: RadiusOptions) -> None:
+        self._options = options
         self.beta = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
@@ -74,13 +64,14 @@ class RadiusBound:
 
         ``beta`` is the squared number of deviations, as in GP-UCB.
         """
-        if self._form == "constant":
-            deviations = self._multiplier
-        elif self._form == "cgp" or self._form == "gp":
+        form, options = self._options.form, self._options
+        if form == "constant":
+            deviations = options.multiplier
+        elif form == "cgp" or form == "gp":
             deviations = math.sqrt(TheoremUCB()(t, len(arms), model))
         else:
-            deviations = cast(HasRadius, model).radius(self._form, self._norm_bound, self._delta)
+            radius = cast(HasRadius, model).radius
+            deviations = radius(form, options.norm_bound, options.delta)
         self.beta = deviations**2
         belief = model.posterior(arms)
-        index: FloatArray = belief.mean_wh - deviations * belief.std_wh
-        return index
+        return belief.mean_wh - deviations * belief.std_wh

@@ -9,7 +9,6 @@ one or two arms only and would not be optimistic; beta is 0 there.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from scipy.special import ndtri
 
@@ -20,8 +19,6 @@ from evroute.policy.base import Schedule
 @dataclass(frozen=True, slots=True)
 class TheoremUCB:
     """``beta_t = 2 log(|A| t² / sqrt(2 pi))``: GP-UCB, Theorem 3.1 (i)."""
-
-    needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
         """Return beta of round ``t``."""
@@ -34,8 +31,6 @@ class TheoremBayesUCB:
 
     omega: float
     xi: float
-
-    needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
         """Return beta of round ``t``."""
@@ -51,8 +46,6 @@ class InverseTime:
     level one half of the second round gives it.
     """
 
-    needs: ClassVar[type] = EnergyModel
-
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
         """Return beta of round ``t``."""
         return _beta_of_level(1.0 / t)
@@ -64,15 +57,6 @@ class Scaled:
 
     schedule: Schedule
     factor: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.factor) and self.factor >= 0):
-            raise ValueError(f"beta_scale is {self.factor:g}; it must be at least 0")
-
-    @property
-    def needs(self) -> type:
-        """Protocol that the scaled schedule asks of the model."""
-        return self.schedule.needs
 
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
         """Return beta of round ``t``."""

@@ -6,7 +6,6 @@ section: the energy of an edge depends on how it is entered, and attribution bet
 edges errs.
 """
 
-import math
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -31,7 +30,7 @@ class Totals:
     @property
     def mean_wh(self) -> float:
         """Mean of the totals, Wh; NaN before the first."""
-        return self.total_wh / self.count if self.count else math.nan
+        return self.total_wh / self.count if self.count else np.nan
 
     @property
     def within_wh2(self) -> float:

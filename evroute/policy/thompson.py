@@ -4,15 +4,17 @@ Sandberg et al., Algorithm 2, line 2.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-import numpy as np
 from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasJoint, SupportsScaledSample
+from evroute.policy.base import IndexOptions, IndexSetting
 
 DEFAULT_VARIANCE_SCALE = 0.5
 
@@ -22,10 +24,6 @@ class _Thompson:
     variance_scale: float = DEFAULT_VARIANCE_SCALE
 
     beta: ClassVar[float] = math.nan
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.variance_scale) and self.variance_scale > 0):
-            raise ValueError(f"variance_scale is {self.variance_scale:g}; it must be positive")
 
     @property
     def multiplier(self) -> float:
@@ -72,6 +70,35 @@ class JointThompson(_Thompson):
         if isinstance(model, SupportsScaledSample):
             return model.sample_around(arms, rng, self.multiplier)
         mean_wh = model.posterior(arms).mean_wh
-        draw = cast(HasJoint, model).sample(arms, rng)
-        index: FloatArray = mean_wh + self.multiplier * (draw - mean_wh)
-        return index
+        draw: FloatArray = cast(HasJoint, model).sample_many(arms, rng, 1)[0]
+        return mean_wh + self.multiplier * (draw - mean_wh)
+
+
+class _VarianceScale(IndexOptions):
+    short: ClassVar[Mapping[str, str]] = {"variance_scale": "v"}
+
+    variance_scale: float = Field(
+        default=DEFAULT_VARIANCE_SCALE,
+        gt=0,
+        description="factor of the sampled variances; 1 is the paper's, smaller explores less",
+    )
+
+
+class ThompsonOptions(_VarianceScale):
+    """Thompson sampling: an independent draw for each arm, as in the paper."""
+
+    label = "TS"
+
+    def build(self, setting: IndexSetting) -> IndependentThompson:
+        """Return the index before the first round."""
+        return IndependentThompson(self.variance_scale)
+
+
+class JointThompsonOptions(_VarianceScale):
+    """Thompson sampling: one joint draw of all arms."""
+
+    label = "TS joint"
+
+    def build(self, setting: IndexSetting) -> JointThompson:
+        """Return the index before the first round."""
+        return JointThompson(self.variance_scale)

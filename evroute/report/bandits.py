@@ -101,5 +101,4 @@ def starvation_table(bands: "pd.DataFrame") -> "pd.DataFrame":
     table = far[["points", "std", "exact_std", "sor_std"]].mean()
     inside = (bands["truth"] - bands["mean"]).abs() <= 3 * bands["std"]
     table["truth within 3 std, %"] = 100 * inside.groupby(bands["evaluations"]).mean()
-    done: pd.DataFrame = table.reset_index()
-    return done
+    return table.reset_index()

@@ -216,7 +216,7 @@ def _faceted(
 ) -> "alt.FacetChart":
     import altair as alt
 
-    chart: alt.FacetChart = (
+    return (
         alt.layer(*layers, data=alt.Data(values=rows))
         .properties(width=260, height=180)
         .facet(
@@ -225,4 +225,3 @@ def _faceted(
         )
         .properties(title=alt.Title(title, anchor="start", fontSize=14))
     )
-    return chart

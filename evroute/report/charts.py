@@ -15,7 +15,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
-from evroute.methods.method import LABELS
+from evroute.methods.parts import label_of
 from evroute.report.extras import require
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
     variants = [
         (
-            (index, method.removeprefix(f"{LABELS.get(model, model)}-{LABELS.get(index, index)}")),
+            (index, method.removeprefix(label_of(model, index))),
             model,
             method,
         )

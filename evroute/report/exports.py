@@ -23,7 +23,9 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
     """
     features, routes = [], document(plan)["routes"]
     for name, planned in plan.routes.items():
-        values = {key: value for key, value in routes[name].items() if key != "edges"}
+        values = {
+            key: value for key, value in routes[name].items() if key not in ("edges", "streets")
+        }
         values["recommended"] = name == plan.recommended
         properties = {
             "kind": "route",
@@ -50,7 +52,7 @@ def route_gpx(network: RoadNetwork, plan: Plan) -> str:
     )
     _text(ElementTree.SubElement(root, "metadata"), "desc", network.source.attribution)
     track = ElementTree.SubElement(root, "trk")
-    _text(track, "name", f"{plan.network}: {plan.origin} to {plan.destination}")
+    _text(track, "name", f"{plan.network}: {plan.titles[0]} to {plan.titles[-1]}")
     _text(track, "desc", f"{ROW_LABELS[plan.recommended]}: {totals(planned)} ({plan.vehicle})")
     segment = ElementTree.SubElement(track, "trkseg")
     last = None

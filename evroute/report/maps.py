@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
-_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, goal, lowest charge
+_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, destination, lowest charge
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
@@ -82,7 +83,7 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     import folium
 
     rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    chart = _roads(network, rows)
+    chart = base_map(network, rows)
     for layer in _route_layers(network, plan):
         layer.add_to(chart)
     panel(ENERGY_CLASSES.legend_html(), "bottomright").add_to(chart)
@@ -151,17 +152,67 @@ def class_lines(
     ]
 
 
+def classes_layer(
+    network: RoadNetwork, values: FloatArray, classes: Classes, name: str
+) -> "folium.FeatureGroup":
+    """Return the roads coloured by a quantity as a layer.
+
+    Parameters
+    ----------
+    network, values, classes
+        As in `class_lines`.
+    name
+        Name of the layer.
+    """
+    import folium
+
+    layer = folium.FeatureGroup(name=_text(name))
+    for colour, weight, lines in class_lines(network, values, classes):
+        _lines(lines, color=colour, weight=weight).add_to(layer)
+    return layer
+
+
 def _classes_map(
     network: RoadNetwork, values: FloatArray, classes: Classes, name: str
 ) -> "folium.Map":
-    chart = _roads(network, np.arange(network.n_edges))
+    chart = base_map(network, np.arange(network.n_edges))
     import folium
 
-    layer = folium.FeatureGroup(name=_text(name)).add_to(chart)
-    for colour, weight, lines in class_lines(network, values, classes):
-        _lines(lines, color=colour, weight=weight).add_to(layer)
+    classes_layer(network, values, classes, name).add_to(chart)
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
+
+
+def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
+    """Return a map of the roads in grey, fitted once to edges (k,): a second fit would animate.
+
+    Raises
+    ------
+    MissingPackageError
+        If folium is not installed.
+    """
+    require("folium")
+    import folium
+
+    from evroute.report.map_page import MapPage
+
+    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
+    MapPage().add_child(chart)
+    leaflet = embedded()
+    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
+    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
+    tiles = folium.TileLayer(
+        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
+    )
+    tiles.add_to(chart)
+    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
+    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
+    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
+    lon, lat = network.junction_lon_lat
+    junctions = np.concatenate([network.tail[around], network.head[around]])
+    lon, lat = lon[junctions], lat[junctions]
+    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
     return chart
 
 
@@ -210,9 +261,9 @@ def stretches(
     ):
         piece = list(group)
         energy_wh, length_m = planned.edge_wh[piece].sum(), network.length_m[rows[piece]].sum()
-        climb_m = network.climb_m[rows[piece]].sum()
+        climb_m, middle = network.climb_m[rows[piece]].sum(), int(rows[piece[len(piece) // 2]])
         text = (
-            f"{street or 'unnamed road'}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
+            f"{street or edge_label(network, middle)}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
         yield ENERGY_CLASSES.colours[kind], route_line(network, rows[piece]), text
@@ -229,13 +280,13 @@ def _inert(html: str) -> str:
 
 
 def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
-    """Return start, goal and lowest charge of a row by their texts, degrees.
+    """Return start, destination and lowest charge of a row by their texts, degrees.
 
     The lowest charge is left out if it is at an end.
     """
     planned = plan.routes[name]
     edges, charge = planned.route.edges, planned.charge
-    spots = {"start": network.tail[edges[0]], "goal": network.head[edges[-1]]}
+    spots = {"start": network.tail[edges[0]], "destination": network.head[edges[-1]]}
     if plan.battery is not None and charge is not None and 0 < charge.lowest < len(edges):
         percent = plan.battery.percent(float(charge.charge_wh.min()))
         spots[f"lowest charge: {percent:.1f} %"] = network.head[edges[charge.lowest - 1]]
@@ -247,7 +298,7 @@ def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     """Return circles at the marks of the recommended route."""
     import folium
 
-    layer = folium.FeatureGroup(name="start and goal", control=False)
+    layer = folium.FeatureGroup(name="ends", control=False)
     spots = marks(network, plan, plan.recommended)
     for (text, (lon, lat)), fill in zip(spots.items(), _SPOTS, strict=False):
         folium.CircleMarker(
@@ -267,32 +318,6 @@ def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":
     import folium
 
     return folium.PolyLine([[(lat, lon) for lon, lat in line] for line in lines], **style)
-
-
-def _roads(network: RoadNetwork, shown: IntArray) -> "folium.Map":
-    """Return a map of all roads, fitted once to the edges ``shown``: a second fit would animate."""
-    require("folium")
-    import folium
-
-    from evroute.report.map_page import MapPage
-
-    chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
-    MapPage().add_child(chart)
-    leaflet = embedded()
-    chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
-    _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
-    tiles = folium.TileLayer(
-        "OpenStreetMap", name="OpenStreetMap tiles (from the internet)", overlay=True, show=False
-    )
-    tiles.add_to(chart)
-    roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
-    _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
-    lon, lat = network.junction_lon_lat
-    junctions = np.concatenate([network.tail[shown], network.head[shown]])
-    lon, lat = lon[junctions], lat[junctions]
-    chart.fit_bounds([[lat.min(), lon.min()], [lat.max(), lon.max()]], padding=(20, 20))
-    return chart
 
 
 def _page(chart: "folium.Map") -> "Figure":

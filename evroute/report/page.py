@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO, StringIO
+from io import BytesIO
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from evroute.report.calibration import calibration_table, forecasts, pit_histogr
 from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
 from evroute.report.interval_scores import interval_table
+from evroute.report.profile import svg
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
@@ -173,18 +174,18 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         else:
             notes.append(belief)
     n_names = len(label_columns(rounds))
-    html = _template().render(
+    html = template("page.html.j2").render(
         title=f"Learning to route: {folder.path.resolve().name}",
         lead=_lead(rounds),
         abstract=sentences,
         figures=figures,
         notes=notes,
-        table=_cells(final_table(rounds, timings), n_names),
-        savings=_cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
-        vehicles=None if (fleet := vehicles_table(rounds)).empty else _cells(fleet, n_names + 1),
-        reserve=None if (kept := reserve_table(rounds)).empty else _cells(kept, n_names + 1),
-        calibration=None if calibration is None else _cells(calibration, n_names + 1),
-        intervals=None if intervals is None else _cells(intervals, n_names + 2),
+        table=cells(final_table(rounds, timings), n_names),
+        savings=cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
+        vehicles=None if (fleet := vehicles_table(rounds)).empty else cells(fleet, n_names + 1),
+        reserve=None if (kept := reserve_table(rounds)).empty else cells(kept, n_names + 1),
+        calibration=None if calibration is None else cells(calibration, n_names + 1),
+        intervals=None if intervals is None else cells(intervals, n_names + 2),
         n_names=n_names,
         learned=learned,
         manifest=manifest,
@@ -219,15 +220,14 @@ def _exploration(
         yield slug("-".join(parts)), visits_chart(network, visits, f"{title}: roads driven")
 
 
-def _figure(
-    name: str, caption: str, chart: "alt.FacetChart | alt.ConcatChart", *, as_svg: bool
-) -> Figure:
+def svg_address(chart: "alt.TopLevelMixin") -> str:
+    """Return a chart as an address of a page that holds it as SVG."""
+    return _address("image/svg+xml", svg(chart).encode())
+
+
+def _figure(name: str, caption: str, chart: "alt.TopLevelMixin", *, as_svg: bool) -> Figure:
     picture = png(chart)
-    address = _address("image/png", picture)
-    if as_svg:
-        svg = StringIO()
-        chart.save(svg, format="svg")
-        address = _address("image/svg+xml", svg.getvalue().encode())
+    address = svg_address(chart) if as_svg else _address("image/png", picture)
     return Figure(name, caption, picture, address)
 
 
@@ -239,18 +239,22 @@ def _lead(rounds: "pd.DataFrame") -> str:
     runs, methods, worlds = (rounds[name].nunique() for name in ("run", "method", "seed"))
     trips, horizon = len(rounds[["network", "trip"]].drop_duplicates()), int(rounds["t"].max())
     return (
-        f"{_count(runs, 'finished run')} of up to {_count(horizon, 'trip')}: "
-        f"{_count(methods, 'method')} "
-        f"on {_count(trips, 'named trip')}, each in up to {_count(worlds, 'world')}."
+        f"{count(runs, 'finished run')} of up to {count(horizon, 'trip')}: "
+        f"{count(methods, 'method')} "
+        f"on {count(trips, 'named trip')}, each in up to {count(worlds, 'world')}."
     )
 
 
-def _count(n: int, noun: str) -> str:
+def count(n: int, noun: str) -> str:
+    """Return a number with a noun in singular or plural."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
-def _cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
-    """Format the numbers of the table; a row is ``first`` if another trip begins there."""
+def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
+    """Return the table as text; a row is ``first`` if another trip begins there.
+
+    The first ``n_names`` columns are names.
+    """
     rows, above = [], None
     for values in table.itertuples(index=False, name=None):
         names, numbers = values[:n_names], values[n_names:]
@@ -263,7 +267,7 @@ def _learned(learned: Learned) -> dict[str, Any]:
     """Format the tables of a belief; the first two columns are names."""
     tables_of = (learned.coefficients, learned.intervals, learned.roads)
     frames = [frame for frame in tables_of if frame is not None]
-    tables = [_cells(frame, 2) for frame in frames]
+    tables = [cells(frame, 2) for frame in frames]
     for table in tables:
         table["rows"] = [row | {"first": False} for row in table["rows"]]
     return {"method": learned.method, "run": learned.run, "tables": tables}
@@ -276,9 +280,10 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
 
 
-def _template() -> Any:
+def template(name: str) -> Any:
+    """Return a template of a page, which escapes all values."""
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters["json"] = partial(dumps, indent=2, sort_keys=True, ensure_ascii=False)
-    return environment.get_template("page.html.j2")
+    return environment.get_template(name)

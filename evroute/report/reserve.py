@@ -153,7 +153,6 @@ def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":
         panels.append(
             alt.layer(diagonal, of_method).properties(width=260, height=180, title=method)
         )
-    chart: alt.ConcatChart = alt.concat(*panels, columns=3).properties(
+    return alt.concat(*panels, columns=3).properties(
         title=alt.Title(TITLE, anchor="start", fontSize=14)
     )
-    return chart

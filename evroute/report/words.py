@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import ROW_LABELS, SMALL_WH, Plan, PlannedRoute, energy_text
 from evroute.report.charts import panel_labels
@@ -47,9 +48,9 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
     lowest = least.charge.lowest
     where = "at the start"
     if lowest:
-        edge = least.route.edges[lowest - 1]
-        street = f", {network.street[edge]}" if network.street[edge] else ""
-        where = f"after {lowest} of {len(least.route)} edges, {network.edge_id[edge]}{street}"
+        driven = least.route.rows[:lowest]
+        length_km = network.length_m[driven].sum() / 1000
+        where = f"after {length_km:.1f} km, on {edge_label(network, int(driven[-1]))}"
     return (
         f"lowest charge {plan.battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}"
     )

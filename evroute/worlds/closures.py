@@ -1,7 +1,6 @@
 """Closures: a share of the edges, drawn anew in each round, is closed (volatile arms)."""
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arrays import IntArray
 from evroute.errors import NoRouteError
@@ -26,7 +25,7 @@ class Closures:
         Seeds of the draws.
     """
 
-    def __init__(self, share: float, search: Search, seeds: SeedSequence) -> None:
+    def __init__(self, share: float, search: Search, seeds: np.random.SeedSequence) -> None:
         self.share = share
         self.search = search
         self._seeds = seeds
@@ -46,7 +45,7 @@ class Closures:
         NoRouteError
             If the destination cannot be reached in any of `ATTEMPTS` draws.
         """
-        rng = default_rng(child(self._seeds, t))
+        rng = np.random.default_rng(child(self._seeds, t))
         n = self.search.line_graph.n_edges
         for _ in range(ATTEMPTS):
             weights = np.zeros(n)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from evroute.energy.driving import hvac_w
@@ -158,11 +157,11 @@ class Conditions(World):
                 f"world {self.label}: vehicle '{assumed.name}': {first_problem(error)}"
             ) from None
 
-    def temperature_of(self, seeds: SeedSequence) -> float | None:
+    def temperature_of(self, seeds: np.random.SeedSequence) -> float | None:
         """Return the temperature of a trip, °C, random if it varies between trips."""
         if self.temperature_c is None or not self.temperature_std_k:
             return self.temperature_c
-        drawn_c = default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
+        drawn_c = np.random.default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
         return float(np.clip(drawn_c, *TEMPERATURES_C))
 
     def congested(self, departed_s: float) -> bool:

@@ -7,7 +7,6 @@ mean over the edges before, and ``route_wh`` the exact energy of a route.
 from typing import Protocol
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Feedback, Round, Route
 from evroute.arrays import FloatArray
@@ -78,12 +77,12 @@ def best_by_edges(
     return search.route(weights, request.origin, request.destination)
 
 
-def child(seeds: SeedSequence, key: int) -> SeedSequence:
+def child(seeds: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
     """Return the random stream of one round, independent of the order of requests."""
-    return SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, key))
+    return np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, key))
 
 
-def edge_noise(seeds: SeedSequence, t: int, route: Route, n_edges: int) -> FloatArray:
+def edge_noise(seeds: np.random.SeedSequence, t: int, route: Route, n_edges: int) -> FloatArray:
     """Return standard normal noise of the edges of a route, (k,), new for each passage of an edge.
 
     The noise of an edge does not depend on the rest of the route.
@@ -100,6 +99,8 @@ def edge_noise(seeds: SeedSequence, t: int, route: Route, n_edges: int) -> Float
         Number of edges of the network.
     """
     passage = np.array([route.edges[:i].count(edge) for i, edge in enumerate(route.edges)])
-    by_passage = default_rng(child(seeds, t)).standard_normal((passage.max() + 1, n_edges))
+    by_passage = np.random.default_rng(child(seeds, t)).standard_normal(
+        (passage.max() + 1, n_edges)
+    )
     noise: FloatArray = by_passage[passage, route.rows]
     return noise

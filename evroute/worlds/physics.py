@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
@@ -84,7 +83,7 @@ class Physics:
     """
 
     def __init__(
-        self, conditions: Conditions, setting: Setting, trips: Trips, seeds: SeedSequence
+        self, conditions: Conditions, setting: Setting, trips: Trips, seeds: np.random.SeedSequence
     ) -> None:
         (
             zone_seed,
@@ -99,10 +98,10 @@ class Physics:
         self.setting = setting
         self.trips = trips
         self.in_zone = edges_in_zones(
-            network, conditions.zones, conditions.zone_radius_m, default_rng(zone_seed)
+            network, conditions.zones, conditions.zone_radius_m, np.random.default_rng(zone_seed)
         )
         spread = conditions.noise_spread
-        levels = default_rng(level_seed).standard_normal(network.n_edges)
+        levels = np.random.default_rng(level_seed).standard_normal(network.n_edges)
         self.noise_share = conditions.noise_share * np.exp(spread * levels - 0.5 * spread**2)
         self.headwind_mps = headwind_mps(network, conditions.wind_mps, conditions.wind_from_deg)
         self._closures = Closures(conditions.closed_share, setting.search, closure_seed)
@@ -132,7 +131,9 @@ class Physics:
     def drive(self, request: Round, route: Route) -> Feedback:
         """Measure every edge of a route: ``y = f + b s + noise``, and scaled travel times."""
         truth, rows = self._truth(request), route.rows
-        of_trip, of_times = default_rng(child(self._trip_seed, request.t)).standard_normal(2)
+        of_trip, of_times = np.random.default_rng(
+            child(self._trip_seed, request.t)
+        ).standard_normal(2)
         noise = self.noise_share[rows] * edge_noise(
             self._noise_seed, request.t, route, len(self.noise_share)
         )
@@ -193,8 +194,7 @@ class Physics:
 
     def _speed_mps(self, congested: bool) -> FloatArray:
         factor = np.where(self.in_zone & congested, self.conditions.zone_speed_factor, 1.0)
-        speed: FloatArray = self.setting.network.speed_mps * factor
-        return speed
+        return self.setting.network.speed_mps * factor
 
     def _known_arms(self, vehicle: str, congested: bool) -> Arms:
         """Return all edges with the contexts and prior means that the learner has for a trip."""
@@ -288,5 +288,4 @@ def battery_wh(vehicle: Vehicle, work_j: FloatArray) -> FloatArray:
     efficiency = np.where(
         work_j >= 0, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
     )
-    energy_wh: FloatArray = work_j * efficiency / J_PER_WH
-    return energy_wh
+    return work_j * efficiency / J_PER_WH

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 from pydantic import Field
 
 from evroute.arms import Feedback, Round, Route
@@ -44,7 +43,7 @@ class ReplayWorld(World):
     table: Path
     bands: int = Field(1, ge=1, le=HOURS_PER_DAY)
 
-    def build(self, setting: Setting, trips: Trips, seeds: SeedSequence) -> "Replay":
+    def build(self, setting: Setting, trips: Trips, seeds: np.random.SeedSequence) -> "Replay":
         """Return the world of these seeds.
 
         Parameters
@@ -98,7 +97,13 @@ class Replay:
     """
 
     def __init__(
-        self, measured: Measured, *, setting: Setting, bands: int, trips: Trips, seeds: SeedSequence
+        self,
+        measured: Measured,
+        *,
+        setting: Setting,
+        bands: int,
+        trips: Trips,
+        seeds: np.random.SeedSequence,
     ) -> None:
         self.setting = setting
         self.trips = trips
@@ -135,7 +140,9 @@ class Replay:
         """Draw one measurement for every passage of an edge, independent of other edges."""
         passage = np.array([route.edges[:i].count(edge) for i, edge in enumerate(route.edges)])
         shape = passage.max() + 1, self.setting.network.n_edges
-        chance = default_rng(child(self._seeds, request.t)).random(shape)[passage, route.rows]
+        chance = np.random.default_rng(child(self._seeds, request.t)).random(shape)[
+            passage, route.rows
+        ]
         return Feedback.of_route(
             request.arms,
             route,
@@ -212,5 +219,4 @@ class _Draws:
         count = self.start[edges + 1] - self.start[edges]
         place = self.start[edges] + (chance * count).astype(np.int64)
         values = np.append(self.values, np.nan)[np.minimum(place, len(self.values))]
-        drawn: FloatArray = np.where(count > 0, values, self.mean_wh[edges])
-        return drawn
+        return np.where(count > 0, values, self.mean_wh[edges])

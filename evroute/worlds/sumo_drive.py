@@ -22,7 +22,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
@@ -68,8 +67,7 @@ class Trace:
         seen = np.unique(self.place)
         group = np.minimum(np.searchsorted(seen, np.arange(k)), len(seen) - 1)
         total = np.bincount(group[self.place], weights=values, minlength=len(seen))
-        shared: FloatArray = total[group] * length_m / np.bincount(group, weights=length_m)[group]
-        return shared
+        return total[group] * length_m / np.bincount(group, weights=length_m)[group]
 
     def travel_s(self, length_m: FloatArray) -> FloatArray:
         """Return the time on each edge, (k,) s."""
@@ -161,7 +159,11 @@ class SumoDrive:
         self._folder.cleanup()
 
     def drive(
-        self, rows: IntArray, speed_mps: FloatArray, driver_std: float, seeds: SeedSequence
+        self,
+        rows: IntArray,
+        speed_mps: FloatArray,
+        driver_std: float,
+        seeds: np.random.SeedSequence,
     ) -> Trace:
         """Drive the (k,) edges from standstill; the seed draws the driver and the departure time.
 
@@ -183,7 +185,7 @@ class SumoDrive:
         """
         sumo, self._trips = self._sumo, self._trips + 1
         car, ids = f"car{self._trips}", [self.network.edge_id[e] for e in rows]
-        rng = default_rng(seeds)
+        rng = np.random.default_rng(seeds)
         departed_s = STEP_S * rng.integers(int(LIGHTS_S / STEP_S))
         factor = float(np.clip(1 + driver_std * rng.standard_normal(), *SPEED_FACTOR_RANGE))
         sumo.simulation.loadState(self._state)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Route
 from evroute.arrays import BoolArray, FloatArray, IntArray
@@ -66,7 +65,7 @@ class Surveyed:
 
 
 def drive_everywhere(
-    drive: Callable[[IntArray, SeedSequence], tuple[FloatArray, FloatArray]],
+    drive: Callable[[IntArray, np.random.SeedSequence], tuple[FloatArray, FloatArray]],
     table: TurnTable,
     search: Search,
     time_s: FloatArray,
@@ -89,7 +88,7 @@ def drive_everywhere(
     """
     count, energy_wh, spent_s = np.zeros((3, len(table)))
     for trip, route in enumerate(_routes(table, search, time_s, most_trips), start=1):
-        wh, s = drive(route.rows, SeedSequence(SEED, spawn_key=(trip,)))
+        wh, s = drive(route.rows, np.random.SeedSequence(SEED, spawn_key=(trip,)))
         for total, values in ((count, np.ones(len(route))), (energy_wh, wh), (spent_s, s)):
             np.add.at(total, table.rows_along(route.rows), values)
         if trip % TRIPS_PER_NOTE == 0:
@@ -100,7 +99,7 @@ def drive_everywhere(
 def _routes(
     table: TurnTable, search: Search, time_s: FloatArray, most_trips: int
 ) -> Iterator[Route]:
-    passages, rng = np.zeros(table.n_edges), default_rng(SEED)
+    passages, rng = np.zeros(table.n_edges), np.random.default_rng(SEED)
     for _ in range(most_trips):
         left = np.flatnonzero(passages == 0)
         if len(left) == 0:

@@ -14,7 +14,6 @@ import logging
 import os
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
@@ -61,7 +60,7 @@ class SumoWorld:
     """
 
     def __init__(
-        self, options: Driven, setting: Setting, trips: Trips, seeds: SeedSequence
+        self, options: Driven, setting: Setting, trips: Trips, seeds: np.random.SeedSequence
     ) -> None:
         zone_seed, self._trip_seed = seeds.spawn(2)
         network = setting.network
@@ -69,7 +68,7 @@ class SumoWorld:
         self.setting = setting
         self.trips = trips
         self.in_zone = edges_in_zones(
-            network, options.zones, options.zone_radius_m, default_rng(zone_seed)
+            network, options.zones, options.zone_radius_m, np.random.default_rng(zone_seed)
         )
         self.speed_mps: FloatArray = network.speed_mps * np.where(
             self.in_zone, options.zone_speed_factor, 1.0
@@ -118,9 +117,9 @@ class SumoWorld:
         key = request.vehicle, route.edges
         if key not in self._route_wh:
             drives = (
-                self._driven(request.vehicle, route.rows, SeedSequence(TRUTH_SEED, spawn_key=(i,)))[
-                    0
-                ].sum()
+                self._driven(
+                    request.vehicle, route.rows, np.random.SeedSequence(TRUTH_SEED, spawn_key=(i,))
+                )[0].sum()
                 for i in range(self.options.truth_drives)
             )
             self._route_wh[key] = float(np.mean(list(drives)))
@@ -141,7 +140,7 @@ class SumoWorld:
         return min(routes, key=lambda route: self.route_wh(request, route))
 
     def _driven(
-        self, vehicle: str, rows: IntArray, seeds: SeedSequence
+        self, vehicle: str, rows: IntArray, seeds: np.random.SeedSequence
     ) -> tuple[FloatArray, FloatArray]:
         """Return the energies, Wh, and times, s, of the (k,) edges of one drive."""
         network = self.setting.network

@@ -59,8 +59,7 @@ def battery_j(work_j: FloatArray, vehicle: Vehicle) -> FloatArray:
     efficiency = np.where(
         work_j >= 0, 1 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
     )
-    energy_j: FloatArray = work_j * efficiency + vehicle.auxiliary_w * STEP_S
-    return energy_j
+    return work_j * efficiency + vehicle.auxiliary_w * STEP_S
 
 
 def work_at_wheels_j(

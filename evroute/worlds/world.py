@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.random import SeedSequence
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
 from evroute.invalid import first_problem
 from evroute.methods.setting import Setting
+from evroute.options import Options
 from evroute.resources import data_path
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import Environment
@@ -38,7 +39,7 @@ WORLDS = {
 DEFAULT = "sampled-gp"
 
 
-class World(BaseModel):
+class World(Options):
     """The options of one kind of world; one class for each kind.
 
     Parameters
@@ -48,8 +49,6 @@ class World(BaseModel):
     name
         Name in run names; by default composed of the options.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     several_vehicles: ClassVar[bool] = False
     """Whether trips may name vehicles, each with separate true energies."""

@@ -1,13 +1,14 @@
 """Congested zones: round areas of a network, drawn around its edges."""
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import BoolArray
 from evroute.network.road_network import RoadNetwork
 
 
-def edges_in_zones(network: RoadNetwork, zones: int, radius_m: float, rng: Generator) -> BoolArray:
+def edges_in_zones(
+    network: RoadNetwork, zones: int, radius_m: float, rng: np.random.Generator
+) -> BoolArray:
     """Return whether the middle of each edge lies in a zone around a random edge, (n,).
 
     The middle is that of the line between the edge's two junctions.

@@ -205,8 +205,22 @@ def test_a_junction_is_chosen_by_its_name() -> None:
     first = made.recommended_route.route.edges[0]
     at = {roads.street[row] for row in np.flatnonzero(roads.head == roads.tail[first])}
     assert {"Blake Street", "17th Street"} <= at | {roads.street[first]}
-    assert page.query_params["from"] == "17th Street & Blake Street"
+    assert page.query_params["from"] == "Blake Street & 17th Street"
     assert "trip" not in page.query_params
+
+
+def test_a_text_with_one_hit_is_that_place_and_one_with_several_offers_them() -> None:
+    to = "Broadway & 20th Street"
+    one = linked({"from": "blake 17", "to": to})
+    exact = linked({"from": "Blake Street & 17th Street", "to": to})
+    assert shown(one, "cards") == shown(exact, "cards")
+    several = linked({"from": "blake", "to": to})
+    assert "'blake' may be" in several.error[0].value
+    offered = several.get("button_group")[0]
+    assert len(offered.options) == 5
+    assert all("Blake Street" in option for option in offered.options)
+    none = linked({"from": "qqq", "to": to})
+    assert none.error[0].value.startswith("No place is called 'qqq'")
 
 
 def test_conditions_show_their_effect() -> None:
@@ -289,9 +303,8 @@ def test_a_goal_that_cannot_be_reached_is_a_sentence_without_ids(
     page.session_state["kept_network"] = "toy"
     page.session_state["kept_stops"] = ["on", "there"]
     page.run()
-    assert page.error[0].value == (
-        "No legal way leads from Second Street & First Street to First Street & Second Street."
-    ).replace("&", "\\&")
+    both = r"First Street \& Second Street"
+    assert page.error[0].value == f"No legal way leads from {both} to {both}."
     assert not page.exception
 
 

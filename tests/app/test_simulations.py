@@ -72,6 +72,29 @@ def test_every_window_sees_a_simulation_and_can_stop_it(tmp_path: Path) -> None:
     assert not [each for each in learn_page().button if each.key == "stop:long"]
 
 
+@pytest.mark.parametrize(
+    ("content", "share", "words"),
+    [
+        ('{"done": 3, "total": 12}', 0.25, "3 of 12 trips"),
+        ('{"done": 9, "total": 3}', 1.0, "9 of 3 trips"),
+        ('{"done": -9, "total": 3}', 0.0, "-9 of 3 trips"),
+        ('{"done": 1, "total": 0}', 1.0, "1 of 0 trips"),
+        ('{"done": Infinity, "total": 3}', 0.0, "Preparing …"),
+        ('{"done": null, "total": 3}', 0.0, "Preparing …"),
+        ('["done", "total"]', 0.0, "Preparing …"),
+        ("[" * 100_000, 0.0, "Preparing …"),
+        ("", 0.0, "Preparing …"),
+    ],
+)
+def test_progress_is_a_share_whatever_its_file_holds(
+    tmp_path: Path, content: str, share: float, words: str
+) -> None:
+    from simulations import progress
+
+    (tmp_path / ".progress.json").write_text(content, encoding="utf-8")
+    assert progress(RunFolder(tmp_path)) == (share, words)
+
+
 def test_a_simulation_that_the_command_line_started_is_stopped_by_its_process(
     tmp_path: Path,
 ) -> None:

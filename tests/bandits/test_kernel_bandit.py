@@ -105,11 +105,11 @@ def test_learning_beats_chance():
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bkb", q_bar = -1 }]',
-            "q_bar is -1; it must be positive",
+            "q_bar is -1; it must be a number > 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bkb", ridge = 0 }]',
-            "ridge is 0; lambda over the noise",
+            "ridge is 0; it must be a number > 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "bbkb", threshold = 0.5 }]',
@@ -117,15 +117,15 @@ def test_learning_beats_chance():
         ),
         (
             'problem = "bump"\nmethods = [{ method = "ek-ucb", gamma = -1 }]',
-            "gamma is -1; it must be at least 0",
+            "gamma is -1; it must be a number >= 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "ek-ucb", eps = 1 }]',
-            "eps is 1; the accuracy of the scores",
+            "eps is 1; it must be a number > 0 and < 1",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0 }]',
-            "eta is 0; the scale of the widths",
+            "eta is 0; it must be a number > 0",
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", gamma = 1 }]',

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bound_state import BoundState
 from numpy.random import default_rng
 from rkhs_bandit import (
     METHODS,
@@ -12,8 +13,6 @@ from rkhs_bandit import (
     Problem,
     play,
 )
-
-from evroute.model.bounds.state import BoundState
 
 PROBLEM = Problem(2.5, 0.5, d=2, horizon=40)
 

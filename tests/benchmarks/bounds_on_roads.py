@@ -14,6 +14,7 @@ from collections import defaultdict
 from zlib import crc32
 
 import numpy as np
+from bound_state import BoundState
 from numpy.random import SeedSequence, default_rng
 from rkhs_bandit import Problem
 from scipy.linalg import solve_triangular
@@ -22,7 +23,7 @@ from scipy.optimize import minimize
 from evroute.arms import Feedback
 from evroute.methods.setting import load_setting
 from evroute.model.bounds.sets import ConfidenceSet
-from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, BoundState, assume, bounds
+from evroute.model.bounds.state import AUTO_NORM, NORM_FACTOR, assume, bounds
 from evroute.model.exact import ExactGP
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import forecast
@@ -50,7 +51,10 @@ def tightness(network: str, seeds: int) -> None:
             setting, Repeated(*setting.ends("A")), world_seeds
         )
         model = ExactGP(
-            setting.kernel, setting.arms, setting.noise_std_wh, prior_factor=setting.prior_factor
+            setting.kernel,
+            setting.arms,
+            setting.noise_std_wh,
+            prior_factor=lambda: setting.prior_factor,
         )
         agent = Agent(
             model=model,

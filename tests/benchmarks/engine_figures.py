@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from evroute.model.nystrom.ek import Growing
-from evroute.model.nystrom.kors import Kors
+from evroute.model.nystrom.ek import Growing, Kors
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
 from evroute.model.vector_kernel import VectorKernel

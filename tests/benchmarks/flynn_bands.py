@@ -5,9 +5,8 @@ import sys
 import altair
 import numpy as np
 import pandas as pd
+from bound_state import BoundState
 from rkhs_bandit import Problem
-
-from evroute.model.bounds.state import BoundState
 
 N_MEASURED = 20
 

@@ -35,7 +35,7 @@ def peak_mb() -> int:
 
 def agent(setting: Setting, index: IndependentThompson | JointThompson, seed: int) -> Agent:
     return Agent(
-        model=make_model(Method(model="regional", index="ts-joint"), setting, {}),
+        model=make_model(Method(model="regional", index="ts-joint"), setting, default_rng(0)),
         index=index,
         weight_rule=potential_rectified,
         space=Corridor(setting.edges, FACTOR),

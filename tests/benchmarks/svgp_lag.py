@@ -15,7 +15,7 @@ from evroute.arms import Feedback
 from evroute.energy.vehicle import DEFAULT as REFERENCE
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
-from evroute.model.svgp import SparseVariationalGP
+from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
@@ -57,7 +57,7 @@ def main(network: str, trip: str) -> None:
     given = (setting.kernel, setting.arms, setting.noise_std_wh)
     exact = ExactGP(*given)
     models = {
-        name: SparseVariationalGP(*given, default_rng(0), **options)
+        name: SparseVariationalGP(*given, default_rng(0), options=SVGPOptions(**options))
         for name, options in WAYS.items()
     }
     driven: set[int] = set()

@@ -4,10 +4,11 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from engines import engine
 
 from evroute.arms import Arms, Feedback
-from evroute.model.nystrom.bkb import bkb
-from evroute.model.nystrom.ek import ek_ucb
+from evroute.model.nystrom.bkb import BKBOptions
+from evroute.model.nystrom.ek import EKOptions
 from evroute.model.vector_kernel import VectorKernel
 
 
@@ -16,7 +17,8 @@ def test_t32_ten_thousand_edges_are_planned_over_within_a_second() -> None:
     rng = np.random.default_rng(0)
     n = 10_000
     arms = Arms(np.arange(n), rng.random((n, 3)), np.zeros(n))
-    model = bkb(
+    model = engine(
+        BKBOptions,
         VectorKernel("matern-5/2", 1.0, 0.5),
         arms,
         np.full(n, 0.3),
@@ -40,8 +42,13 @@ def test_12_time_per_round_is_flat_in_t_at_a_dictionary_of_fifty() -> None:
     rng = np.random.default_rng(0)
     n = 100
     arms = Arms(np.arange(n), rng.random((n, 3)), np.zeros(n))
-    model = ek_ucb(
-        VectorKernel("matern-5/2", 1.0, 0.3), arms, np.full(n, 0.3), rng, max_dictionary=50
+    model = engine(
+        EKOptions,
+        VectorKernel("matern-5/2", 1.0, 0.3),
+        arms,
+        np.full(n, 0.3),
+        rng,
+        max_dictionary=50,
     )
     seconds = []
     for _ in range(2000):

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from evroute.arms import Feedback, Round
 from evroute.energy.vehicle import load_vehicle
-from evroute.methods.parts import MODELS, call, named
+from evroute.methods.parts import model_options
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.edge_space import EdgeSpace
@@ -37,7 +37,7 @@ def rounds_of(setting: Setting, model: str) -> tuple[Agent, Callable[[], None]]:
     """Return an agent trained in an eq. 8 world, and a function that plays one more round."""
     rng = default_rng(0)
     agent = Agent(
-        model=call(named(MODELS, "model", model), {"prior_factor": None}, setting),
+        model=model_options(model)().build(setting, default_rng(0)),
         index=IndependentThompson(1.0),
         weight_rule=WEIGHT_RULES["rectified"],
         space=EdgeSpace(setting.network, setting.vehicle),

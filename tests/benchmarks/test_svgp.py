@@ -16,7 +16,7 @@ from evroute.arms import Feedback
 from evroute.energy.vehicle import DEFAULT as REFERENCE
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.exact import ExactGP
-from evroute.model.svgp import SparseVariationalGP
+from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
@@ -42,7 +42,11 @@ def trip(setting: Setting, edge: np.ndarray, rng: np.random.Generator) -> Feedba
 def test_one_round(benchmark, luxembourg_setting, driven, way):
     setting, rng = luxembourg_setting, np.random.default_rng(0)
     given = (setting.kernel, setting.arms, setting.noise_std_wh)
-    model = ExactGP(*given) if way == "exact" else SparseVariationalGP(*given, rng, slots=way)
+    model = (
+        ExactGP(*given)
+        if way == "exact"
+        else SparseVariationalGP(*given, rng, options=SVGPOptions(slots=way))
+    )
     model.update(trip(setting, np.arange(driven), rng))
     benchmark.group = f"D = {driven}"
 

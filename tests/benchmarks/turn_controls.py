@@ -99,7 +99,7 @@ def foretold(
 ) -> str:
     """Return the number of passages of turns not learned, and the prediction errors, Wh."""
     space = make_space(method, setting)
-    model = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
+    model = make_model(method, setting, default_rng(0))
     fleet = together([space.feedback(trip) for trip in learned])
     if learns:
         for at in range(0, len(learned), AT_ONCE):

@@ -143,7 +143,7 @@ def learning(city: str, worlds: list[str]) -> None:
 def agent_of(method: Method, setting: Setting) -> Agent:
     """Return an untaught agent."""
     return Agent(
-        model=make_model(method, setting, {"rng": default_rng(2), "prior_factor": None}),
+        model=make_model(method, setting, default_rng(2)),
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES["potential-rectified"],
         space=make_space(method, setting),

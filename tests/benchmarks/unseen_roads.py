@@ -76,7 +76,7 @@ def errors(
     found = defaultdict(list)
     for model_name, arms in METHODS:
         method = Method(model=model_name, index="greedy", arms=arms)
-        model = make_model(method, setting, {"rng": default_rng(seed), "prior_factor": None})
+        model = make_model(method, setting, default_rng(seed))
         for t in range(N_TRIPS + 1):
             if t:
                 feedback = world.drive(world.observe(t), driven[t - 1])

@@ -4,9 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from evroute.cli import app
-from evroute.cli.method import OPTIONS
 from evroute.errors import UnknownNameError
-from evroute.methods.parts import INDICES, METHODS, MODELS, defaults_of
+from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
 from evroute.model.context_kernels import KERNELS
 
 RUNNER = CliRunner()
@@ -27,14 +26,11 @@ def test_options_are_shown_with_their_defaults() -> None:
     assert words[words.index("xi") + 1] == "1.0"
 
 
-def test_the_options_of_models_and_indices_are_told_and_no_others_than_there_are() -> None:
-    there = {
-        option
-        for table in (MODELS, INDICES)
-        for name in table
-        for option in defaults_of(table, name)
-    }
-    assert set(OPTIONS) == there
+def test_ranges_and_sentences_are_shown() -> None:
+    words = " ".join(
+        RUNNER.invoke(app, ["method", "show", "radius"]).stdout.replace("│", " ").split()
+    )
+    assert "delta 0.1 a number > 0 and < 1 probability that any" in words
 
 
 def test_a_part_without_options_says_so() -> None:
@@ -51,6 +47,4 @@ def test_an_unknown_name_is_refused() -> None:
     ("known", "name"), [(MODELS, name) for name in MODELS] + [(INDICES, name) for name in INDICES]
 )
 def test_every_part_says_what_it_is(known, name) -> None:
-    from evroute.methods.parts import summary_of
-
     assert len(summary_of(known, name)) > 20

@@ -105,6 +105,22 @@ def test_a_place_is_built_with_heights_of_copernicus(
     )
 
 
+def test_names_of_a_second_source_are_taken_by_geometry(run: Run) -> None:
+    Path("named.osm").write_text(
+        OSM.replace('k="highway"', 'k="name" v="Rue &lt;b>A"/><tag k="highway"')
+    )
+    status, out, _ = run("build", "square", "--osm", "square.osm", "--names", "named.osm")
+    assert status == 0
+    assert "street names from named.osm: 10 of 10 unnamed edges, " in out
+    square = load_network("square")
+    assert set(square.street) == {"Rue <b>A"}
+    assert set(square.tables) == {"names"}
+    status, _, err = run("build", "square", "--osm", "square.osm", "--names", "missing.osm")
+    assert (status, len(err.splitlines()[-1:])) == (2, 1)
+    assert "cannot read missing.osm" in err
+    assert load_network("square").equals(square)
+
+
 def test_a_published_network_is_fetched_and_built(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,27 @@ def test_a_simulation_becomes_a_page_with_figures_beside_it(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
+def test_learned_trips_become_a_page_with_their_findings(tmp_path: Path) -> None:
+    table = Path(__file__).parents[2] / "data" / "examples" / "points.csv"
+    own = tmp_path / "own"
+    assert evroute("learn", str(table), "--out", str(own)).returncode == 0
+    done = evroute("report", str(own), "--network", "denver")
+    assert done.returncode == 0, done.stderr
+    findings = done.stdout.splitlines()
+    assert findings[0].startswith("The trip took ")
+    assert findings[1].startswith("90 % intervals held ")
+    assert findings[2].startswith("After 1 trip, the standard deviation of ")
+    assert findings[3].startswith("Learned energy differs from physics by ")
+    assert {path.name for path in own.glob("report*")} == {
+        "report.html",
+        "report-energies.png",
+        "report-intervals.png",
+        "report-coefficients.png",
+    }
+    assert "<title>Trips learned: own</title>" in (own / "report.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("folder", ["nowhere", "."])
 def test_a_folder_without_runs_is_one_line_and_status_2(folder: str, tmp_path: Path) -> None:
     done = evroute("report", str(tmp_path / folder))

@@ -248,7 +248,8 @@ def test_origin_and_destination_alike_are_refused(route: Run, denver: RoadNetwor
     edge = denver.edge_id[3]
     status, _, err = route("--from", edge, "--to", edge)
     assert status == 2
-    assert "same edge" in err
+    assert "the same block of " in err
+    assert edge not in err
 
 
 def test_too_little_charge_tells_how_much_is_missing(route: Run, denver: RoadNetwork) -> None:
@@ -298,3 +299,33 @@ def test_a_row_with_too_many_cells_is_told(route: Run, tmp_path: Path) -> None:
     status, out, _ = route("--batch", str(path))
     assert status == 1
     assert "more cells" in out
+
+
+def test_junctions_by_name_and_the_streets_of_the_route(route: Run, denver: RoadNetwork) -> None:
+    ends = ("--from", "17th & blake", "--to", "East 17th Avenue & Pearl Street")
+    status, out, _ = route(*ends)
+    assert status == 0
+    assert "Blake Street & 17th Street to East 17th Avenue & Pearl Street, reference" in out
+    assert not any(edge_id in out for edge_id in denver.edge_id)
+    streets = json.loads(route(*ends, "--json")[1])["routes"]["energy"]["streets"]
+    assert [street["name"] for street in streets] == ["17th Street", "East 17th Avenue"]
+    for street in streets:
+        row = next(line for line in out.splitlines() if line.startswith(f"  {street['name']}  "))
+        km, kwh = (float(cell) for cell in row.split()[-2:])
+        assert km == pytest.approx(street["length_m"] / 1000, abs=0.0051)
+        assert kwh == pytest.approx(street["energy_wh"] / 1000, abs=0.00051)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("Blake Street", "'Blake Street' may be 23 places of network 'denver', give one of them: "),
+        ("Blke Street & 17th", "has no place 'Blke Street & 17th'; similar names: Blake Street & "),
+        ("17th & blake", "are one place or the ends of one road; choose places further apart"),
+    ],
+)
+def test_a_name_that_is_no_single_place_is_one_line(route: Run, place: str, message: str) -> None:
+    status, _, err = route("--from", "Blake Street & 17th Street", "--to", place)
+    assert status == 2
+    assert message in err
+    assert len(err.splitlines()) == 1

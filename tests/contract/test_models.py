@@ -47,7 +47,7 @@ def model_name(fields):
 def make(fields, setting):
     method = Method(index="ts", **fields)
     exact_steps = {"natural_rate": 1.0, "adam_rate": 0.0}
-    return lambda: make_model(method, setting, {"rng": np.random.default_rng(0)} | exact_steps)
+    return lambda: make_model(method, setting, np.random.default_rng(0), exact_steps)
 
 
 def trip(arms: Arms, seed: int, k: int = 5) -> Feedback:
@@ -93,7 +93,7 @@ def test_asking_changes_nothing(make, setting):
     model.noise_std(setting.arms)
     if isinstance(model, HasJoint):
         model.covariance(setting.arms)
-        model.sample(setting.arms, np.random.default_rng(0))
+        model.sample_many(setting.arms, np.random.default_rng(0), 1)[0]
     after = model.state()
     assert before.keys() == after.keys()
     for name, part in before.items():
@@ -199,7 +199,7 @@ def test_joint_draws_depend_on_the_generator_alone(make, setting):
     model = learned(make(), setting.arms)
     if not isinstance(model, HasJoint):
         pytest.skip("no joint")
-    draws = [model.sample(setting.arms, np.random.default_rng(8)) for _ in range(2)]
+    draws = [model.sample_many(setting.arms, np.random.default_rng(8), 1)[0] for _ in range(2)]
     np.testing.assert_array_equal(*draws)
     assert draws[0].shape == (len(setting.arms),)
     assert model.sample_many(setting.arms, np.random.default_rng(8), 3).shape == (

@@ -10,8 +10,8 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.experiments.loop import run
 from evroute.experiments.regret import RegretScorer
-from evroute.methods.method import Method, make_model
-from evroute.methods.parts import INDICES, MODELS, call, named
+from evroute.methods.method import Method, make_index, make_model
+from evroute.methods.parts import INDICES, MODELS
 from evroute.methods.setting import Setting
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.weights import WEIGHT_RULES
@@ -50,8 +50,8 @@ def play(
         setting, trips, SeedSequence(4)
     )
     agent = Agent(
-        model=make_model(Method(model=model, index=index), setting, {"rng": default_rng(3)}),
-        index=call(named(INDICES, "index", index), {}, setting),
+        model=make_model(Method(model=model, index=index), setting, default_rng(3)),
+        index=make_index(Method(model=model, index=index), setting),
         weight_rule=WEIGHT_RULES[rule],
         space=EdgeSpace(setting.network, setting.vehicle),
         rng=default_rng(2),
@@ -63,7 +63,7 @@ def play(
         noise_std_wh=setting.noise_std_wh,
         potential_wh=setting.potential_wh,
     )
-    log = run(agent, environment, judge, horizon=3, on_round=lambda t: None)
+    log = run({"": agent}, environment, {"": judge}, horizon=3, on_round=lambda t: None)
     return log, agent
 
 

@@ -18,7 +18,7 @@ from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.policy.confidence import ucb
+from evroute.policy.confidence import UCBOptions
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.sampled_gp import SampledGP
 
@@ -53,7 +53,7 @@ def test_algorithm_1_by_hand(network) -> None:
     rule = WEIGHT_RULES["potential"]  # max(0, index) where all is level
     agent = Agent(
         model=IndependentNormal(np.full(n, PRIOR_STD**2), noise_std_wh),
-        index=ucb(),
+        index=UCBOptions().build(None),
         weight_rule=rule,
         space=EdgeSpace(network, load_vehicle()),
         rng=default_rng(0),
@@ -65,7 +65,7 @@ def test_algorithm_1_by_hand(network) -> None:
         noise_std_wh=noise_std_wh,
         potential_wh=potential_wh,
     )
-    log = run(agent, world, judge, horizon=horizon, on_round=lambda t: None)
+    log = run({"": agent}, world, {"": judge}, horizon=horizon, on_round=lambda t: None)
 
     truth = world.truth_wh.tolist()
     assert min(truth) > 0, (

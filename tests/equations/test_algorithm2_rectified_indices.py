@@ -11,7 +11,7 @@ from evroute.arms import Arms, Feedback, Round, Route
 from evroute.model.independent import IndependentNormal
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
-from evroute.policy.confidence import bayes_ucb_quantile, ucb
+from evroute.policy.confidence import BayesUCBQuantileOptions, UCBOptions
 from evroute.policy.thompson import IndependentThompson
 
 PRIOR_MEAN = np.array([10.0, -6.0, 3.0])
@@ -73,7 +73,9 @@ def test_algorithm_2_line_2_ucb_then_line_3() -> None:
     beta = 2 * math.log(3 * 16 / math.sqrt(2 * math.pi))
     index = [m - math.sqrt(beta) * s for m, s in zip(MEAN, STD, strict=True)]
     expected = [rectified(i, n) for i, n in zip(index, NOISE_STD, strict=True)]
-    np.testing.assert_allclose(weights_of(ucb(), "rectified", 4), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        weights_of(UCBOptions().build(None), "rectified", 4), expected, rtol=1e-9
+    )
 
 
 def test_algorithm_2_line_2_bucb_then_line_3() -> None:
@@ -84,7 +86,7 @@ def test_algorithm_2_line_2_bucb_then_line_3() -> None:
     index = [m - root * s for m, s in zip(MEAN, STD, strict=True)]
     expected = [rectified(i, n) for i, n in zip(index, NOISE_STD, strict=True)]
     np.testing.assert_allclose(
-        weights_of(bayes_ucb_quantile(), "rectified", 20), expected, rtol=1e-9
+        weights_of(BayesUCBQuantileOptions().build(None), "rectified", 20), expected, rtol=1e-9
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
-from evroute.model.svgp import SparseVariationalGP
+from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 
@@ -40,7 +40,9 @@ def test_algorithm3_as_printed(kernel, arms):
     """The natural step of a Gaussian likelihood: (1 - r) old + r (prior + data), natural form."""
     noise = np.linspace(1.0, 2.5, 7)
     options = {"inducing_points": MOST, "slots": "literal", "natural_rate": RATE, "adam_rate": 0.0}
-    model = SparseVariationalGP(kernel, arms, noise, np.random.default_rng(0), **options)
+    model = SparseVariationalGP(
+        kernel, arms, noise, np.random.default_rng(0), options=SVGPOptions(**options)
+    )
     covariance = kernel(arms.id, arms.features, arms.id, arms.features)
     precision, information = np.eye(MOST), np.zeros(MOST)
     edges, residuals = np.empty(0, dtype=int), np.empty(0)

@@ -6,12 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from engines import engine
 
 from evroute.arms import Arms, Feedback
 from evroute.errors import EvrouteError
 from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.bbkb import batch_ucb, bbkb
-from evroute.model.nystrom.bkb import bkb
+from evroute.model.nystrom.bbkb import BatchUCBOptions, BBKBOptions
+from evroute.model.nystrom.bkb import BKBOptions
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.stopping import (
     exact_ratio,
@@ -38,7 +39,9 @@ class Bandit:
         self.noise = np.full(n, np.sqrt(RIDGE))
 
     def model(self, make, seed=0, **options):
-        return make(self.kernel, self.arms, self.noise, np.random.default_rng(seed), **options)
+        return engine(
+            make, self.kernel, self.arms, self.noise, np.random.default_rng(seed), **options
+        )
 
     def play(self, model, horizon, form="lean", seed=1):
         """Return picks, the log of each round and the regret."""
@@ -119,16 +122,16 @@ def test_the_product_rule_multiplies_running_variances():
 @pytest.mark.parametrize("stop_rule", ["global", "local", "global-local", "exact-ratio"])
 def test_t20_with_a_threshold_of_one_every_batch_is_one_pull_and_picks_are_those_of_bkb(stop_rule):
     bandit = Bandit(n=60)
-    batched = bandit.model(bbkb, stop_rule=stop_rule, threshold=1.0)
+    batched = bandit.model(BBKBOptions, stop_rule=stop_rule, threshold=1.0)
     picks, logs, _ = bandit.play(batched, 60, form=2.0)
     assert all(log["batch_trips"] == 1 for log in logs)
-    assert picks == bandit.play(bandit.model(bkb), 60, form=2.0)[0]
+    assert picks == bandit.play(bandit.model(BKBOptions), 60, form=2.0)[0]
 
 
 def test_t21_with_all_arms_in_the_dictionary_it_is_batch_gp_ucb_with_the_sum_rule():
     bandit = Bandit(n=50)
     picks, _, _ = bandit.play(
-        bandit.model(batch_ucb, stop_rule="global", threshold=3.0), 80, form=2.0
+        bandit.model(BatchUCBOptions, stop_rule="global", threshold=3.0), 80, form=2.0
     )
     x = bandit.arms.features
     k = bandit.kernel(bandit.arms.id, x, bandit.arms.id, x) / RIDGE
@@ -155,7 +158,7 @@ def test_t21_with_all_arms_in_the_dictionary_it_is_batch_gp_ucb_with_the_sum_rul
 @pytest.mark.parametrize("stop_rule", ["global", "local", "global-local", "exact-ratio"])
 def test_t22_a_batch_closes_with_the_pull_that_exceeds_the_threshold(stop_rule):
     bandit = Bandit(n=60)
-    _, logs, _ = bandit.play(bandit.model(bbkb, stop_rule=stop_rule), 100)
+    _, logs, _ = bandit.play(bandit.model(BBKBOptions, stop_rule=stop_rule), 100)
     for log, after in pairwise(logs[1:]):  # the first is planned without a dictionary
         closed = after["batches"] > log["batches"]
         assert (log["stop_criterion"] > 2.0) == closed or log["batch_trips"] == 50
@@ -163,7 +166,7 @@ def test_t22_a_batch_closes_with_the_pull_that_exceeds_the_threshold(stop_rule):
 
 def test_t23_batches_grow():
     bandit = Bandit()
-    model = bandit.model(bbkb, max_batch_trips=1000)
+    model = bandit.model(BBKBOptions, max_batch_trips=1000)
     _, logs, _ = bandit.play(model, 300)
     sizes = [log["batch_trips"] for log, after in pairwise(logs) if after["batch_trips"] == 1]
     quarter = len(sizes) // 4
@@ -182,7 +185,7 @@ def test_t24_from_one_state_local_batches_are_longer_than_global_ones_and_exact_
 
 def test_t26_mean_and_dictionary_stand_still_within_a_batch_and_variances_shrink():
     bandit = Bandit(n=60)
-    model = bandit.model(bbkb, stop_rule="global", threshold=20.0)
+    model = bandit.model(BBKBOptions, stop_rule="global", threshold=20.0)
     bandit.play(model, 40)
     assert model.diagnostics()["batch_trips"] > 0
     before, points, width = (
@@ -202,7 +205,7 @@ def test_t26_mean_and_dictionary_stand_still_within_a_batch_and_variances_shrink
 
 def test_t26_the_radius_counts_each_measurement_once():
     bandit = Bandit(n=60)
-    model = bandit.model(bbkb)
+    model = bandit.model(BBKBOptions)
     total, waiting, before = 0.0, [], 0.0
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -227,9 +230,9 @@ def test_t27_regret_is_within_the_measured_band():
     for seed in range(8):
         bandit = Bandit(seed)
         for made, regrets, options in (
-            (bkb, exact, {"q_bar": 1e9}),
-            (bkb, sparse, {}),
-            (bbkb, batched, {}),
+            (BKBOptions, exact, {"q_bar": 1e9}),
+            (BKBOptions, sparse, {}),
+            (BBKBOptions, batched, {}),
         ):
             regrets.append(bandit.play(bandit.model(made, **options), 300)[2])
         uniform.append(300 * (bandit.truth.mean() - bandit.truth.min()))
@@ -241,8 +244,10 @@ def test_t27_regret_is_within_the_measured_band():
 def test_t28_edge_cases_do_not_break():
     n = 6
     same = Arms(np.arange(n), np.zeros((n, 2)), np.zeros(n))
-    for make in (bkb, bbkb, batch_ucb):
-        model = make(VectorKernel("rbf", 1.0, 1.0), same, np.ones(n), np.random.default_rng(0))
+    for make in (BKBOptions, BBKBOptions, BatchUCBOptions):
+        model = engine(
+            make, VectorKernel("rbf", 1.0, 1.0), same, np.ones(n), np.random.default_rng(0)
+        )
         for t in range(5):
             arms = same if t % 2 else same.take(np.array([0, 3, 5]))
             model.posterior(arms)
@@ -255,7 +260,7 @@ def test_t28_edge_cases_do_not_break():
 
 def test_t29_a_path_at_once_is_its_edges_one_by_one():
     bandit = Bandit(n=60)
-    model = bandit.model(bbkb)
+    model = bandit.model(BBKBOptions)
     bandit.play(model, 30)
     slots = model.sparse.slots(np.arange(20), bandit.arms.features[:20])
     model.sparse.hallucinate(slots)
@@ -273,7 +278,7 @@ def test_t29_a_path_at_once_is_its_edges_one_by_one():
 
 def test_t30_soft_and_strict_fleets_agree_once_all_has_arrived():
     bandit = Bandit(n=60)
-    models = [bandit.model(bbkb, mode=mode, q_bar=1e9) for mode in ("strict", "soft")]
+    models = [bandit.model(BBKBOptions, mode=mode, q_bar=1e9) for mode in ("strict", "soft")]
     for model in models:
         bandit.play(model, 20)
         start = model.diagnostics()["batches"]
@@ -292,7 +297,9 @@ def test_t30_soft_and_strict_fleets_agree_once_all_has_arrived():
 
 def test_a_strict_fleet_waits_and_a_soft_one_goes_on():
     bandit = Bandit(n=60)
-    strict, soft = (bandit.model(bbkb, mode=mode, threshold=1.0) for mode in ("strict", "soft"))
+    strict, soft = (
+        bandit.model(BBKBOptions, mode=mode, threshold=1.0) for mode in ("strict", "soft")
+    )
     for model in (strict, soft):
         model.anticipate(bandit.arms.take(np.array([0])))
     with pytest.raises(EvrouteError, match="1 planned trips were not measured yet"):
@@ -304,7 +311,7 @@ def test_a_strict_fleet_waits_and_a_soft_one_goes_on():
     assert soft.sparse.count.sum() == 1
 
 
-@pytest.mark.parametrize("make", [bkb, bbkb, batch_ucb])
+@pytest.mark.parametrize("make", [BKBOptions, BBKBOptions, BatchUCBOptions])
 def test_t31_equal_seeds_give_equal_picks_also_across_a_break(make):
     bandit = Bandit(n=60)
     whole = bandit.play(bandit.model(make), 50)[0]
@@ -337,7 +344,7 @@ def lazy_pick(model, arms, stale, width):
 @pytest.mark.parametrize("stop_rule", ["global", "local"])
 def test_t25_lazy_evaluation_picks_what_full_evaluation_picks(stop_rule):
     bandit = Bandit(n=100)
-    arms, model = bandit.arms, bandit.model(bbkb, stop_rule=stop_rule)
+    arms, model = bandit.arms, bandit.model(BBKBOptions, stop_rule=stop_rule)
     stale, batches, refreshed, within = None, -1.0, 0, 0
     for _ in range(150):
         belief = model.posterior(arms)

@@ -6,9 +6,10 @@ of the plane.
 
 import numpy as np
 import pytest
+from engines import engine
 
 from evroute.arms import Arms, Feedback
-from evroute.model.nystrom.bkb import bkb
+from evroute.model.nystrom.bkb import BKBOptions
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import draw, probabilities
 from evroute.model.vector_kernel import VectorKernel
@@ -275,7 +276,9 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
     rng = np.random.default_rng(0)
     n = 60
     arms = Arms(np.arange(n), rng.normal(size=(n, 4)), np.zeros(n))
-    model = bkb(VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng, q_bar=1.0)
+    model = engine(
+        BKBOptions, VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng, q_bar=1.0
+    )
     measured, sizes = [], []
     for trip in range(1, 26):
         model.update(Feedback(arms.id, rng.normal(size=(n, 4)), np.zeros(n), rng.normal(size=n)))
@@ -284,7 +287,7 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
             sizes.append(model.diagnostics()["dictionary_size"])
     assert np.polyfit(np.log(measured), np.log(sizes), 1)[0] < 0.75
     assert 0.5 <= sizes[-1] / model.diagnostics()["effective_dimension"] <= 3.0
-    repeated = bkb(VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng)
+    repeated = engine(BKBOptions, VectorKernel("matern-5/2", 1.0, 2.0), arms, np.ones(n), rng)
     sizes = []
     for _ in range(40):
         rows = rng.integers(0, 40, 60)
@@ -299,7 +302,14 @@ def test_t18_dictionaries_grow_slower_than_what_was_measured():
 def test_the_cap_is_told_once_and_kept(caplog):
     rng = np.random.default_rng(0)
     arms = Arms(np.arange(30), rng.random((30, 2)), np.zeros(30))
-    model = bkb(VectorKernel("matern-5/2", 1.0, 0.2), arms, np.full(30, 0.1), rng, max_dictionary=5)
+    model = engine(
+        BKBOptions,
+        VectorKernel("matern-5/2", 1.0, 0.2),
+        arms,
+        np.full(30, 0.1),
+        rng,
+        max_dictionary=5,
+    )
     for _ in range(4):
         model.update(Feedback(arms.id, arms.features, np.zeros(30), np.ones(30)))
     assert model.diagnostics()["dictionary_size"] == 5
@@ -326,7 +336,8 @@ def test_a_kernel_that_is_no_kernel_is_told(caplog):
 def test_without_noise_nothing_is_learned_from():
     arms = Arms(np.arange(3), np.eye(3), np.zeros(3))
     with pytest.raises(ValueError, match="without noise the ridge lambda"):
-        bkb(
+        engine(
+            BKBOptions,
             VectorKernel("matern-5/2", 1.0, 0.5),
             arms,
             np.array([1.0, 0.0, 1.0]),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bound_state import BoundState
 from ridge import Ridge
 from rkhs_bandit import Problem, play
 from scipy.optimize import minimize
@@ -9,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
-from evroute.model.bounds.state import KINDS, BoundState, assume, bounds
+from evroute.model.bounds.state import KINDS, assume, bounds
 
 LENGTHSCALE = 0.3
 

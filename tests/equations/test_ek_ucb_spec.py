@@ -8,11 +8,11 @@ import io
 
 import numpy as np
 import pytest
+from engines import engine
 
 from evroute.arms import Arms, Feedback
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.ek import Growing, ek_ucb, k_ucb
-from evroute.model.nystrom.kors import Kors
+from evroute.model.nystrom.ek import EKOptions, Growing, Kors, KUCBOptions
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.vector_kernel import VectorKernel
 
@@ -354,7 +354,7 @@ def test_11_the_log_det_and_the_effective_dimension_lie_in_their_bounds():
         assert posterior.effective_dimension() == pytest.approx(d_eff, rel=tolerance)
 
 
-@pytest.mark.parametrize("make", [ek_ucb, k_ucb])
+@pytest.mark.parametrize("make", [EKOptions, KUCBOptions])
 def test_13_a_run_goes_on_bit_for_bit_from_its_saved_state(make):
     rng = np.random.default_rng(13)
     n = 20
@@ -365,8 +365,12 @@ def test_13_a_run_goes_on_bit_for_bit_from_its_saved_state(make):
         return Feedback(rows, moved, np.zeros(6), rng.normal(size=6))
 
     def start(seed):
-        return make(
-            VectorKernel("matern-5/2", 1.0, 0.5), arms, np.full(n, 0.4), np.random.default_rng(seed)
+        return engine(
+            make,
+            VectorKernel("matern-5/2", 1.0, 0.5),
+            arms,
+            np.full(n, 0.4),
+            np.random.default_rng(seed),
         )
 
     one, other = start(0), start(1)

@@ -1,30 +1,28 @@
 """Defaults of engines and bounds, as their papers and specifications give them."""
 
-from inspect import signature
-
 import pytest
 
-from evroute.model.nystrom.bbkb import bbkb
-from evroute.model.nystrom.bkb import bkb, cbbkb, cbkb
-from evroute.model.nystrom.ek import ek_ucb
-from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
+from evroute.model.nystrom.bbkb import BBKBOptions
+from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
+from evroute.model.nystrom.ek import EKOptions
+from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 
 
 @pytest.mark.parametrize(
     ("make", "defaults"),
     [
-        (bkb, {"ridge": 1.0, "q_bar": 2.0}),
-        (bbkb, {"ridge": 1.0, "q_bar": 2.0, "stop_rule": "local", "threshold": 2.0}),
-        (cbkb, {"q_bar": 10.0}),  # Zenati et al. 2022: ten times C, and C = 1
-        (cbbkb, {"threshold": 10.0}),  # the C of their main figures
-        (ek_ucb, {"eps": 0.5, "gamma": 1.0, "mu": None}),
-        (cmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"}),
-        (dmm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (amm_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (ay_gp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (igp_ucb, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (BKBOptions, {"ridge": 1.0, "q_bar": 2.0}),
+        (BBKBOptions, {"ridge": 1.0, "q_bar": 2.0, "stop_rule": "local", "threshold": 2.0}),
+        (CBKBOptions, {"q_bar": 10.0}),  # Zenati et al. 2022: ten times C, and C = 1
+        (CBBKBOptions, {"threshold": 10.0}),  # the C of their main figures
+        (EKOptions, {"eps": 0.5, "gamma": 1.0, "mu": None}),
+        (CMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"}),
+        (DMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (AMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (AYOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (IGPOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
     ],
 )
 def test_defaults_are_the_published_ones(make, defaults) -> None:
-    found = signature(make).parameters
+    found = make.model_fields
     assert {name: found[name].default for name in defaults} == defaults

@@ -78,7 +78,7 @@ def test_each_part_is_timed_apart_and_rounds_are_logged() -> None:
         rng=default_rng(0),
     )
     heard = []
-    log = run(agent, World(), RegretScorer(), horizon=3, on_round=heard.append)
+    log = run({"": agent}, World(), {"": RegretScorer()}, horizon=3, on_round=heard.append)
     assert heard == [1, 2, 3]
     for part, pause_s in PAUSE_S.items():
         assert np.all(log.timings[f"{part}_s"] >= pause_s)

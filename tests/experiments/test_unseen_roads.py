@@ -58,8 +58,7 @@ def test_the_error_of_the_arrival_charge_on_unseen_roads_is_halved(
         driven, others = errands(setting, rng, N_TRIPS), errands(setting, rng, 30)
         conditions = load_world({"kind": "physics", **NOISE, **WORLDS[world_name]})
         world = conditions.build(setting, Errands(driven), SeedSequence(seed))
-        options = {"rng": default_rng(seed)}
-        model = make_model(Method(model=model_name, index="greedy"), setting, options)
+        model = make_model(Method(model=model_name, index="greedy"), setting, default_rng(seed))
         for t, route in enumerate(driven, 1):
             model.update(world.drive(world.observe(t), route))
         truth_wh = world.expected_wh(world.observe(1))

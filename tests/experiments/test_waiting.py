@@ -9,7 +9,6 @@ from evroute.experiments.regret import Score, Totals
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent
 from evroute.policy.baselines import Greedy
-from evroute.policy.fleet import Fleet
 
 ARMS = Arms(np.arange(2), np.array([[0.0], [1.0]]), np.ones(2))
 
@@ -93,11 +92,10 @@ def events(vehicles: str, sizes: dict[str, int]) -> list[str]:
         )
         for name, size in sizes.items()
     }
-    fleet = Fleet(agents) if len(agents) > 1 else agents["a"]
     run(
-        fleet,
+        agents,
         World(vehicles),
-        Judge(),
+        dict.fromkeys(agents, Judge()),
         horizon=len(vehicles),
         on_round=lambda t: None,
         in_flight=10,

@@ -1,11 +1,13 @@
 """Beliefs on disk: the model as it was, for the same roads and vehicle alone."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 
 from evroute.arms import Feedback, Route
+from evroute.checked import read_arrays, write_arrays
 from evroute.energy.driving import DrivingConditions, temperature_feature
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
@@ -28,7 +30,7 @@ def learned(request, hill, tmp_path):
     """A model that saw two trips, saved as the only finished run of a folder."""
     setting = Setting(hill, VEHICLE)
     method = Method(model=request.param, index="ts")
-    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    model = make_model(method, setting, np.random.default_rng(0))
     rows = np.array([0, 1, 2, 5])
     for energy_wh in ([30.0, 100.0, -20.0, 40.0], [28.0, 90.0, -30.0, 44.0]):
         arms = setting.arms
@@ -112,9 +114,59 @@ def test_a_belief_with_other_numbers_is_refused(learned, hill, tmp_path) -> None
         load_belief(tmp_path, "one", network=hill)
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"vehicle": 5}, "vehicle"),
+        ({"vehicle": {}}, "vehicle.name"),
+        ({"vehicle": dataclasses.asdict(VEHICLE) | {"mass_kg": "heavy"}}, "vehicle.mass_kg"),
+        ({"vehicle": dataclasses.asdict(VEHICLE) | {"wings": 2}}, "vehicle.wings"),
+        ({"prior": 5}, "prior"),
+        ({"prior": None}, "prior"),
+        ({"kernel": ["matern-5/2"]}, "kernel"),
+        ({"lengthscale": "long"}, "lengthscale"),
+        ({"lengthscale": 0.0}, "lengthscale"),
+        ({"temperature": {}}, "temperature"),
+        ({"network": 7}, "network"),
+        ({"digest": None}, "digest"),
+        ({"trips": -1}, "trips"),
+        ({"method": []}, "method"),
+    ],
+)
+def test_a_description_of_other_types_is_one_line(hill, tmp_path, change, field) -> None:
+    method, setting = Method(model="exact", index="greedy"), Setting(hill, VEHICLE)
+    save_as_finished(
+        tmp_path, "one", make_model(method, setting, np.random.default_rng(0)), method, setting
+    )
+    path = RunFolder(tmp_path).belief_path("one")
+    arrays = read_arrays(path)
+    about = json.loads(str(arrays["about"]))
+    write_arrays(path, arrays | {"about": np.array(json.dumps(about | change))})
+    with pytest.raises(EvrouteError, match=rf"one\.npz describes no belief: {field}: ") as refused:
+        load_belief(tmp_path, network=hill)
+    assert "\n" not in str(refused.value)
+    write_arrays(path, arrays | {"about": np.array(json.dumps([about]))})
+    with pytest.raises(EvrouteError, match="describes no belief: all: "):
+        load_belief(tmp_path, network=hill)
+
+
+@pytest.mark.parametrize("change", [{"prior": "wide"}, {"kernel": "matern-9/2"}])
+def test_an_unknown_name_in_a_description_is_one_line(hill, tmp_path, change) -> None:
+    method, setting = Method(model="exact", index="greedy"), Setting(hill, VEHICLE)
+    save_as_finished(
+        tmp_path, "one", make_model(method, setting, np.random.default_rng(0)), method, setting
+    )
+    path = RunFolder(tmp_path).belief_path("one")
+    arrays = read_arrays(path)
+    about = json.loads(str(arrays["about"])) | change
+    write_arrays(path, arrays | {"about": np.array(json.dumps(about))})
+    with pytest.raises(UnknownNameError, match=next(iter(change.values()))):
+        load_belief(tmp_path, network=hill)
+
+
 def test_a_belief_about_turns_comes_back_to_be_seen_from_edges(hill, tmp_path) -> None:
     setting, method = Setting(hill, VEHICLE), Method(model="exact", index="ts", arms="turns")
-    model = make_model(method, setting, {"rng": np.random.default_rng(0)})
+    model = make_model(method, setting, np.random.default_rng(0))
     turns, rows = setting.on_turns().arms, np.array([0, 1, 3])
     model.update(
         Feedback(

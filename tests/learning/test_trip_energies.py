@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from evroute.arms import Route
-from evroute.energy.driving import DrivingConditions, hvac_w
+from evroute.energy.driving import DrivingConditions, air_density_kgpm3, hvac_w
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning import belief
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.trip_belief import FIELD_TRIPS, KM
+from evroute.learning.noise_fit import LATE_REFITS
+from evroute.learning.trip_belief import KM
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import AUXILIARY, DOWN, DRAG, FADE, MINUTES, UP
 from evroute.methods.setting import Setting
@@ -84,6 +85,15 @@ def test_power_and_payload_at_departure_enter_the_row(setting) -> None:
     np.testing.assert_allclose(row[[KM, UP, DOWN]], 1.5 * plain[[KM, UP, DOWN]])
 
 
+def test_the_temperature_of_a_trip_sets_the_air_density_and_no_heating(setting) -> None:
+    energies = TripEnergies(setting)
+    plain = energies.row(trip_of(setting.network, ROUND))
+    cold = energies.row(trip_of(setting.network, ROUND, temperature_c=-10.0))
+    expected = plain.copy()
+    expected[DRAG] *= air_density_kgpm3(-10.0) / 1.2
+    np.testing.assert_allclose(cold, expected)
+
+
 def test_the_charge_on_the_way_follows_expected_energies(setting) -> None:
     energies = TripEnergies(setting)
     edges = [setting.network.row_of[edge] for edge in OVER]
@@ -135,7 +145,7 @@ def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
         network = hilly(seed)
         energies = TripEnergies(Setting(network, CAR))
         rng = np.random.default_rng(seed)
-        for edge in range(min(network.n_edges, FIELD_TRIPS - 1)):  # no roads of their own yet
+        for edge in range(min(network.n_edges, LATE_REFITS[0] - 1)):  # no roads of their own yet
             rows = np.array([edge])
             wh = np.array([rng.normal(0.0, 100.0)])  # nothing that physics would expect
             energies.learn(MeasuredTrip(str(edge), rows, wh, np.array([np.nan])), {})

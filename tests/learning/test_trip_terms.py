@@ -26,13 +26,12 @@ def test_terms_by_hand() -> None:
         **EDGES,
         soc_percent=95.0,
         auxiliary_w=VEHICLE.auxiliary_w + 600.0,
-        stops_wh=np.array([3.0, 4.0]),
     )
     area = 0.5 * 1.2 * VEHICLE.drag * VEHICLE.front_m2
     minutes = [100 / 60, 25 / 60]
     expected = [
-        [1.0, 20.0, 0.0, minutes[0], area * 1000 * 10.0**2 / 3600, 0.0, 10 * minutes[0], 3.0],
-        [0.5, 0.0, -30.0, minutes[1], area * 500 * 20.0**2 / 3600, 100.0, 10 * minutes[1], 4.0],
+        [1.0, 20.0, 0.0, minutes[0], area * 1000 * 10.0**2 / 3600, 0.0, 10 * minutes[0]],
+        [0.5, 0.0, -30.0, minutes[1], area * 500 * 20.0**2 / 3600, 100.0, 10 * minutes[1]],
     ]
     np.testing.assert_allclose(terms, expected)
 
@@ -77,10 +76,9 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
     )
 
 
-@pytest.mark.parametrize("stops", [False, True])
-def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients(stops: bool) -> None:
-    prior = coefficient_prior(replace(VEHICLE, full_battery_fade=0.3), stops=stops)
-    assert len(prior.mean) == 7 + stops
+def test_the_prior_is_physical_and_its_cone_is_that_of_the_coefficients() -> None:
+    prior = coefficient_prior(replace(VEHICLE, full_battery_fade=0.3))
+    assert len(prior.mean) == 7
     assert prior.mean[trip_terms.FADE] == 0.3
     assert np.all(prior.cone @ prior.mean >= 0)
     wrong = {"km": -1.0, "minutes": -1.0, "drag": -1.0, "full battery": -1.0, "metres down": -1.0}

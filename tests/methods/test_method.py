@@ -8,12 +8,10 @@ from types import SimpleNamespace
 import pytest
 from pydantic import ValidationError
 
-from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
-from evroute.methods.method import Method, check_ranges
-from evroute.methods.parts import INDICES, METHODS, MODELS, options_of
-from evroute.methods.setting import Setting
-from evroute.network.catalog import load_network
+from evroute.methods.method import Method
+from evroute.methods.parts import INDICES, METHODS, MODELS
+from evroute.model.options import ModelOptions
 
 
 @pytest.mark.parametrize(("field", "known"), [("model", MODELS), ("index", INDICES)])
@@ -49,12 +47,6 @@ def test_what_is_refused_is_told_beside_what_is_taken() -> None:
         "trip_effect, xi",
     ):
         Method(model="exact", index="bayes-ucb", slots="literal")
-
-
-def test_options_are_the_parameters_with_a_default_that_no_setting_has() -> None:
-    assert options_of(INDICES, "bayes-ucb").keys() == {"omega", "xi", "beta_scale"}
-    assert "prior_factor" not in options_of(MODELS, "exact")
-    assert {"inducing_points", "batch_size", "slots", "device"} <= options_of(MODELS, "svgp").keys()
 
 
 def test_arms_on_turns_are_named_and_those_on_edges_are_not() -> None:
@@ -99,9 +91,15 @@ def test_a_named_method_takes_options_and_no_other_part() -> None:
         Method.model_validate("magic")
 
 
-class MarginalsOnly:
+class MarginalsOptions(ModelOptions):
     """A model without a joint posterior."""
 
+    label = "marginals"
+
+    def build(self, setting, rng) -> "MarginalsOnly": ...
+
+
+class MarginalsOnly:
     def posterior(self, arms): ...
 
     def noise_std(self, arms): ...
@@ -114,8 +112,8 @@ class MarginalsOnly:
 
 
 def test_a_pair_that_cannot_work_is_told_which_can(monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "marginals", SimpleNamespace(MarginalsOnly=MarginalsOnly))
-    monkeypatch.setitem(MODELS, "marginals", "marginals:MarginalsOnly")
+    monkeypatch.setitem(sys.modules, "marginals", SimpleNamespace(Options=MarginalsOptions))
+    monkeypatch.setitem(MODELS, "marginals", "marginals:Options")
     assert Method(model="marginals", index="ts").model == "marginals"
     with pytest.raises(
         EvrouteError,
@@ -182,21 +180,6 @@ def test_methods_have_file_names_and_labels(fields, name, label) -> None:
 def test_options_of_the_wrong_type_or_unknown_are_refused(options) -> None:
     with pytest.raises((ValueError, EvrouteError), match=next(iter(options))):
         Method(model="svgp", index="ts", **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"inducing_points": 0}, "inducing_points is 0"),
-        ({"batch_size": -5}, "batch_size is -5"),
-        ({"variance_scale": 0}, "variance_scale is 0"),
-        ({"variance_scale": -1}, "variance_scale is -1"),
-    ],
-)
-def test_options_out_of_range_are_refused_before_the_first_trip(options, told) -> None:
-    setting = Setting(load_network("denver"), load_vehicle("reference"))
-    with pytest.raises(EvrouteError, match=told):
-        check_ranges(Method(model="svgp", index="ts", **options), setting)
 
 
 def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> None:

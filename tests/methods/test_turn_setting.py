@@ -25,7 +25,7 @@ TRIPS = 6
 
 def agent_of(method: Method, setting: Setting) -> Agent:
     return Agent(
-        model=make_model(method, setting, {"rng": default_rng(0)}),
+        model=make_model(method, setting, default_rng(0)),
         index=make_index(method, setting),
         weight_rule=WEIGHT_RULES["potential-rectified"],
         space=make_space(method, setting),
@@ -104,7 +104,7 @@ def test_a_light_learned_at_one_turn_is_foretold_at_another_and_only_where_contr
     foretold = {}
     for controls in (None, True):
         method = Method(model=model, index="greedy", arms="turns", controls=controls)
-        learner = make_model(method, setting, {"rng": default_rng(0), "prior_factor": None})
+        learner = make_model(method, setting, default_rng(0))
         arms = make_space(method, setting).reference
         known = arms.take(np.arange(20))
         measured = Feedback(

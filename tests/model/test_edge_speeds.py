@@ -9,7 +9,7 @@ from evroute.arms import Arms, Feedback
 from evroute.energy.longitudinal import energy_parts
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import load_vehicle
-from evroute.model.edge_speeds import EdgeSpeeds
+from evroute.model.edge_speeds import EdgeSpeeds, EdgeSpeedsOptions
 from evroute.planning.edge_space import EdgeSpace
 
 VEHICLE = replace(load_vehicle(), auxiliary_w=1500.0)
@@ -23,7 +23,7 @@ def arms(hill) -> Arms:
 
 @pytest.fixture
 def model(hill) -> EdgeSpeeds:
-    return EdgeSpeeds(Regressors(hill, VEHICLE), NOISE_WH, slowness_std=0.4, time_std=0.2)
+    return EdgeSpeeds(Regressors(hill, VEHICLE), NOISE_WH, options=EdgeSpeedsOptions())
 
 
 def timed(arms: Arms, edges, travel_s) -> Feedback:
@@ -87,9 +87,3 @@ def test_slowness_is_relative_to_the_speed_of_the_round(hill, arms, model) -> No
 def test_a_time_that_is_not_positive_is_refused(arms, model) -> None:
     with pytest.raises(ValueError, match="took 0 s on an edge; travel times must be positive"):
         model.update(timed(arms, [0], [0.0]))
-
-
-@pytest.mark.parametrize("name", ["slowness_std", "time_std"])
-def test_deviations_that_are_none_are_refused(hill, name) -> None:
-    with pytest.raises(ValueError, match=f"{name} is 0; it must be positive"):
-        EdgeSpeeds(Regressors(hill, VEHICLE), NOISE_WH, **{name: 0.0})

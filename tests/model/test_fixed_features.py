@@ -8,7 +8,7 @@ from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
 from evroute.model.exact import ExactGP
 from evroute.model.fixed_features import FixedFeatures
-from evroute.policy.bounds import cmm_ucb
+from evroute.policy.bounds import CMMOptions
 
 
 @pytest.fixture
@@ -28,11 +28,16 @@ def taught(model, setting):
 
 def test_with_all_edges_for_features_it_is_the_exact_process(setting):
     parts = setting.kernel, setting.arms, setting.noise_std_wh
-    exact, fixed = taught(ExactGP(*parts), setting), taught(FixedFeatures(*parts), setting)
+    exact, fixed = (
+        taught(ExactGP(*parts), setting),
+        taught(FixedFeatures(*parts, features=300), setting),
+    )
     one, other = fixed.posterior(setting.arms), exact.posterior(setting.arms)
     np.testing.assert_allclose(one.mean_wh, other.mean_wh, rtol=1e-6)
     np.testing.assert_allclose(one.std_wh, other.std_wh, rtol=1e-6)
-    low, high = (cmm_ucb(B=8.0).interval(1, setting.arms, model) for model in (fixed, exact))
+    low, high = (
+        CMMOptions(B=8.0).build(None).interval(1, setting.arms, model) for model in (fixed, exact)
+    )
     np.testing.assert_allclose(low.low, high.low, rtol=1e-5)
     np.testing.assert_allclose(low.high, high.high, rtol=1e-5)
 
@@ -56,8 +61,3 @@ def test_with_few_features_it_is_the_process_of_their_kernel(setting):
     )
     variance = prior.diagonal() - np.sum(cross * np.linalg.solve(gram, cross), axis=0)
     np.testing.assert_allclose(belief.std_wh**2, variance, rtol=1e-5, atol=1e-9)
-
-
-def test_no_feature_is_refused(setting):
-    with pytest.raises(ValueError, match="features is 0"):
-        FixedFeatures(setting.kernel, setting.arms, setting.noise_std_wh, features=0)

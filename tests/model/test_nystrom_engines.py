@@ -2,21 +2,23 @@
 
 import numpy as np
 import pytest
+from engines import engine
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Feedback
-from evroute.model.nystrom.batches import Batches
-from evroute.model.nystrom.bbkb import batch_ucb, bbkb
-from evroute.model.nystrom.bkb import bkb, cbbkb, cbkb
-from evroute.model.nystrom.ek import ek_ucb, k_ucb
+from evroute.model.nystrom.bbkb import BatchUCBOptions, BBKBOptions
+from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
+from evroute.model.nystrom.ek import EKOptions, KUCBOptions
 from evroute.model.vector_kernel import VectorKernel
 
 ARMS = Arms(np.arange(6), default_rng(0).random((6, 2)), np.zeros(6))
-CAPPED = [bkb, bbkb, cbkb, cbbkb, ek_ucb]
+CAPPED = [BKBOptions, BBKBOptions, CBKBOptions, CBBKBOptions, EKOptions]
 
 
-def engine(make, **options):
-    return make(VectorKernel("rbf", 1.0, 0.1), ARMS, np.full(6, 0.5), default_rng(0), **options)
+def model_of(make, **options):
+    return engine(
+        make, VectorKernel("rbf", 1.0, 0.1), ARMS, np.full(6, 0.5), default_rng(0), **options
+    )
 
 
 def trip(*rows: int) -> Feedback:
@@ -25,26 +27,27 @@ def trip(*rows: int) -> Feedback:
 
 @pytest.mark.parametrize("make", CAPPED)
 def test_a_dictionary_without_room_for_a_point_is_refused(make) -> None:
-    with pytest.raises(ValueError, match="max_dictionary is 0"):
-        engine(make, max_dictionary=0)
-    engine(make, max_dictionary=1)
+    with pytest.raises(ValueError, match="max_dictionary"):
+        model_of(make, max_dictionary=0)
+    model_of(make, max_dictionary=1)
 
 
-@pytest.mark.parametrize("make", [*CAPPED, batch_ucb, k_ucb])
-def test_one_changed_feature_is_another_context(make) -> None:
-    model = engine(make)
+@pytest.mark.parametrize("changed", [[1], [0, 1]], ids=["one", "all"])
+@pytest.mark.parametrize("make", [*CAPPED, BatchUCBOptions, KUCBOptions])
+def test_changed_features_are_another_context(make, changed) -> None:
+    model = model_of(make)
     model.update(trip(0, 1, 2))
     features = ARMS.features.copy()
-    features[:, 1] += 0.05
+    features[:, changed] += 0.05
     moved = Arms(ARMS.id, features, ARMS.prior_mean_wh)
     std_wh = np.sqrt(model.covariance(moved).diagonal())
     np.testing.assert_allclose(model.posterior(moved).std_wh, std_wh)
     assert np.all(np.abs(model.posterior(ARMS).std_wh - std_wh)[:3] > 1e-3)
 
 
-@pytest.mark.parametrize("make", [*CAPPED, batch_ucb, k_ucb])
+@pytest.mark.parametrize("make", [*CAPPED, BatchUCBOptions, KUCBOptions])
 def test_diagnostics_start_at_zero_and_are_part_of_the_state(make) -> None:
-    model, again = engine(make), engine(make)
+    model, again = model_of(make), model_of(make)
     start = model.diagnostics()
     assert {name: value for name, value in start.items() if value} in ({}, {"stop_criterion": 1.0})
     for rows in ((0, 1), (2, 3), (4, 5)):
@@ -54,9 +57,9 @@ def test_diagnostics_start_at_zero_and_are_part_of_the_state(make) -> None:
     assert again.diagnostics() == model.diagnostics() != start
 
 
-@pytest.mark.parametrize("make", [bbkb, batch_ucb])
+@pytest.mark.parametrize("make", [BBKBOptions, BatchUCBOptions])
 def test_a_strict_model_waits_from_its_last_plan_to_its_last_measurement(make) -> None:
-    model = engine(make, threshold=1e6, max_batch_trips=2)
+    model = model_of(make, threshold=1e6, max_batch_trips=2)
     for row in (0, 1):  # unplanned trips: they fill the dictionary
         model.update(trip(row))
     waited = [model.waits]
@@ -67,11 +70,3 @@ def test_a_strict_model_waits_from_its_last_plan_to_its_last_measurement(make) -
         model.update(trip(row))
         waited.append(model.waits)
     assert waited == [False, False, True, True, False]
-
-
-@pytest.mark.parametrize("max_trips", [0, -1])
-def test_a_batch_of_no_trip_is_refused(max_trips) -> None:
-    options = {"stop_rule": None, "threshold": 1.0, "mode": "soft"}
-    with pytest.raises(ValueError, match=f"max_batch_trips is {max_trips}"):
-        Batches(None, max_trips=max_trips, **options)
-    Batches(None, max_trips=1, **options)

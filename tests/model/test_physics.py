@@ -1,12 +1,11 @@
 """PhysicsRegression by normal equations written out, and recovery of known coefficients."""
 
 import numpy as np
-import pytest
 
 from evroute.arms import Feedback
 from evroute.energy.regressors import NAMES, PRIOR_STD, Regressors
 from evroute.energy.vehicle import load_vehicle
-from evroute.model.physics import PhysicsRegression
+from evroute.model.physics import PhysicsOptions, PhysicsRegression
 from evroute.network import context
 from evroute.planning.edge_space import EdgeSpace
 
@@ -18,6 +17,10 @@ def drive(arms, edges, energy_wh) -> Feedback:
     return Feedback(edges, arms.features[edges], arms.prior_mean_wh[edges], energy_wh)
 
 
+def linear(regressors, noise_wh) -> PhysicsRegression:
+    return PhysicsRegression(regressors, noise_wh, PhysicsOptions().prior_std(regressors))
+
+
 def test_two_edges_are_the_normal_equations(make_network) -> None:
     roads = make_network(
         [("up", 0, 1), ("down", 1, 2)], [(0, 0, 0), (900, 0, 40), (900, 700, 0)], speed_mps=[14, 20]
@@ -25,7 +28,7 @@ def test_two_edges_are_the_normal_equations(make_network) -> None:
     arms = EdgeSpace(roads, VEHICLE).reference
     noise_wh = np.array([3.0, 4.0])
     regressors = Regressors(roads, VEHICLE)
-    model = PhysicsRegression(regressors, noise_wh)
+    model = linear(regressors, noise_wh)
     edges, over_wh = np.array([0, 1, 0]), np.array([20.0, -5.0, 24.0])
     model.update(drive(arms, edges, arms.prior_mean_wh[edges] + over_wh))
 
@@ -49,7 +52,7 @@ def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
     arms = EdgeSpace(denver, VEHICLE).reference
     regressors = Regressors(denver, VEHICLE)
     truth_wh = arms.prior_mean_wh + regressors.of(arms.id, arms.features) @ TRUE
-    model = PhysicsRegression(regressors, np.full(len(arms), 3.0))
+    model = linear(regressors, np.full(len(arms), 3.0))
     rng = np.random.default_rng(1)
     for _ in range(10):
         edges = rng.integers(0, len(arms), 60)
@@ -57,7 +60,7 @@ def test_coefficients_are_recovered_within_their_deviations(denver) -> None:
     found = model.coefficients()
     # of a chi-squared of 6 degrees of freedom, 99.9 % lie below 22.5; the inverse needs the joint,
     # not the marginals
-    root = model._regression.root()
+    root = model._root()
     distance = np.linalg.solve(root.T @ root, found.mean - TRUE) @ (found.mean - TRUE)
     assert distance < 22.5
     assert np.all(found.std < found.prior_std)
@@ -73,7 +76,7 @@ def test_roads_never_driven_are_learned_too(denver) -> None:
     arms = EdgeSpace(denver, VEHICLE).reference
     regressors = Regressors(denver, VEHICLE)
     truth_wh = arms.prior_mean_wh + regressors.of(arms.id, arms.features) @ TRUE
-    model = PhysicsRegression(regressors, np.full(len(arms), 1.0))
+    model = linear(regressors, np.full(len(arms), 1.0))
     driven = np.arange(0, len(arms), 20)
     model.update(drive(arms, driven, truth_wh[driven]))
     others = np.setdiff1d(arms.id, driven)
@@ -84,7 +87,7 @@ def test_roads_never_driven_are_learned_too(denver) -> None:
 
 def test_draws_have_the_mean_and_the_covariance(hill) -> None:
     arms = EdgeSpace(hill, VEHICLE).reference
-    model = PhysicsRegression(Regressors(hill, VEHICLE), np.full(7, 5.0))
+    model = linear(Regressors(hill, VEHICLE), np.full(7, 5.0))
     model.update(drive(arms, np.array([1, 3]), np.array([200.0, 150.0])))
     drawn_wh = model.sample_many(arms, np.random.default_rng(3), 20_000)
     belief = model.posterior(arms)
@@ -95,12 +98,3 @@ def test_draws_have_the_mean_and_the_covariance(hill) -> None:
     np.testing.assert_allclose(
         np.cov(drawn_wh.T) / scale, model.covariance(arms) / scale, atol=0.05
     )
-
-
-@pytest.mark.parametrize("wrong", [0.0, -2.0, np.nan])
-def test_a_scale_that_is_none_is_refused(hill, wrong) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"coefficient_scale is .*; it must be positive: it multiplies the prior dev",
-    ):
-        PhysicsRegression(Regressors(hill, VEHICLE), np.full(7, 5.0), coefficient_scale=wrong)

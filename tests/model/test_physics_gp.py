@@ -8,7 +8,7 @@ from evroute.energy.regressors import PRIOR_STD
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
 from evroute.model.coefficients import HasCoefficients
-from evroute.model.physics_gp import PhysicsGP
+from evroute.model.physics_gp import PhysicsGP, PhysicsGPOptions
 
 REST_SCALE = 0.5
 S = np.diag(np.square(PRIOR_STD))
@@ -21,7 +21,7 @@ def setting(request) -> Setting:
 
 def make(setting: Setting, **options) -> PhysicsGP:
     parts = (setting.dissipation_kernel, setting.regressors, setting.arms, setting.noise_std_wh)
-    return PhysicsGP(*parts, rest_scale=REST_SCALE, **options)
+    return PhysicsGP(*parts, options=PhysicsGPOptions(rest_scale=REST_SCALE, **options))
 
 
 def textbook(setting: Setting, arms: Arms, trips: list[Feedback]):
@@ -124,16 +124,6 @@ def test_joint_draws_of_a_city_have_the_marginals(denver) -> None:
     z = (drawn_wh.mean(axis=0) - belief.mean_wh) / (belief.std_wh / 20)
     assert np.abs(z).max() < 5.5
     np.testing.assert_allclose(drawn_wh.std(axis=0) / belief.std_wh, 1, atol=5.5 / np.sqrt(2 * 400))
-
-
-@pytest.mark.parametrize("name", ["rest_scale", "coefficient_scale"])
-def test_scales_that_are_none_are_refused(hill, name) -> None:
-    setting = Setting(hill, load_vehicle())
-    parts = (setting.dissipation_kernel, setting.regressors, setting.arms, setting.noise_std_wh)
-    with pytest.raises(
-        ValueError, match=f"{name} is 0; it must be positive: it multiplies the prior deviations"
-    ):
-        PhysicsGP(*parts, **{name: 0.0})
 
 
 def test_a_state_of_an_exact_model_or_under_another_prior_is_refused(hill) -> None:

@@ -6,7 +6,7 @@ import pytest
 from evroute.model import hyperparameters, refitting
 from evroute.model.exact import ExactGP
 from evroute.model.refitting import Refitting
-from evroute.model.svgp import SparseVariationalGP
+from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 
 
 @pytest.fixture
@@ -87,7 +87,11 @@ def test_a_variational_model_is_fitted_through_its_own_points(make_world, monkey
 
     def make(kernel, noise_std_wh):
         return SparseVariationalGP(
-            kernel, world.arms, noise_std_wh, np.random.default_rng(0), inducing_points=5
+            kernel,
+            world.arms,
+            noise_std_wh,
+            np.random.default_rng(0),
+            options=SVGPOptions(inducing_points=5),
         )
 
     model = Refitting(make, world.kernel, world.noise_std_wh)

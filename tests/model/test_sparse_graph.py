@@ -10,7 +10,7 @@ from evroute.model import sparse_graph
 from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.prior_draws import PriorDraws
-from evroute.model.regional import regional
+from evroute.model.regional import RegionalOptions
 from evroute.model.regional import sparse_graph as build_graph
 from evroute.network.line_graph import LineGraph
 
@@ -38,7 +38,7 @@ def pair(setting):
     """A regional and an exact model that heard of the same trips."""
     arms, rng = setting.arms, np.random.default_rng(0)
     models = (
-        regional(setting.sparse_kernel, arms, setting.noise_std_wh, setting.potential_wh),
+        RegionalOptions().build(setting, rng),
         ExactGP(setting.kernel, arms, setting.noise_std_wh),
     )
     for _ in range(3):

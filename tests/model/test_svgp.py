@@ -7,7 +7,7 @@ import torch
 
 from evroute.arms import Arms, Feedback
 from evroute.errors import EvrouteError
-from evroute.model.svgp import SparseVariationalGP
+from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 from evroute.model.variational import Inducing, Variational
 
 AT_ONCE = {"natural_rate": 1.0, "adam_rate": 0.0}
@@ -16,7 +16,11 @@ S0_WH = 20.0**0.5  # of the worlds of conftest.py
 
 def variational(world, seed=0, **options) -> SparseVariationalGP:
     return SparseVariationalGP(
-        world.kernel, world.arms, world.noise_std_wh, np.random.default_rng(seed), **options
+        world.kernel,
+        world.arms,
+        world.noise_std_wh,
+        np.random.default_rng(seed),
+        options=SVGPOptions(**options),
     )
 
 

@@ -8,6 +8,7 @@ cosmic-ray restricts mutants to a diff as well, but runs one command of tests fo
 import argparse
 import ast
 import copy
+import multiprocessing
 import os
 import random
 import re
@@ -19,9 +20,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from queue import SimpleQueue
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("evroute/**/*.py"))
@@ -39,6 +42,8 @@ SWAPS |= {ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr}
 NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 TYPES = {"annotation", "returns", "decorator_list"}
 UNSEEN = {"strict", "repr", "slots", "dtype", "stacklevel"}  # keywords without effect on results
+SERVER = multiprocessing.get_context("forkserver")
+LIBRARIES = ["pytest", "scipy.stats", "gpytorch", "pandas", "pyarrow.parquet", "pydantic"]
 Mutant = tuple[str, int, str, bytes]  # path, line, "old -> new", changed source
 
 
@@ -109,26 +114,42 @@ def imports(path: str, source: str) -> bool:
 
 
 @cache
-def nearest(source: str) -> list[str]:
-    """Return the tests named after a module or importing it; near ones may import its users."""
+def nearest(source: str) -> list[list[str]]:
+    """Return three rings of tests: of a module and its users, of their users, and of theirs.
+
+    Those that do not import the module itself are of its package, of contracts or of equations.
+    """
     named, near = f"/test_{Path(source).name}", (source.split("/")[1], "contract", "equations")
     direct = {test for test in TESTS if named in test or imports(test, source)}
-    known, users, found = set(), {source}, direct
-    while known != users:
-        known, users = users, users | {s for s in SOURCES if any(imports(s, u) for u in users)}
+    users, rings = {source}, []
+    while len(rings) < 3:
+        users = users | {s for s in SOURCES if any(imports(s, user) for user in users)}
         used = {test for test in TESTS if any(imports(test, user) for user in users)}
-        if found := direct | {test for test in used if test.split("/")[1] in near}:
-            break
-    return sorted(found, key=lambda test: (named not in test, test not in direct, test))
+        found = direct | {test for test in used if test.split("/")[1] in near}
+        rings.append(found.difference(*rings))
+    return [sorted(ring, key=lambda t: (named not in t, t not in direct, t)) for ring in rings]
 
 
 def result_of(tree: Path, tests: Iterable[str], limit_s: int = 600) -> str:
+    """Run tests in a process with all libraries imported, which take longer than most tests."""
+    child = SERVER.Process(target=run_tests, args=(tree, [*tests]))
+    child.start()
+    child.join(limit_s)
+    if child.exitcode is None:
+        child.kill()
+        return "timed out"
+    return {0: "survived", 4: "untested", 5: "untested"}.get(child.exitcode, "killed")
+
+
+def run_tests(tree: Path, tests: list[str]) -> None:
+    out = os.open(tree / ".out", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(out, stream)
+    os.chdir(tree)
+    os.environ["PYTHONPATH"] = sys.path[0] = str(tree)
+    sys.dont_write_bytecode = True
     options = ["-x", "-q", "-n0", "-m", "not browser", "-p", "no:cacheprovider"]
-    command = ["timeout", str(limit_s), sys.executable, "-Bm", "pytest", *options, *tests]
-    environment = os.environ | {"PYTHONPATH": str(tree)}
-    with (tree / ".out").open("wb") as out:
-        status = subprocess.call(command, cwd=tree, env=environment, stdout=out, stderr=out)
-    return {0: "survived", 4: "untested", 5: "untested", 124: "timed out"}.get(status, "killed")
+    os._exit(pytest.main([*options, *tests]))
 
 
 def changed_lines(base: str) -> Iterator[tuple[str, int]]:
@@ -163,6 +184,8 @@ def main() -> None:
     args = parser.parse_args()
     if not (args.base or args.packages):
         parser.error("give --base or --packages")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    SERVER.set_forkserver_preload(LIBRARIES)
     found = chosen(args.base, args.packages, args.n, args.seed)
     equivalent = {line.rpartition(" | ")[0] for line in EQUIVALENT}
     counts, trees = Counter(), SimpleQueue()
@@ -174,7 +197,8 @@ def main() -> None:
         if f"{path} | {text} | {change}" not in equivalent:
             tree = trees.get()
             (tree / path).write_bytes(source)
-            result = result_of(tree, nearest(path))
+            results = (result_of(tree, ring) for ring in nearest(path) if ring)
+            result = next(filter("survived".__ne__, results), "survived")
             shutil.copy2(ROOT / path, tree / path)
             trees.put(tree)
         print(f"{result:10}  {path}:{line}  {change}", flush=True)
@@ -185,7 +209,7 @@ def main() -> None:
             tree = Path(folder, str(job))
             shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "runs", "demo"))
             trees.put(tree)
-        tests = sorted({test for path, *_ in found for test in nearest(path)})
+        tests = sorted({test for path, *_ in found for test in chain(*nearest(path))})
         if result_of(tree, tests, 7200) != "survived":
             sys.exit(f"{(tree / '.out').read_text()}\nthe tests fail without any mutant")
         list(pool.map(run, found))

@@ -25,11 +25,3 @@ def test_a_turn_costs_what_the_edge_entered_costs(hill: RoadNetwork) -> None:
     graph = LineGraph.from_network(hill)
     costs = 10.0 ** np.arange(hill.n_edges)
     assert graph.turn_costs(costs).tolist() == [costs[b] for _, b in hill.turns.tolist()]
-
-
-def test_the_graph_for_people_speaks_in_ids(hill: RoadNetwork) -> None:
-    graph = LineGraph.from_network(hill).to_networkx(hill)
-    assert sorted(graph.successors("in")) == ["east", "up"]
-    assert graph.nodes["up"]["length_m"] == 1001.0
-    assert graph.nodes["up"]["incline_rad"] == np.arcsin(40 / 1001)
-    assert graph.number_of_edges() == len(hill.turns)

@@ -2,6 +2,7 @@
 is left out.
 """
 
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 import numpy as np
@@ -125,3 +126,26 @@ def test_positions_off_the_roads_are_skipped_where_a_way_around_is_as_long(
     if parts == 1:
         assert matches[0].edges.tolist() == [0, 1]
         assert len(matches[0].position) == np.sum(y_m == 0)
+
+
+def test_a_hairpin_on_one_edge_does_not_split_a_drive(make_network) -> None:
+    """Two legs 15 m apart, 400 m each: noise moves positions from one leg to the other."""
+    network = make_network([("hairpin", 0, 1), ("on", 1, 2)], [(0, 0, 0), (0, 15, 0), (0, 215, 0)])
+    shape = np.array([(0, 0), (400, 0), (400, 15), (0, 15), (0, 15), (0, 215)], dtype=float)
+    lengths_m = np.array([815.0, 200.0])
+    network = replace(
+        network,
+        shape_start=np.array([0, 4, 6]),
+        shape_x_m=shape[:, 0],
+        shape_y_m=shape[:, 1],
+        length_m=lengths_m,
+    )
+    way_m = np.arange(0.0, 1010.0, 25.0)
+    along_m = np.append(0.0, np.cumsum(np.hypot(*np.diff(shape, axis=0).T)))
+    x_m, y_m = (np.interp(way_m, along_m, shape[:, axis]) for axis in (0, 1))
+    for seed in range(10):
+        noise_m = 6.0 * np.random.default_rng(seed).standard_normal((2, len(way_m)))
+        matches = MapMatcher(network).match_xy(x_m + noise_m[0], y_m + noise_m[1])
+        assert [match.edges.tolist() for match in matches] == [[0, 1]]
+        off_m = matches[0].at_m - way_m[matches[0].position]
+        assert np.abs(off_m).max() < 40.0

@@ -403,3 +403,29 @@ def test_the_cities_of_the_data_folder_are_read(
     assert network.n_edges == edges
     assert len(network.turns) == turns_kept
     assert network.strongest_component().n_edges > 0.7 * edges
+
+
+def test_named_places_and_chargers_are_read_from_nodes_and_areas(read_osm: Reader) -> None:
+    square = (7, 8, 9, 7)
+    nodes = {**NODES, 7: (0, 0), 8: (0.3, 0), 9: (0, 0.3), 20: (2, 1), 21: (3, 1), 22: (4, 1)}
+    places = {
+        20: {"amenity": "charging_station", "operator": "Power & Co"},
+        21: {"amenity": "bench"},
+        22: {"railway": "station", "name": "Gare\nA"},
+        2: {"highway": "crossing", "name": "no place"},
+    }
+    network = read_osm(
+        nodes,
+        {
+            10: ((1, 2, 3), {**ROAD, "name": "Rue A"}),
+            11: (square, {"amenity": "parking", "name": "Parking A"}),
+            12: ((999, 998), {"amenity": "parking", "name": "not in the file"}),
+            13: ((3, 4), {"railway": "rail", "name": "Ligne A"}),
+        },
+        node_tags=places,
+    )
+    table = network.tables["places"]
+    found = dict(zip(table["name"], zip(table["lon"], table["lat"], strict=True), strict=True))
+    assert set(found) == {"Charging station Power & Co", "Gare A", "Parking A"}
+    assert found["Charging station Power & Co"] == pytest.approx((6.002, 49.001))
+    assert found["Parking A"] == pytest.approx((6.000075, 49.000075))

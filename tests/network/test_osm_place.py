@@ -112,7 +112,17 @@ def test_a_place_comes_with_its_turn_restrictions(
         "members": [{"type": t, "ref": r, "role": role} for t, r, role in roles],
     }
     services.answers["interpreter"] = {"elements": [*nodes, *ways, restriction, restriction]}
+    services.answers["interpreter"]["elements"].append(
+        {
+            "type": "node",
+            "id": 9,
+            "lon": 6.0,
+            "lat": 49.0,
+            "tags": {"shop": "yes", "name": "Corner"},
+        }
+    )
     network = osm.read_place("Squareville", "case", tmp_path / "answers")
+    assert network.tables["places"]["name"] == ("Corner",)
     assert set(network.edge_id) == {"1,2,0", "2,1,0", "2,3,0", "3,2,0", "2,5,0", "5,2,0"}
     assert ("1,2,0", "2,5,0") not in turns(network)
     assert ("1,2,0", "2,3,0") in turns(network)

@@ -38,7 +38,13 @@ def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> Non
     for answer, plan in zip(answers[:3], full, strict=True):
         for column in ("energy_wh", "length_m", "time_s"):
             assert answer[column] == pytest.approx(plan["routes"]["energy"][column])
-    errors = ["same edge", "no trip 'nowhere'", "either a named trip", "more cells", "column 'soc'"]
+    errors = [
+        "same block",
+        "no trip 'nowhere'",
+        "either a named trip",
+        "more cells",
+        "column 'soc'",
+    ]
     for answer, words in zip(answers[3:], errors, strict=True):
         assert words in answer["error"]
 

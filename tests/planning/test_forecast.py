@@ -34,9 +34,6 @@ class Known:
     def covariance(self, arms: Arms) -> FloatArray:
         return COVARIANCE[np.ix_(arms.id, arms.id)]
 
-    def sample(self, arms: Arms, rng: np.random.Generator) -> FloatArray:
-        raise AssertionError
-
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         raise AssertionError
 

@@ -55,8 +55,9 @@ def test_every_route_is_legal_and_costs_what_scipy_says(line_graph: LineGraph, k
     assert (lost > 0) == (kind == "closed")
 
 
-def test_a_route_to_where_one_is_has_one_edge(line_graph: LineGraph) -> None:
-    search = Search(line_graph).two_sided(np.ones(line_graph.n_edges))
+@pytest.mark.parametrize("weight", [1.0, 1e-6, 0.0])
+def test_a_route_to_where_one_is_has_one_edge(line_graph: LineGraph, weight: float) -> None:
+    search = Search(line_graph).two_sided(np.full(line_graph.n_edges, weight))
     assert search.route(7, 7).tolist() == [7]
 
 

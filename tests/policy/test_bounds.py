@@ -14,9 +14,9 @@ from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
 from evroute.model.exact import ExactGP
 from evroute.policy.base import least_norm, multiplier
-from evroute.policy.bounds import amm_ucb, ay_gp_ucb, cmm_ucb, dmm_ucb, igp_ucb
+from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 
-FACTORIES = [cmm_ucb, dmm_ucb, amm_ucb, ay_gp_ucb, igp_ucb]
+FACTORIES = [CMMOptions, DMMOptions, AMMOptions, AYOptions, IGPOptions]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_the_exact_model_gives_what_single_measurements_give(setting, model):
     expected = whole.exact(
         whole.spectrum.points(cross, setting.kernel.diagonal(arms.id, arms.features))
     )
-    index = cmm_ucb(B=6.0)
+    index = CMMOptions(B=6.0).build(None)
     interval = index.interval(1, arms, model)
     np.testing.assert_allclose(interval.low, expected.low, rtol=1e-6)
     np.testing.assert_allclose(interval.high, expected.high, rtol=1e-6)
@@ -79,7 +79,7 @@ def test_the_whitened_ridge_of_strength_1_is_the_posterior(setting, model):
 
 @pytest.mark.parametrize("factory", FACTORIES)
 def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model, factory):
-    index = factory(B=8.0)
+    index = factory(B=8.0).build(None)
     index(1, setting.arms, model, default_rng(0))
     interval, std_wh = index.interval(1, setting.arms, model), model.posterior(setting.arms).std_wh
     assert multiplier(index) == pytest.approx(
@@ -89,7 +89,7 @@ def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model
 
 def test_earlier_bounds_stay_when_running(setting):
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
-    plain, running = dmm_ucb(B=8.0), dmm_ucb(B=8.0, running=True)
+    plain, running = DMMOptions(B=8.0).build(None), DMMOptions(B=8.0, running=True).build(None)
     low, high = np.full(7, -np.inf), np.full(7, np.inf)
     for t in range(1, 8):
         some = setting.arms if t % 2 else setting.arms.take(np.array([0, 2, 6]))
@@ -102,7 +102,7 @@ def test_earlier_bounds_stay_when_running(setting):
 
 
 def test_running_bounds_refuse_contexts_that_change(setting, model):
-    index = amm_ucb(B=8.0, running=True)
+    index = AMMOptions(B=8.0, running=True).build(None)
     index.interval(1, setting.arms, model)
     other = Arms(setting.arms.id, 1.5 * setting.arms.features + 0.1, setting.arms.prior_mean_wh)
     with pytest.raises(EvrouteError, match="leave 'running' out"):
@@ -110,7 +110,7 @@ def test_running_bounds_refuse_contexts_that_change(setting, model):
 
 
 def test_bounds_of_two_rounds_that_exclude_each_other_are_told_and_dropped(setting, caplog):
-    index = igp_ucb(B=0.01, running=True, eta=1e-6)
+    index = IGPOptions(B=0.01, running=True, eta=1e-6).build(None)
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
     index.interval(1, setting.arms, model)
     model.update(driven(setting, 400, shift_wh=500.0))
@@ -121,7 +121,7 @@ def test_bounds_of_two_rounds_that_exclude_each_other_are_told_and_dropped(setti
 
 
 def test_older_bounds_serve_until_refreshed(setting, model):
-    index, every = cmm_ucb(B=8.0, refresh_every=3), cmm_ucb(B=8.0)
+    index, every = CMMOptions(B=8.0, refresh_every=3).build(None), CMMOptions(B=8.0).build(None)
     first = every.interval(1, setting.arms, model)
     np.testing.assert_array_equal(index.interval(1, setting.arms, model).low, first.low)
     model.update(driven(setting, 3, seed=9))
@@ -137,22 +137,22 @@ def test_older_bounds_serve_until_refreshed(setting, model):
     )
 
 
-@pytest.mark.parametrize("factory", [cmm_ucb, dmm_ucb, amm_ucb])
+@pytest.mark.parametrize("factory", [CMMOptions, DMMOptions, AMMOptions])
 def test_an_empty_set_raises_the_norm_or_stops(setting, caplog, factory):
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
     model.update(driven(setting, 200, shift_wh=300.0))
-    index = factory(B=0.5)
+    index = factory(B=0.5).build(None)
     with caplog.at_level("WARNING"):
         index.interval(1, setting.arms, model)
     assert index.norm == pytest.approx(1.5 * index.b_min)
     assert "guarantees nothing" in caplog.text
     with pytest.raises(EmptySetError, match=r"B = 0.5 .* raise B or sigma"):
-        factory(B=0.5, on_empty="stop").interval(1, setting.arms, model)
+        factory(B=0.5, on_empty="stop").build(None).interval(1, setting.arms, model)
 
 
 def test_an_automatic_norm_is_three_or_half_as_much_again_as_the_least_that_ever_fitted(setting):
     model = ExactGP(setting.kernel, setting.arms, setting.noise_std_wh)
-    index = cmm_ucb(B="auto")
+    index = CMMOptions(B="auto").build(None)
     index.interval(1, setting.arms, model)
     assert index.norm == 3.0
     model.update(driven(setting, 200, shift_wh=300.0))
@@ -162,20 +162,20 @@ def test_an_automatic_norm_is_three_or_half_as_much_again_as_the_least_that_ever
 
 
 @pytest.mark.parametrize(
-    ("factory", "options", "message"),
+    ("factory", "options", "name"),
     [
-        (cmm_ucb, {"B": 0.0}, "B is 0"),
-        (dmm_ucb, {"sigma": -1.0}, "sigma is -1"),
-        (amm_ucb, {"delta": 0.0}, "delta is 0"),
-        (cmm_ucb, {"delta": 1.1}, "delta is 1.1"),
-        (ay_gp_ucb, {"c": 0.0}, "c is"),
-        (igp_ucb, {"eta": 0.0}, "eta is 0"),
-        (cmm_ucb, {"refresh_every": 0}, "refresh_every is 0"),
+        (CMMOptions, {"B": 0.0}, "B"),
+        (DMMOptions, {"sigma": -1.0}, "sigma"),
+        (AMMOptions, {"delta": 0.0}, "delta"),
+        (CMMOptions, {"delta": 1.1}, "delta"),
+        (AYOptions, {"c": 0.0}, "c"),
+        (IGPOptions, {"eta": 0.0}, "eta"),
+        (CMMOptions, {"refresh_every": 0}, "refresh_every"),
     ],
 )
-def test_options_out_of_range_are_refused(factory, options, message):
-    with pytest.raises(ValueError, match=message):
-        factory(**options)
+def test_options_out_of_range_are_refused(factory, options, name):
+    with pytest.raises(EvrouteError, match=f"option {name} is"):
+        factory.checked(options)
 
 
 def test_methods_take_the_options_by_name():

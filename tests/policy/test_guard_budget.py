@@ -12,24 +12,11 @@ import pytest
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.planning.edge_space import EdgeSpace
-from evroute.policy.guard import Guarded
+from evroute.policy.guard import Guard
 
 OVER, AROUND = (0, 1, 2, 5), (0, 3, 4, 5)
 PRIOR_WH = np.array([200.0, 100.0, 100.0, 150.0, 150.0, 200.0, 500.0])
 GUESS_WH = math.hypot(0.08 * 600, 0.3 * math.sqrt(200**2 + 100**2 + 100**2 + 200**2))
-
-
-class Stubborn:
-    """A learner that always proposes the route around the hill."""
-
-    model = index = space = None
-
-    def propose(self, request: Round) -> Route:
-        return Route(AROUND)
-
-    def announce(self, request: Round, route: Route) -> None: ...
-
-    def tell(self, feedback: Feedback) -> None: ...
 
 
 def books(
@@ -37,15 +24,15 @@ def books(
 ) -> list[tuple[bool, float]]:
     """Return for each trip whether the learner's route was driven, and the budget before it, Wh."""
     level = EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())
-    guard = Guarded(Stubborn(), level, share=0.01)
+    guard = Guard(level, share=0.01)
     arms, rows = Arms(np.arange(7), np.zeros((7, 1)), PRIOR_WH), []
     measured_wh = {route: iter(values) for route, values in totals_wh.items()}
     for t in range(1, trips + 1):
-        route = guard.ask(Round(t, arms, 0, 5))
+        route = guard.choose(Round(t, arms, 0, 5), Route(AROUND))
         said = guard.diagnostics()
         assert said["guard_free"] == (route.edges == AROUND)
         rows.append((route.edges == AROUND, said["guard_left_wh"]))
-        guard.tell(Feedback.of_route(arms, route, np.full(4, next(measured_wh[route.edges]) / 4)))
+        guard.update(Feedback.of_route(arms, route, np.full(4, next(measured_wh[route.edges]) / 4)))
     return rows
 
 

@@ -9,8 +9,13 @@ from numpy.random import default_rng
 from evroute.arms import Arms, Belief, Feedback
 from evroute.policy.base import least_norm, multiplier
 from evroute.policy.baselines import Greedy, Random
-from evroute.policy.confidence import bayes_ucb, bayes_ucb_quantile, ucb
-from evroute.policy.thompson import IndependentThompson, JointThompson
+from evroute.policy.confidence import BayesUCBOptions, BayesUCBQuantileOptions, UCBOptions
+from evroute.policy.thompson import (
+    IndependentThompson,
+    JointThompson,
+    JointThompsonOptions,
+    ThompsonOptions,
+)
 
 MEAN = np.array([4.0, -1.0, 10.0])
 COVARIANCE = np.array([[4.0, 3.0, 0.0], [3.0, 9.0, 0.0], [0.0, 0.0, 0.25]])
@@ -37,15 +42,12 @@ class Known:
     def covariance(self, arms: Arms) -> np.ndarray:
         return COVARIANCE
 
-    def sample(self, arms: Arms, rng: np.random.Generator) -> np.ndarray:
-        return self.sample_many(arms, rng, 1)[0]
-
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> np.ndarray:
         return MEAN + rng.standard_normal((size, 3)) @ np.linalg.cholesky(COVARIANCE).T
 
 
 def test_a_bound_lies_below_the_mean_by_the_root_of_beta_deviations() -> None:
-    index = ucb()
+    index = UCBOptions().build(None)
     values = index(5, ARMS, Known(), default_rng(0))
     beta = 2 * math.log(3 * 25 / math.sqrt(2 * math.pi))
     np.testing.assert_allclose(values, MEAN - math.sqrt(beta) * STD, rtol=1e-14)
@@ -53,7 +55,7 @@ def test_a_bound_lies_below_the_mean_by_the_root_of_beta_deviations() -> None:
 
 
 def test_the_quantile_form_of_algorithm_2_is_the_quantile_of_the_posterior() -> None:
-    index = bayes_ucb_quantile()
+    index = BayesUCBQuantileOptions().build(None)
     values = index(40, ARMS, Known(), default_rng(0))
     np.testing.assert_allclose(
         values, MEAN - 1.959963984540054 * STD, rtol=1e-12
@@ -61,15 +63,15 @@ def test_the_quantile_form_of_algorithm_2_is_the_quantile_of_the_posterior() -> 
 
 
 def test_beta_is_not_a_number_before_the_first_call() -> None:
-    assert math.isnan(bayes_ucb().beta)
+    assert math.isnan(BayesUCBOptions().build(None).beta)
 
 
 @pytest.mark.parametrize(
     "bad", [{"omega": 0.0}, {"xi": -1.0}, {"xi": math.nan}, {"beta_scale": -0.1}]
 )
 def test_numbers_without_meaning_are_refused(bad) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        bayes_ucb(**bad)
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        BayesUCBOptions(**bad)
 
 
 @pytest.mark.parametrize("scale", [0.25, 0.5, 1.0])
@@ -85,10 +87,10 @@ def test_a_joint_sample_has_the_posterior_covariance_scaled(scale) -> None:
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
-@pytest.mark.parametrize("kind", [IndependentThompson, JointThompson])
+@pytest.mark.parametrize("kind", [ThompsonOptions, JointThompsonOptions])
 def test_a_variance_scale_that_is_not_positive_is_refused(kind, scale) -> None:
     with pytest.raises(ValueError, match="variance_scale"):
-        kind(scale)
+        kind(variance_scale=scale)
 
 
 def test_the_same_stream_gives_the_same_sample() -> None:
@@ -131,7 +133,7 @@ def check_moments(draws: np.ndarray, covariance: np.ndarray) -> None:
 
 
 def test_every_index_says_how_many_deviations_it_departs_from_the_mean() -> None:
-    index = ucb()
+    index = UCBOptions().build(None)
     index(5, ARMS, Known(), default_rng(0))
     assert multiplier(index) == pytest.approx(
         math.sqrt(2 * math.log(3 * 25 / math.sqrt(2 * math.pi)))

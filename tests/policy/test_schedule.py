@@ -35,9 +35,3 @@ def test_bayes_ucb_explores_less_than_ucb_on_a_city() -> None:
 
 def test_scaling_multiplies_beta_not_its_root() -> None:
     assert Scaled(TheoremUCB(), 0.5)(7, 40, MODEL) == 0.5 * TheoremUCB()(7, 40, MODEL)
-
-
-@pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
-def test_a_factor_below_zero_or_not_finite_is_refused(factor) -> None:
-    with pytest.raises(ValueError, match="at least 0"):
-        Scaled(TheoremUCB(), factor)

@@ -12,7 +12,7 @@ from evroute.report.beliefs import route_intervals
 
 def test_intervals_with_a_guarantee_hold_the_bayesian_ones_and_say_what_they_assume(denver) -> None:
     setting = Setting(denver, load_vehicle())
-    model = make_model(Method(model="exact", index="ts"), setting, {"prior_factor": None})
+    model = make_model(Method(model="exact", index="ts"), setting, np.random.default_rng(0))
     route = setting.search.route(setting.network.length_m, 3, 300)
     for _ in range(5):
         energy_wh = setting.prior.mean_wh[route.rows]

@@ -10,7 +10,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report.maps import route_map, visits_map
-from evroute.report.page import _template, build_page
+from evroute.report.page import build_page, template
 from evroute.report.results import read_visits
 
 pytestmark = pytest.mark.browser
@@ -106,7 +106,7 @@ def test_the_tables_of_a_page_sort_by_a_heading_and_filter_by_words(opened, tmp_
         "manifest": manifest,
     }
     target = tmp_path / "report.html"
-    target.write_text(_template().render(**told), encoding="utf-8")
+    target.write_text(template("page.html.j2").render(**told), encoding="utf-8")
     opened.goto(target.as_uri())
     heading = opened.locator("th button", has_text="regret")
     seen = []

@@ -20,7 +20,7 @@ from evroute.network.road_network import RoadNetwork, Source
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 from evroute.report.maps import route_map, values_map
-from evroute.report.page import _template
+from evroute.report.page import template
 
 pytestmark = pytest.mark.browser
 
@@ -158,7 +158,7 @@ def test_a_report_shows_names_and_runs_none(
     rows = [{"first": True, "cells": [text["cell"], f"{k}"]} for k in range(20)]
     table = {"columns": [text["column"], "Wh"], "rows": rows}
     about = {text["key"]: text["value"]}
-    html = _template().render(
+    html = template("page.html.j2").render(
         title=text["title"],
         lead=text["lead"],
         figures=[],

@@ -20,8 +20,9 @@ import pytest
 from evroute.cli import main
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
-from evroute.network import store
+from evroute.network import names, store
 from evroute.network.export import export
+from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.battery import Battery
@@ -123,13 +124,27 @@ def test_files_for_other_programs_hold_the_text_itself(
     }
     in_which = {
         "GeoJSON": {"edge_id", "street", "attribution", "vehicle"},
-        "GPX": {"name", "edge_id", "attribution", "vehicle"},
-        "JSON": {"name", "edge_id", "vehicle"},
+        "GPX": {"name", "street", "attribution", "vehicle"},
+        "JSON": {"name", "edge_id", "street", "vehicle"},
     }
     text = text_of(field, network, vehicle)
     for output, texts in shown.items():
         payload.tried(output, field)
         assert any(text in str(each) for each in texts) == (field in in_which[output]), output
+
+
+def test_a_hostile_place_is_found_and_shown_as_it_is(hill: RoadNetwork, payload: Any) -> None:
+    text = names.clean(payload.long("place"))
+    lon, lat = (float(each[1]) for each in hill.junction_lon_lat)
+    network = hill.with_tables({"places": names.place_table([(text, lon, lat)])})
+    assert [place.label for place in names.find(network, text)] == [text]
+    plan = Planner(network, load_vehicle()).plan(0, 5)
+    payload.tried("JSON", "place")
+    assert plan.titles[0] == f"road 1.0 km west of {text}"
+    assert text in json.loads(json.dumps(document(plan)))["routes"]["energy"]["streets"][0]["name"]
+    with pytest.raises(EvrouteError, match="similar names") as caught:
+        locate(network, text.replace("cycler", "cyclr"))
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", ["graphml", "geojson"])
@@ -213,7 +228,7 @@ def test_the_terminal_shows_the_text_itself(
     for command in commands:
         payload.tried(command, field)
     expected = {
-        "evroute route": {"name", "edge_id", "street", "vehicle"},
+        "evroute route": {"name", "street", "vehicle"},
         "evroute network info": {"name", *SOURCE},
         "evroute vehicle show": {"vehicle"},
     }

@@ -13,6 +13,7 @@ OTHER_NAMES = {
     "time": ("timestamp", "date/time", "datetime", "date time", "gps time", "device time"),
     "lat": ("latitude", "gps latitude"),
     "lon": ("longitude", "long", "lng", "gps longitude"),
+    "altitude_m": ("altitude", "elevation", "ele", "gps altitude"),
     "volts": ("voltage", "pack volts", "pack voltage", "battery voltage", "hv battery voltage"),
     "amps": ("current", "pack amps", "pack current", "battery current", "hv battery current"),
     "power_w": ("power", "battery power", "pack power", "hv battery power"),
@@ -24,8 +25,8 @@ LEAFSPY = {
     "Aux Pwr(100w)": ("auxiliary_w", 100.0),
 }
 """LeafSpy's own columns and their factors, where a table has its column ``Gids``."""
-PREFIXES = {"mv": 1e-3, "ma": 1e-3, "kv": 1e3, "kw": 1e3}
-_UNIT = re.compile(r"(.*?)[\s_]*(?:[(\[]([^)\]]*)[)\]]|[\s_](m?v|m?a|k?w))\s*", re.IGNORECASE)
+PREFIXES = {"mv": 1e-3, "ma": 1e-3, "kv": 1e3, "kw": 1e3, "ft": 0.3048}
+_UNIT = re.compile(r"(.*?)[\s_]*(?:[(\[]([^)\]]*)[)\]]|[\s_](m?v|m?a|k?w|m))\s*", re.IGNORECASE)
 _CANONICAL = {other: name for name, others in OTHER_NAMES.items() for other in (*others, name)}
 
 

@@ -9,8 +9,9 @@ from evroute.arrays import FloatArray, IntArray
 STANDING_M = 50.0
 STOP_S = 600.0
 """A vehicle that stays within `STANDING_M` for so long has ended its trip."""
-CHARGED_SHARE = 0.01
-"""A charge that rises by more than this share of the battery while standing is charging."""
+CHARGING_S = 120.0
+CHARGED_SHARE = 0.015
+"""A charge that rises by more than this share of the battery while standing so long is charging."""
 CHARGER_W = 400_000.0
 """Largest charging power; a meter that falls faster is wrong."""
 EARTH_M = 6_371_000.0
@@ -79,7 +80,9 @@ def cut(
             end += 1
         stood_s = float(time_s[end] - time_s[at])
         charged_wh = _charged_wh(used_wh[at : end + 1])
-        charged = CHARGED_SHARE * battery_wh < charged_wh < CHARGER_W * stood_s / WS_PER_WH
+        charged = stood_s >= CHARGING_S and (
+            CHARGED_SHARE * battery_wh < charged_wh < CHARGER_W * stood_s / WS_PER_WH
+        )
         if stood_s >= STOP_S or charged:
             close(
                 at,

@@ -25,7 +25,7 @@ from evroute.learning.measured import (
     check_vehicle,
 )
 from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.table import Log, check_needed, numbers, trips_of
+from evroute.learning.readers.table import Log, check_needed, first_number, numbers, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
@@ -84,7 +84,7 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
             driven_s = _travel(travel_s[rows], times)
             departed_s = float(departures_s[rows[0]])
-            first = {name: float(values[rows[0]]) for name, values in of_day.items()}
+            first = {name: first_number(values[rows]) for name, values in of_day.items()}
             if np.isnan(first.get("known_variance_wh2", 0.0)):
                 del first["known_variance_wh2"]
             check_departure(first)

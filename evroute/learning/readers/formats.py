@@ -16,6 +16,17 @@ NUMBERS = tuple(name for name in KNOWN if name not in TEXT)
 POINT_COLUMNS = {"lat", "lon"}
 
 
+def read_file(path: Path) -> Log:
+    """Return a file of measurements as a table.
+
+    Raises
+    ------
+    EvrouteError
+        If it cannot be read.
+    """
+    return read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
+
+
 def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measured:
     """Read the trips of a GPX file, or of a table by edges or GPS points.
 
@@ -35,7 +46,7 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
     EvrouteError
         If the file cannot be read, or no trip of it can be used.
     """
-    log = read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
+    log = read_file(path)
     by_points = "edge" not in log.columns and POINT_COLUMNS & set(log.columns)
     read = points.read_points if by_points else edges.read_edges
     measured = read(log, setting, sorted(names))

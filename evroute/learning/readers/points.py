@@ -1,7 +1,7 @@
 """Logs with a row for each GPS point and a meter: cut into trips and matched to the roads.
 
 Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`); optional are trip,
-vehicle and `AT_DEPARTURE`. Rows may lack a reading.
+vehicle, altitude_m (for `driven_heights`) and `AT_DEPARTURE`. Rows may lack a reading.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.cutting import Piece, cut
 from evroute.learning.readers.meters import READINGS, Meter, meter_of
-from evroute.learning.readers.table import Log, check_needed, numbers, trips_of
+from evroute.learning.readers.table import Log, check_needed, first_number, numbers, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
 
-COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE)
+COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", "altitude_m", *AT_DEPARTURE)
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""
@@ -117,7 +117,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     for drive in drives:
         try:
             first = {
-                name: _first(values[drive.rows[drive.match.position[0] :]])
+                name: first_number(values[drive.rows[drive.match.position[0] :]])
                 for name, values in of_day.items()
             }
             check_departure(first)
@@ -159,11 +159,6 @@ def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
             expected_wh += float(setting.prior.mean_wh[drive.match.edges].sum())
         evidence = expected_wh * spent_wh
     return evidence < 0
-
-
-def _first(values: FloatArray) -> float:
-    read = values[np.isfinite(values)]
-    return float(read[0]) if len(read) else float("nan")
 
 
 def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, float]) -> MeasuredTrip:

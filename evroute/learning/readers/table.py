@@ -218,6 +218,11 @@ def numbers(table: "pa.Table", name: str) -> FloatArray:
     return np.array(table[name].to_numpy(), dtype=float)
 
 
+def first_number(values: FloatArray) -> float:
+    """Return the first finite value of (k,), or NaN."""
+    return float(next(iter(values[np.isfinite(values)]), np.nan))
+
+
 def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
     """Yield each trip and its rows in their order; the rows of trips may be mixed.
 

@@ -107,12 +107,11 @@ class Spectrum:
 
     def fitted(self, alpha: FloatArray) -> FloatArray:
         """Return ``y'y - alpha y'(K + alpha I)^-1 y`` for each alpha (g,)."""
-        part: FloatArray = (
+        return (
             self.projections**2
             * self.eigenvalues
             @ (1.0 / (self.eigenvalues[:, np.newaxis] + alpha))
         )
-        return part
 
     def log_det(self, scale: float) -> float:
         """Return ``ln det(I + scale K)``."""

@@ -1,16 +1,16 @@
-"""Options of the bounds by name, and BoundState: bounds from a stream of measurements.
+"""Confidence bounds by the name of their kind, AY-GP-UCB and IGP-UCB among them.
 
-Repeated points enter once, by count and mean; known noise deviations are whitened. Both are exact.
+Sources of these two: Abbasi-Yadkori, *Online Learning for Linearly Parametrized Control Problems*
+(2012), Theorem 3.11; Chowdhury & Gopalan, *On Kernelized Multi-armed Bandits* (2017), Theorem 2.
+Both are ``mu ± multiplier rho`` at one ridge strength. AMM at the same strength is strictly
+narrower (Flynn & Reeb, Theorem 6.3).
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from evroute.arrays import FloatArray
-from evroute.model.bounds.earlier import abbasi_yadkori, improved_gp
 from evroute.model.bounds.sets import Assumptions, ConfidenceSet, Interval
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.mixture import DEFAULT_SCALES, Mixture
@@ -109,132 +109,51 @@ def bounds(
     return Interval(low, high, interval.alpha_low, interval.alpha_high)
 
 
-class BoundState:
-    """Bounds of an unknown function of points in R^d from noisy measurements.
+def abbasi_yadkori(
+    spectrum: Spectrum, points: Points, assumptions: Assumptions, lam: float | None = None
+) -> Interval:
+    """Return the AY-GP-UCB interval.
 
     Parameters
     ----------
-    kernel
-        Returns the kernel between points (a, d) and (b, d), (a, b).
-    sigma, B, delta, c
-        See `sets.Assumptions`.
-    prior_mean
-        Returns the prior mean of points, (a,); None for 0.
+    spectrum, points
+        Measurements and points in the same eigenbasis.
+    assumptions
+        Norm, noise, delta and scales.
+    lam
+        Ridge strength; None for ``sigma² / c``.
     """
+    a = assumptions
+    lam = a.alpha if lam is None else lam
+    noise = a.sigma * math.sqrt(spectrum.log_det(1.0 / lam) - 2 * math.log(a.delta))
+    return _around(spectrum, points, lam, (noise + math.sqrt(lam) * a.norm) / math.sqrt(lam))
 
-    def __init__(
-        self,
-        kernel: Callable[[FloatArray, FloatArray], FloatArray],
-        *,
-        sigma: float,
-        B: float = DEFAULT_NORM,
-        delta: float = DEFAULT_DELTA,
-        c: Scale = "mixture",
-        prior_mean: Callable[[FloatArray], FloatArray] | None = None,
-    ) -> None:
-        self.assumptions = assume(B, sigma, delta, c)
-        self.count = 0
-        self._kernel = kernel
-        self._prior_mean = prior_mean or (lambda points: np.zeros(len(points)))
-        self._place: dict[bytes, int] = {}
-        self._points: FloatArray | None = None
-        self._weight, self._total = np.empty(0), np.empty(0)
-        self._square = 0.0
-        self._confidence: ConfidenceSet | None = None
 
-    def observe(
-        self, points: FloatArray, y: FloatArray, *, noise_std: FloatArray | None = None
-    ) -> None:
-        """Add measurements y (k,) of points (k, d).
+def improved_gp(
+    spectrum: Spectrum, points: Points, assumptions: Assumptions, *, eta: float, count: float
+) -> Interval:
+    """Return the IGP-UCB interval at ridge strength ``1 + eta``.
 
-        Parameters
-        ----------
-        points
-            (k, d) points.
-        y
-            (k,) measured values.
-        noise_std
-            (k,) noise deviations, or None for sigma.
+    Parameters
+    ----------
+    spectrum, points
+        Measurements and points in the same eigenbasis.
+    assumptions
+        Norm, noise and delta.
+    eta
+        Recommended: 2 over the number of planned measurements.
+    count
+        Number of measurements so far.
+    """
+    a = assumptions
+    noise = a.sigma * math.sqrt(
+        spectrum.log_det(1.0 / (1.0 + eta)) + count * eta - 2 * math.log(a.delta)
+    )
+    return _around(spectrum, points, 1.0 + eta, noise + a.norm)
 
-        Raises
-        ------
-        ValueError
-            If a value is not finite, or a deviation not positive.
-        """
-        points, y = (
-            np.atleast_2d(np.asarray(points, dtype=np.float64)) + 0.0,
-            np.asarray(y, dtype=np.float64),
-        )
-        if not np.all(np.isfinite(y)):
-            raise ValueError("measurements must be finite")
-        if noise_std is not None and not np.all((noise_std > 0) & (noise_std < np.inf)):
-            raise ValueError("noise deviations must be positive")
-        residual = y - self._prior_mean(points)
-        # a measurement with another deviation counts as the equivalent number at the assumed one
-        weight = np.ones(len(y)) if noise_std is None else (self.assumptions.sigma / noise_std) ** 2
-        for point, value, share in zip(points, residual.tolist(), weight.tolist(), strict=True):
-            place = self._place.setdefault(point.tobytes(), len(self._place))
-            if place == len(self._weight):
-                self._points = (
-                    point[np.newaxis] if self._points is None else np.vstack([self._points, point])
-                )
-                self._weight, self._total = (
-                    np.append(self._weight, 0.0),
-                    np.append(self._total, 0.0),
-                )
-            self._weight[place] += share
-            self._total[place] += share * value
-            self._square += share * value**2
-        self.count += len(y)
-        self._confidence = None
 
-    @property
-    def confidence(self) -> ConfidenceSet:
-        """The set of all functions that fit so far."""
-        if self._confidence is None:
-            gram = (
-                np.empty((0, 0))
-                if self._points is None
-                else self._kernel(self._points, self._points)
-            )
-            spectrum = Spectrum.of_gram(gram, self._total / self._weight, self._weight)
-            self._confidence = ConfidenceSet(spectrum, self.assumptions)
-        return self._confidence
-
-    def points(self, points: FloatArray) -> Points:
-        """Return points (a, d) in the eigenbasis of the measurements."""
-        variance = np.array([self._kernel(each, each)[0, 0] for each in points[:, np.newaxis]])
-        return self.confidence.spectrum.points(self._cross(points), variance)
-
-    def bounds(self, points: FloatArray, kind: Kind = "cmm", **options: Any) -> Interval:
-        """Return bounds of the expected value at points, (a,) each.
-
-        Parameters
-        ----------
-        points
-            (a, d) contexts.
-        kind
-            Kind of bound.
-        **options
-            Options of the function `bounds` for that kind.
-        """
-        interval = bounds(self.confidence, self.points(points), kind, count=self.count, **options)
-        mean = self._prior_mean(points)
-        return Interval(
-            interval.low + mean, interval.high + mean, interval.alpha_low, interval.alpha_high
-        )
-
-    def info(self) -> dict[str, float]:
-        """Return AMM's multiplier, the least fitting norm, numbers of measurements and points."""
-        assumed = self.assumptions
-        return {
-            "multiplier": self.confidence.multiplier(assumed.alpha),
-            "b_min": self.confidence.b_min,
-            "measurements": self.count,
-            "points": len(self._weight),
-        }
-
-    def _cross(self, points: FloatArray) -> FloatArray:
-        if self._points is None:
-            return np.empty((0, len(points)))
-        return self._kernel(self._points, points)
+def _around(spectrum: Spectrum, points: Points, alpha: float, multiplier: float) -> Interval:
+    mean, variance = (each[:, 0] for each in spectrum.ridge(points, np.array([alpha])))
+    half = multiplier * np.sqrt(variance)
+    alphas = np.full(len(points), alpha)
+    return Interval(mean - half, mean + half, alphas, alphas)

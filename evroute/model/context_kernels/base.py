@@ -6,7 +6,6 @@ Contexts x and y are scaled by one lengthscale for each dimension. A kernel is 1
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray
@@ -52,7 +51,7 @@ class ContextKernel(Protocol):
         """
         ...
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies from the spectral density at lengthscale 1 (Bochner's theorem).
 
         Parameters
@@ -113,7 +112,9 @@ def squared_differences(
     return sum(squares, np.zeros((len(x), len(y)))), squares
 
 
-def student_frequencies(degrees: float, n_features: int, size: int, rng: Generator) -> FloatArray:
+def student_frequencies(
+    degrees: float, n_features: int, size: int, rng: np.random.Generator
+) -> FloatArray:
     """Draw (d, size) frequencies of a Matérn kernel: multivariate t with ``degrees`` = 2 nu.
 
     Source: Rahimi & Recht, *Random Features for Large-Scale Kernel Machines* (2007).

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import FloatArray
 from evroute.model.context_kernels.base import ContextKernel
@@ -39,7 +38,7 @@ class Sum:
         (k_1, by_1), (k_2, by_2) = _both(self, x, y, lengthscales)
         return 0.5 * (k_1 + k_2), [0.5 * (a + b) for a, b in zip(by_1, by_2, strict=True)]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size), each from the first or the second with equal probability.
 
         Parameters
@@ -91,7 +90,7 @@ class Product:
         (k_1, by_1), (k_2, by_2) = _both(self, x, y, lengthscales)
         return k_1 * k_2, [a * k_2 + k_1 * b for a, b in zip(by_1, by_2, strict=True)]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): sums of independent ones of both.
 
         Parameters

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import FloatArray
 from evroute.model.context_kernels.base import (
@@ -22,8 +21,7 @@ class Matern12:
 
     def __call__(self, x: FloatArray, y: FloatArray, lengthscales: FloatArray) -> FloatArray:
         """Return the kernel between contexts (a, d) and (b, d), (a, b)."""
-        kernel: FloatArray = np.exp(-distances(x, y, lengthscales))
-        return kernel
+        return np.exp(-distances(x, y, lengthscales))
 
     def log_gradient(
         self, x: FloatArray, y: FloatArray, lengthscales: FloatArray
@@ -44,7 +42,7 @@ class Matern12:
         slope = np.divide(kernel, r, out=np.zeros_like(r), where=r > 0)
         return kernel, [slope * each for each in squares]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): multivariate t with 1 degree of freedom.
 
         Parameters

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import FloatArray
 from evroute.model.context_kernels.base import (
@@ -43,7 +42,7 @@ class Matern32:
         decay = np.exp(-r)
         return (1.0 + r) * decay, [3.0 * decay * each for each in squares]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): multivariate t with 3 degrees of freedom.
 
         Parameters

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arrays import FloatArray
 from evroute.model.context_kernels.base import (
@@ -50,7 +49,7 @@ class Matern52:
         slope = 5.0 / 3.0 * (1.0 + r) * decay
         return (1.0 + r + r**2 / 3.0) * decay, [slope * each for each in squares]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): multivariate t with 5 degrees of freedom.
 
         Parameters

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 from scipy.spatial.distance import cdist
 
 from evroute.arrays import FloatArray
@@ -37,7 +36,7 @@ class RBF:
         kernel = np.exp(-0.5 * squared)
         return kernel, [kernel * each for each in squares]
 
-    def spectral_draw(self, n_features: int, size: int, rng: Generator) -> FloatArray:
+    def spectral_draw(self, n_features: int, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw frequencies (d, size): standard normal.
 
         Parameters

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
@@ -65,12 +64,7 @@ class Batches:
     mode
         Treatment of a closed batch, see `Mode`.
     max_trips
-        Largest number of trips in a batch.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
+        Largest number of trips in a batch, at least 1.
     """
 
     def __init__(
@@ -82,14 +76,6 @@ class Batches:
         mode: Mode,
         max_trips: int,
     ) -> None:
-        if not 1 <= threshold < np.inf:
-            raise ValueError(
-                f"threshold is {threshold:g}; it must be at least 1: the factor by which variances "
-                "may have shrunk "
-                "before a batch closes; 1 is one trip a batch"
-            )
-        if max_trips < 1:
-            raise ValueError(f"max_batch_trips is {max_trips}; a batch has at least 1 trip")
         self._redraw = redraw
         self._threshold = threshold
         self._mode = mode
@@ -107,7 +93,11 @@ class Batches:
         self._log_sum = np.zeros(2)
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        arms: Arms,
+        everywhere: AllEdgesCache,
+        rng: np.random.Generator,
     ) -> bool:
         """Add a planned trip to the batch; close the batch if its bound then exceeds the threshold.
 
@@ -150,7 +140,11 @@ class Batches:
         return True
 
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Store measurements until the batch closes; in strict mode, until it is measured.
 
@@ -295,7 +289,7 @@ class Batches:
                 return [trip]
         return [trip for trip, planned in zip(waiting, over, strict=True) if planned <= edges]
 
-    def _settle(self, posterior: SparsePosterior, rng: Generator) -> None:
+    def _settle(self, posterior: SparsePosterior, rng: np.random.Generator) -> None:
         """Learn the stored measurements, redraw the dictionary, start a new batch."""
         arrived = [trip for trip in self._trips if not trip.waiting]
         self._trips = [trip for trip in self._trips if trip.waiting]

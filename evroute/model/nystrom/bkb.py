@@ -6,21 +6,20 @@ with the baselines CBKB and CBBKB. The papers measure one arm a step. A trip is 
 for each edge, all chosen from one posterior, which their theorems do not cover.
 """
 
-import numpy as np
-from numpy.random import Generator
+from typing import Annotated
 
-from evroute.arms import Arms
+import numpy as np
+from pydantic import Field
+
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.gp import NystromGP
+from evroute.model.nystrom.gp import Rule
 from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import Redraw, Sampling
-from evroute.model.nystrom.whitened import Covariance
+from evroute.model.nystrom.sampling import DictionaryOptions, Redraw, RedrawOptions
 
 
-class Redrawn:
+class Redrawn(Rule):
     """Redraw once 1 + the summed variance of new measurements exceeds a threshold; 1 is every trip.
 
     Parameters
@@ -32,35 +31,16 @@ class Redrawn:
     """
 
     def __init__(self, redraw: Redraw, threshold: float = 1.0) -> None:
-        if not 1 <= threshold < np.inf:
-            raise ValueError(
-                f"threshold is {threshold:g}; it must be at least 1: 1 plus the largest sum "
-                "of variances measured since the last dictionary; larger means fewer dictionaries"
-            )
         self._redraw = redraw
         self._threshold = threshold
         self._sum = 1.0
 
-    def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
-    ) -> bool:
-        """Return False: plans are ignored, every measurement is learned at once.
-
-        Parameters
-        ----------
-        posterior
-            The posterior.
-        arms
-            The distinct arms of the trip.
-        everywhere
-            All reference arms.
-        rng
-            Source of randomness.
-        """
-        return False
-
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Learn measurements and redraw the dictionary with variances before them.
 
@@ -85,11 +65,6 @@ class Redrawn:
         if self._sum > self._threshold:
             self._redraw(posterior, measured, variance, rng)
             self._sum = 1.0
-
-    @property
-    def waits(self) -> bool:
-        """Always False."""
-        return False
 
     def radius(
         self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
@@ -131,84 +106,45 @@ class Redrawn:
         self._sum = float(state["sum"])
 
 
-def bkb(
-    kernel: Covariance,
-    arms: Arms,
-    noise_std_wh: FloatArray,
-    rng: Generator,
-    *,
-    ridge: float = 1.0,
-    q_bar: float = 2.0,
-    sampling: Sampling = "union",
-    max_dictionary: int | None = None,
-) -> NystromGP:
-    """BKB: a dictionary redrawn after every trip.
+class BKBOptions(RedrawOptions):
+    """BKB: a dictionary redrawn after every trip."""
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng
-        As for `bbkb.bbkb`.
-    ridge
-        lambda over the noise variance, positive.
-    q_bar
-        Oversampling, positive.
-    sampling
-        Law of the inclusion probabilities.
-    max_dictionary
-        Largest number of dictionary points, those of greatest probability; None for no cap.
-    """
-    rule = Redrawn(Redraw(q_bar=q_bar, sampling=sampling, max_dictionary=max_dictionary))
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="BKB")
+    label = engine = "BKB"
+
+    def rule(self) -> Redrawn:
+        """Return the rule of BKB."""
+        return Redrawn(self.redraw())
 
 
-def cbkb(
-    kernel: Covariance,
-    arms: Arms,
-    noise_std_wh: FloatArray,
-    rng: Generator,
-    *,
-    ridge: float = 1.0,
-    q_bar: float = 10.0,
-    max_dictionary: int | None = None,
-) -> NystromGP:
-    """CBKB: BKB as the baseline of EK-UCB; the first arm is always kept and oversampled ten times.
+class CBKBOptions(DictionaryOptions):
+    """CBKB: BKB as the baseline of EK-UCB; the first arm is always kept, oversampled tenfold."""
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng, ridge, q_bar, max_dictionary
-        As for `bkb`.
-    """
-    redraw = Redraw(q_bar=q_bar, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)
-    return NystromGP(
-        kernel, arms, noise_std_wh, rng, rule=Redrawn(redraw), ridge=ridge, name="CBKB"
+    label = engine = "CBKB"
+
+    q_bar: float = Field(default=10.0, gt=0, description="oversampling, see bkb")
+
+    def rule(self) -> Redrawn:
+        """Return the rule of CBKB."""
+        return Redrawn(_keeping_first(self.q_bar, self.max_dictionary))
+
+
+class CBBKBOptions(DictionaryOptions):
+    """CBBKB: the baseline of EK-UCB that redraws once the summed new variance is large."""
+
+    label = engine = "CBBKB"
+
+    threshold: float = Field(
+        default=10.0, ge=1, description="summed variance at which the dictionary is redrawn"
+    )
+    q_bar: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="oversampling, see bkb; none: ten times the threshold"
     )
 
+    def rule(self) -> Redrawn:
+        """Return the rule of CBBKB."""
+        q_bar = 10.0 * self.threshold if self.q_bar is None else self.q_bar
+        return Redrawn(_keeping_first(q_bar, self.max_dictionary), self.threshold)
 
-def cbbkb(
-    kernel: Covariance,
-    arms: Arms,
-    noise_std_wh: FloatArray,
-    rng: Generator,
-    *,
-    ridge: float = 1.0,
-    threshold: float = 10.0,
-    q_bar: float | None = None,
-    max_dictionary: int | None = None,
-) -> NystromGP:
-    """CBBKB: the baseline of EK-UCB that redraws once the summed new variance reaches a threshold.
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng, ridge, max_dictionary
-        As for `bkb`.
-    threshold
-        At least 1.
-    q_bar
-        Oversampling; None for ten times the threshold.
-    """
-    oversampling = 10.0 * threshold if q_bar is None else q_bar
-    redraw = Redraw(
-        q_bar=oversampling, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True
-    )
-    rule = Redrawn(redraw, threshold)
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="CBBKB")
+def _keeping_first(q_bar: float, max_dictionary: int | None) -> Redraw:
+    return Redraw(q_bar=q_bar, sampling="per_obs", max_dictionary=max_dictionary, keep_first=True)

@@ -4,28 +4,92 @@ Source: Zenati, Bietti, Diemert, Mairal, Martin & Gaillard, *Efficient Kernel UC
 Bandits*, AISTATS 2022; sections 2 and 4. It is computed in features of a growing Cholesky factor,
 not with the paper's inverses, which lose their digits on smooth kernels. K-UCB is the exact method:
 every arm enters.
+
+KORS decides which arms enter (section 4 and eq. 41, after Calandriello, Lazaric & Valko,
+*Second-order kernel online convex optimization with adaptive sketching*, 2017). The score is the
+paper's. Its published program computes only the quadratic form that eq. 41 subtracts, and so
+prefers points that the dictionary explains already. Weights are ``1 / sqrt(p)``.
 """
 
 import logging
+from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
+from pydantic import Field
+from scipy.linalg import solve_triangular
 
-from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State
 from evroute.model.nystrom import radius
-from evroute.model.nystrom.all_edges_cache import AllEdgesCache
-from evroute.model.nystrom.gp import NystromGP
-from evroute.model.nystrom.kors import Kors
+from evroute.model.nystrom.gp import NystromOptions, Rule
 from evroute.model.nystrom.posterior import SparsePosterior
-from evroute.model.nystrom.sampling import check_cap
-from evroute.model.nystrom.whitened import Covariance
+from evroute.model.nystrom.sampling import DictionaryOptions
 
 log = logging.getLogger(__name__)
 
 
-class Growing:
+class Kors:
+    """Scores of new points against a weighted dictionary.
+
+    Parameters
+    ----------
+    mu
+        Accuracy of the projection, lambda in the paper.
+    eps
+        Accuracy of the scores.
+
+    Attributes
+    ----------
+    p
+        (m,) inclusion probability of each dictionary point.
+    factor
+        (m, m) Cholesky factor of ``S K_ZZ S + mu I``, S the weights.
+    """
+
+    def __init__(self, mu: float, eps: float) -> None:
+        self._mu = mu
+        self._eps = eps
+        self.p = np.empty(0)
+        self.factor = np.empty((0, 0))
+
+    def score(self, prior: float, with_points: FloatArray) -> float:
+        """Return tau~ of a point, in [0, 1 + eps).
+
+        prior: its prior variance.  with_points: (m,) its covariance with the dictionary.
+        """
+        explained = self._spread(with_points)
+        rest = max(0.0, prior - float(explained @ explained))
+        return (1.0 + self._eps) * rest / (rest + self._mu)
+
+    def add(self, prior: float, with_points: FloatArray, p: float) -> None:
+        """Add a point to the dictionary.
+
+        Parameters
+        ----------
+        prior
+            Its prior variance.
+        with_points
+            (m,) its covariance with the dictionary.
+        p
+            Its inclusion probability.
+        """
+        m = len(self.p)
+        row = self._spread(with_points) / np.sqrt(p)
+        factor = np.zeros((m + 1, m + 1))
+        factor[:m, :m], factor[m, :m] = self.factor, row
+        factor[m, m] = np.sqrt(prior / p + self._mu - row @ row)
+        self.factor, self.p = factor, np.append(self.p, p)
+
+    def _spread(self, with_points: FloatArray) -> FloatArray:
+        if not len(self.p):
+            return np.empty(0)
+        spread: FloatArray = solve_triangular(
+            self.factor, with_points / np.sqrt(self.p), lower=True
+        )
+        return spread
+
+
+class Growing(Rule):
     """Add measured arms to the dictionary one at a time, with the probability of KORS.
 
     All without it.
@@ -36,8 +100,7 @@ class Growing:
         Scores of new points, or None.
     gamma
         Budget, factor of a score in its probability. The first measurement always enters, unless
-        gamma
-        is 0: the dictionary then stays empty.
+        gamma is 0: the dictionary then stays empty.
     max_dictionary
         Largest number of dictionary points, or None.
     """
@@ -45,38 +108,17 @@ class Growing:
     def __init__(
         self, kors: Kors | None, *, gamma: float = 1.0, max_dictionary: int | None = None
     ) -> None:
-        if not 0 <= gamma < np.inf:
-            raise ValueError(
-                f"gamma is {gamma:g}; it must be at least 0: how many times its score an arm's "
-                "chance to enter the "
-                "dictionary is (0 keeps it empty, 1 is rough, 5 accurate)"
-            )
-        check_cap(max_dictionary)
         self._kors = kors
         self._gamma = gamma
         self._most = max_dictionary
         self._refused = 0
 
-    def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
-    ) -> bool:
-        """Return False: plans are ignored, every measurement is learned at once.
-
-        Parameters
-        ----------
-        posterior
-            The posterior.
-        arms
-            The distinct arms of the trip.
-        everywhere
-            All reference arms.
-        rng
-            Source of randomness.
-        """
-        return False
-
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Draw for each arm whether it enters, in driving order, then learn all measurements.
 
@@ -94,11 +136,6 @@ class Growing:
         for slot, uniform in zip(slots.tolist(), rng.random(len(slots)), strict=True):
             self._offer(posterior, slot, uniform)
         posterior.absorb(slots, whitened)
-
-    @property
-    def waits(self) -> bool:
-        """Always False."""
-        return False
 
     def radius(
         self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
@@ -166,51 +203,44 @@ class Growing:
             self._kors.add(prior, with_points, p)
 
 
-def ek_ucb(
-    kernel: Covariance,
-    arms: Arms,
-    noise_std_wh: FloatArray,
-    rng: Generator,
-    *,
-    ridge: float = 1.0,
-    mu: float | None = None,
-    gamma: float = 1.0,
-    eps: float = 0.5,
-    max_dictionary: int | None = 1000,
-) -> NystromGP:
-    """EK-UCB: a dictionary that grows by KORS.
+class EKOptions(DictionaryOptions):
+    """EK-UCB: a dictionary that grows by KORS."""
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng
-        As for `bbkb.bbkb`.
-    ridge
-        lambda over the noise variance, positive.
-    mu
-        Accuracy of the projection over the noise variance; None for the ridge.
-    gamma
-        Budget, at least 0.
-    eps
-        Accuracy of the scores, in (0, 1).
-    max_dictionary
-        Largest number of dictionary points, or None.
-    """
-    rule = Growing(
-        Kors(ridge if mu is None else mu, eps), gamma=gamma, max_dictionary=max_dictionary
+    label = "EK-GP"
+    engine = "EK-UCB"
+
+    mu: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="accuracy of the projection over the noise variance; none: the ridge",
     )
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=rule, ridge=ridge, name="EK-UCB")
+    gamma: float = Field(
+        default=1.0,
+        ge=0,
+        description="factor from an arm's score to its probability of entering the dictionary; 0 "
+        "keeps it empty, 1 is rough, 5 accurate",
+    )
+    eps: float = Field(
+        default=0.5,
+        gt=0,
+        lt=1,
+        description="accuracy of the scores by which arms enter the dictionary",
+    )
+    max_dictionary: Annotated[int, Field(ge=1)] | None = Field(
+        default=1000, description="largest number of points in the dictionary"
+    )
+
+    def rule(self) -> Growing:
+        """Return the rule of EK-UCB."""
+        kors = Kors(self.ridge if self.mu is None else self.mu, self.eps)
+        return Growing(kors, gamma=self.gamma, max_dictionary=self.max_dictionary)
 
 
-def k_ucb(
-    kernel: Covariance, arms: Arms, noise_std_wh: FloatArray, rng: Generator, *, ridge: float = 1.0
-) -> NystromGP:
-    """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact.
+class KUCBOptions(NystromOptions):
+    """K-UCB (CGP-UCB up to its radius): every measured arm enters, so the posterior is exact."""
 
-    Parameters
-    ----------
-    kernel, arms, noise_std_wh, rng
-        As for `bbkb.bbkb`.
-    ridge
-        lambda over the noise variance, positive.
-    """
-    return NystromGP(kernel, arms, noise_std_wh, rng, rule=Growing(None), ridge=ridge, name="K-UCB")
+    label = "K-GP"
+    engine = "K-UCB"
+
+    def rule(self) -> Growing:
+        """Return the rule of K-UCB."""
+        return Growing(None)

@@ -5,10 +5,10 @@ Whitened, scaled numbers become watt-hours here alone: the deviation of an arm i
 """
 
 import json
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
@@ -17,15 +17,22 @@ from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form
 from evroute.model.nystrom.whitened import Covariance
+from evroute.model.options import ModelOptions
 
 
 class Rule(Protocol):
     """When the dictionary changes, and which measured arms it holds."""
 
     def planned(
-        self, posterior: SparsePosterior, arms: Arms, everywhere: AllEdgesCache, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        arms: Arms,
+        everywhere: AllEdgesCache,
+        rng: np.random.Generator,
     ) -> bool:
         """Register arms about to be measured; return whether the belief changed.
+
+        By default plans are ignored, and every measurement is learned at once.
 
         Parameters
         ----------
@@ -38,9 +45,14 @@ class Rule(Protocol):
         rng
             Source of randomness.
         """
+        return False
 
     def learn(
-        self, posterior: SparsePosterior, slots: IntArray, whitened: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        whitened: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Learn measurements.
 
@@ -59,6 +71,7 @@ class Rule(Protocol):
     @property
     def waits(self) -> bool:
         """Whether planning must wait until all planned arms are measured."""
+        return False
 
     def radius(
         self, posterior: SparsePosterior, form: Form, norm_bound: float, delta: float
@@ -87,6 +100,50 @@ class Rule(Protocol):
         """Restore a state; raise KeyError or ValueError for a state of another rule."""
 
 
+class CovarianceSetting(Protocol):
+    """Values that a Nyström model takes; roads are not needed."""
+
+    @property
+    def kernel(self) -> Covariance:
+        """Prior covariance of arms."""
+
+    @property
+    def arms(self) -> Arms:
+        """All arms in their reference contexts."""
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+
+
+class NystromOptions(ModelOptions):
+    """Options of a Nyström model; a subclass adds the options of its rule."""
+
+    has_kernel = True
+    engine: ClassVar[str]
+    """Name of the engine, stored in states."""
+
+    ridge: float = Field(
+        default=1.0, gt=0, description="lambda over the noise variance; larger means fewer points"
+    )
+
+    def rule(self) -> Rule:
+        """Return a new rule of the dictionary."""
+        raise NotImplementedError
+
+    def build(self, setting: CovarianceSetting, rng: np.random.Generator) -> "NystromGP":
+        """Return the model before any trip."""
+        return NystromGP(
+            setting.kernel,
+            setting.arms,
+            setting.noise_std_wh,
+            rng,
+            rule=self.rule(),
+            ridge=self.ridge,
+            name=self.engine,
+        )
+
+
 class NystromGP:
     """Sparse Gaussian process on n arms and their contexts.
 
@@ -113,7 +170,7 @@ class NystromGP:
         kernel: Covariance,
         arms: Arms,
         noise_std_wh: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
         *,
         rule: Rule,
         ridge: float,
@@ -127,11 +184,6 @@ class NystromGP:
                 f"noise_std_wh must be {n} positive numbers: without noise the ridge lambda, a "
                 "multiple of the noise "
                 "variance, is 0 and nothing regularises the dictionary"
-            )
-        if not 0 < ridge < np.inf:
-            raise ValueError(
-                f"ridge is {ridge:g}; lambda over the noise variance must be positive: larger "
-                "means fewer points"
             )
         self._reference = arms
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
@@ -163,8 +215,7 @@ class NystromGP:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        noise_std: FloatArray = self._noise_std[arms.id]
-        return noise_std
+        return self._noise_std[arms.id]
 
     def anticipate(self, arms: Arms) -> None:
         """Register the arms that are about to be measured."""
@@ -195,12 +246,7 @@ class NystromGP:
         )
         return 0.5 * (covariance + covariance.T)
 
-    def sample(self, arms: Arms, rng: Generator) -> FloatArray:
-        """Draw the expected energies of all arms jointly, (a,) Wh."""
-        draw: FloatArray = self.sample_many(arms, rng, 1)[0]
-        return draw
-
-    def sample_many(self, arms: Arms, rng: Generator, size: int) -> FloatArray:
+    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
 
         Weights of the features are drawn jointly, the unexplained part of each arm independently,

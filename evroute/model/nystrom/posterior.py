@@ -204,8 +204,7 @@ class SparsePosterior:
     def mean(self, z: FloatArray) -> FloatArray:
         """Return the whitened posterior mean of arms with features (r, a), (a,)."""
         self._fresh()
-        mean: FloatArray = self._weights @ z
-        return mean
+        return self._weights @ z
 
     def variance(self, z: FloatArray, prior: FloatArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled variance ``(k - z'z) / lambda + z' V^-1 z``.
@@ -287,16 +286,14 @@ class SparsePosterior:
             (a, b).
         """
         root = self._root(pending)
-        covariance: FloatArray = (root @ z_a).T @ (root @ z_b)
-        return covariance
+        return (root @ z_a).T @ (root @ z_b)
 
     def weight_draws(self, normal: FloatArray) -> FloatArray:
         """Return draws of N(0, V^-1), (size, r), from standard normal numbers.
 
         Pending pulls count.
         """
-        draws: FloatArray = normal @ self._root(pending=True)
-        return draws
+        return normal @ self._root(pending=True)
 
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
         """Return the scaled variance of slots, (k,)."""

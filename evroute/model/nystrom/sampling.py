@@ -1,12 +1,13 @@
 """Drawing a dictionary: each measured arm enters with a probability given by its variance (BKB)."""
 
 import logging
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.random import Generator
+from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.nystrom.gp import NystromOptions
 from evroute.model.nystrom.posterior import SparsePosterior
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def probabilities(
     return 1.0 - (1.0 - once) ** count
 
 
-def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
+def draw(p: FloatArray, rng: np.random.Generator, most: int | None = None) -> IntArray:
     """Return the drawn positions in increasing order: at least one, at most ``most``.
 
     One uniform number is drawn for each arm, in order, so that equal streams give equal
@@ -72,12 +73,32 @@ def draw(p: FloatArray, rng: Generator, most: int | None = None) -> IntArray:
     return drawn
 
 
-def check_cap(max_dictionary: int | None) -> None:
-    """Raise ValueError if a dictionary may have no point."""
-    if max_dictionary is not None and max_dictionary < 1:
-        raise ValueError(
-            f"max_dictionary is {max_dictionary}; the dictionary must be let have at least 1 point"
-        )
+class DictionaryOptions(NystromOptions):
+    """Options of models whose dictionary has a cap."""
+
+    max_dictionary: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="largest number of points in the dictionary"
+    )
+
+
+class RedrawOptions(DictionaryOptions):
+    """Options of `Redraw`."""
+
+    q_bar: float = Field(
+        default=2.0,
+        gt=0,
+        description="oversampling: factor from an arm's variance to its probability of entering "
+        "the dictionary; 1 is small and rough, 5 accurate",
+    )
+    sampling: Sampling = Field(
+        default="union",
+        description="probability of an arm over its measurements: union (their sum), per_obs (as "
+        "published)",
+    )
+
+    def redraw(self) -> "Redraw":
+        """Return a new `Redraw`."""
+        return Redraw(q_bar=self.q_bar, sampling=self.sampling, max_dictionary=self.max_dictionary)
 
 
 class Redraw:
@@ -93,11 +114,6 @@ class Redraw:
         Largest number of points, or None.
     keep_first
         Keep the first measured arm (Zenati et al., baseline CBKB).
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
     """
 
     def __init__(
@@ -108,13 +124,6 @@ class Redraw:
         max_dictionary: int | None,
         keep_first: bool = False,
     ) -> None:
-        if not 0 < q_bar < np.inf:
-            raise ValueError(
-                f"q_bar is {q_bar:g}; it must be positive: how many times its variance an arm's "
-                "chance to enter the "
-                "dictionary is (1 small and rough, 5 accurate)"
-            )
-        check_cap(max_dictionary)
         self._q_bar = q_bar
         self._sampling = sampling
         self._most = max_dictionary
@@ -123,7 +132,11 @@ class Redraw:
         self.redraws = 0
 
     def __call__(
-        self, posterior: SparsePosterior, slots: IntArray, variance: FloatArray, rng: Generator
+        self,
+        posterior: SparsePosterior,
+        slots: IntArray,
+        variance: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         """Redraw the dictionary.
 

@@ -71,5 +71,4 @@ class Whitened:
 
     def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the whitened prior variance of each arm, (a,)."""
-        variance: FloatArray = self._kernel.diagonal(edge, features) / self._noise_std[edge] ** 2
-        return variance
+        return self._kernel.diagonal(edge, features) / self._noise_std[edge] ** 2

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import SeedSequence, default_rng
 
 from evroute import limits
 from evroute.energy.vehicle import load_vehicle
@@ -25,7 +24,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.table import check_columns, numbers, read_table
 from evroute.methods.setting import Setting
-from evroute.planning.places import endpoints
+from evroute.planning.places import stops
 from evroute.planning.search import Search
 from evroute.worlds.demand.trips import S_PER_H, Repeated, Trip, Trips
 from evroute.worlds.environment import child
@@ -109,7 +108,7 @@ class RandomTrips:
         *,
         search: Search,
         length_m: np.ndarray,
-        seeds: SeedSequence,
+        seeds: np.random.SeedSequence,
     ) -> None:
         self.nearest_m = nearest_m
         self.farthest_m = farthest_m
@@ -125,7 +124,7 @@ class RandomTrips:
         return self._last[1]
 
     def _drawn(self, t: int) -> Trip:
-        rng = default_rng(child(self._seeds, t))
+        rng = np.random.default_rng(child(self._seeds, t))
         for origin in rng.integers(len(self.length_m), size=ORIGINS).tolist():
             distance_m = self.search.distances(self.length_m, origin)
             distance_m[origin] = np.inf
@@ -148,7 +147,7 @@ def is_file(trip: str) -> bool:
     return trip.lower().endswith((*_SUMO, *_TABLE))
 
 
-def load_demand(trip: str, setting: Setting, seeds: SeedSequence) -> Trips:
+def load_demand(trip: str, setting: Setting, seeds: np.random.SeedSequence) -> Trips:
     """Return the trips described by a text.
 
     Parameters
@@ -278,7 +277,8 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
             if not all(pair):
                 raise EvrouteError(f"without {'a destination' if pair[0] else 'an origin'}")
             if pair not in ends:
-                ends[pair] = endpoints(setting.network, None, pair)
+                first, last = stops(setting.network, None, pair)
+                ends[pair] = first, last
             if ends[pair][0] == ends[pair][1]:
                 raise EvrouteError(f"origin and destination are the same edge, '{pair[0]}'")
         except EvrouteError as error:
@@ -315,7 +315,7 @@ def provenance(trip: str, setting: Setting) -> dict[str, object]:
     EvrouteError
         If the trips cannot be read.
     """
-    trips = load_demand(trip, setting, SeedSequence(0))
+    trips = load_demand(trip, setting, np.random.SeedSequence(0))
     if not isinstance(trips, Listed):
         return {}
     digest = hashlib.sha256(Path(trip).read_bytes()).hexdigest()

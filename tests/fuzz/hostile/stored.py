@@ -10,6 +10,9 @@ import numpy as np
 from case import MB, Command, kind, large, nested, one
 from numpy.random import Generator
 
+from evroute.checked import write_arrays
+from evroute.energy.vehicle import load_vehicle, numbers_of
+from evroute.network.catalog import load_network
 from evroute.resources import data_path
 
 PLACES = ("--from", "39.7400,-104.9848", "--to", "39.7624,-104.9733")
@@ -134,15 +137,39 @@ def npz_bomb(folder: Path, rng: Generator) -> Command:
     return _with_network(path, rng)
 
 
+WRONG: list[Any] = [None, 5, -1, 1e308, "x", "", [], {}, [{}], {"model": []}, {"name": 5}, True]
+
+
+def _described(rng: Generator) -> dict[str, Any]:
+    """Return the description of a belief about Denver, with a value of another type or kind."""
+    about: dict[str, Any] = {
+        "method": {"model": "exact", "index": "ts"},
+        "prior": "paper",
+        "kernel": "matern-5/2",
+        "lengthscale": 1.0,
+        "temperature": False,
+        "network": "denver",
+        "digest": load_network("denver").digest,
+        "vehicle": numbers_of(load_vehicle()),
+        "trips": 3,
+    }
+    changed = one(rng, [about, about["vehicle"], about["method"]])
+    changed[one(rng, [*changed, "other"])] = one(rng, WRONG)
+    return about
+
+
 @kind
 def belief(folder: Path, rng: Generator) -> Command:
+    """Beliefs with a wrong description, without a state, or of a gigabyte."""
     beliefs = folder / "run" / "beliefs"
     beliefs.mkdir(parents=True)
     (folder / "run" / "manifest.json").write_text("{}")
     path = beliefs / "x-learned.npz"
-    about = one(rng, [nested(rng), "{}", "[]", "5", '{"method": 5}', "9" * 10_000])
-    if rng.random() < 0.5:
-        np.savez(path, about=np.array(about))
+    if rng.random() < 0.7:
+        texts = [nested(rng), "{}", "[]", "5", '{"method": 5}', "9" * 10_000]
+        about = json.dumps(_described(rng)) if rng.random() < 0.6 else one(rng, texts)
+        arrays = {"about": np.array(about), "mean": np.full(3, np.nan)}
+        write_arrays(path, arrays)
     else:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("mean.npy", _npy((60_000_000,)) + bytes(480 * MB))

@@ -178,6 +178,10 @@ def test_a_charge_that_rises_downhill_is_no_charging() -> None:
     falling_wh = -time_s * 4.0  # 2.4 kWh within 6 km
     (piece,) = cut(time_s, lat, np.zeros(60), falling_wh, battery_wh=50_000.0, gap_s=60.0)
     assert (len(piece.rows), piece.reason) == (60, "")
+    # a small battery read in whole per cents every 3 s: two readings within 50 m, a step apart
+    whole_wh = np.floor(falling_wh / 172.0) * 172.0
+    (piece,) = cut(time_s * 0.3, lat, np.zeros(60), whole_wh, battery_wh=17_200.0, gap_s=60.0)
+    assert (len(piece.rows), piece.reason) == (60, "")
 
 
 def test_a_descent_with_negative_energy_is_a_trip(setting, drive, tmp_path) -> None:
@@ -303,7 +307,7 @@ def test_measured_drives_of_a_small_car(tmp_path) -> None:
         assert each.known_variance_wh2 == pytest.approx((0.02 * 61) ** 2 / 6)
     first = measured.trips[0]
     assert 11 * 3600 < first.departed_s < 12 * 3600
-    assert measured.notes[0].startswith("columns not read: altitude_m, speed_kmh")
+    assert measured.notes[0].startswith("columns not read: speed_kmh")
 
 
 def test_values_at_departure_by_edges(setting, tmp_path) -> None:
@@ -319,6 +323,8 @@ def test_values_at_departure_by_edges(setting, tmp_path) -> None:
     (trip,) = read(written(tmp_path / "t.csv", columns, ";"), setting).trips
     assert (trip.soc_percent, trip.payload_kg, trip.known_variance_wh2) == (81.5, 150.0, 0.0)
     assert np.isnan(trip.auxiliary_w)
+    late = columns | {"soc_percent": ["", *columns["soc_percent"][1:]]}  # not read on every edge
+    assert read(written(tmp_path / "t.csv", late, ";"), setting).trips[0].soc_percent == 80.0
     columns["soc_percent"][0] = 180.0
     with pytest.raises(EvrouteError, match="soc_percent is 180 at departure; expected 0 to 100"):
         read(written(tmp_path / "t.csv", columns, ";"), setting)

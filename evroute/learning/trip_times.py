@@ -1,0 +1,67 @@
+"""TripTimes: travel times of trips by the pace of roads, with intervals for whole trips.
+
+The expected time of a trip is the sum of the expected times of its edges (`pace`). Its noise, tail
+and intervals are those of a `TripBelief` in seconds instead of Wh, with one term, the expected
+time, whose coefficient is 1.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.learning.noise_fit import TripNoiseScale
+from evroute.learning.pace import Pace
+from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_regression import CoefficientPrior
+from evroute.network.road_network import RoadNetwork
+
+START_S = TripNoiseScale(60.0, 40.0, 20.0)
+"""Noise before any trip: s per trip, per root of a km and per km."""
+_PACE, _ERRORS = "pace/", "errors/"
+
+
+class TripTimes:
+    """Expected travel times on a network.
+
+    pace: of its edges.  errors: belief of the times of whole trips, in s.
+    """
+
+    def __init__(self, network: RoadNetwork) -> None:
+        self._length_m = network.length_m
+        self.pace = Pace.of_network(network)
+        known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
+        self.errors = TripBelief(known, START_S)
+
+    def expect(self, edge: IntArray, speed_factor: float = 1.0) -> dict[str, float]:
+        """Return moments and intervals of the travel time of a trip over edges (k,) by name, s.
+
+        ``speed_factor``: driven speed over the usual one.
+        """
+        numbers = self.errors.expect(self._row(edge, speed_factor)).measures("s")
+        return {name: max(number, 0.0) for name, number in numbers.items()}
+
+    def learn(self, edge: IntArray, travel_s: FloatArray) -> None:
+        """Learn one trip over edges (k,) with travel times (k,) s; NaN where not measured."""
+        measured = np.isfinite(travel_s)
+        if measured.any():
+            self.errors.learn(self._row(edge[measured]), float(travel_s[measured].sum()))
+        self.pace.learn(edge, travel_s)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that was learned, as arrays."""
+        parts = (_PACE, self.pace.state()), (_ERRORS, self.errors.state())
+        return {prefix + name: array for prefix, part in parts for name, array in part.items()}
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state of the same network."""
+        for prefix, part in ((_PACE, self.pace), (_ERRORS, self.errors)):
+            own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
+            part.restore(own)
+
+    def _row(self, edge: IntArray, speed_factor: float = 1.0) -> FloatArray:
+        """Return length, km, and expected time, s, of edges (k,)."""
+        expected_s = self.pace.times(edge).sum() / speed_factor
+        return np.array([self._length_m[edge].sum() / 1000.0, expected_s])

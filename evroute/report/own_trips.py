@@ -1,0 +1,258 @@
+"""Page on the trips of a folder of ``evroute learn``: four figures, each under its finding.
+
+Errors and intervals are those of expectations made before the trip was learned.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from evroute.arrays import FloatArray
+from evroute.errors import DamagedFileError
+from evroute.folder import Folder
+from evroute.learning.belief import load_belief
+from evroute.learning.findings import LAST, findings
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.noise_fit import is_refit_due
+from evroute.learning.parts import read_parts
+from evroute.learning.trip_belief import TripBelief
+from evroute.learning.trip_energies import TripEnergies
+from evroute.learning.trip_terms import DRAG
+from evroute.network.road_network import RoadNetwork
+from evroute.report.colours import value_classes
+from evroute.report.maps import base_map, classes_layer
+from evroute.report.page import Figure, Page, cells, count, png, svg_address, template
+from evroute.report.trip_charts import (
+    coefficients_chart,
+    coefficients_finding,
+    energies_chart,
+    energies_finding,
+    intervals_chart,
+    intervals_finding,
+)
+from evroute.tables import read_columns
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+COLUMNS = {
+    "trip": "trip",
+    "length_m": "km",
+    "energy_wh": "measured (Wh)",
+    "predicted_wh": "expected (Wh)",
+    "low90_wh": "from (Wh)",
+    "high90_wh": "to (Wh)",
+    "eq8_wh": "physics (Wh)",
+}
+"""Columns of the table of trips, by their names in ``trips.parquet``."""
+READINGS = {
+    "energies": "Each point is a trip; on the line, the measured energy is the expected one.",
+    "intervals": "Each bar is the 90 % interval of a trip around its expected energy, each point "
+    f"its error; wide bars are cut. Below: share of the last {LAST} trips within their intervals.",
+    "coefficients": "Mean and standard deviation (band) after each fit of the noise; the dotted "
+    "line is the value of the vehicle file.",
+}
+LABELS = (
+    "Wh per km",
+    "Wh per metre up",
+    "Wh back per metre down",
+    "Wh per minute",
+    "air drag, multiple of the vehicle file's",
+    "full battery: recuperation lost per 10 %",
+    "heating and cooling, multiple of their power",
+    "stops and turns, multiple of the computed energy",
+)
+"""Coefficients of the trip belief, in the order of `trip_terms`."""
+CLEAR_SD = 2.0
+"""Standard deviations beyond which a road differs from physics."""
+
+
+def build_trips_page(
+    folder: Folder,
+    network: RoadNetwork | None = None,
+    on_progress: Callable[[str], None] = lambda name: None,
+) -> Page:
+    """Build the page on the trips that a folder has learned.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``evroute learn``.
+    network
+        Network of the trips; loaded by its name if None.
+    on_progress
+        Called with the name of each figure before it is drawn.
+
+    Raises
+    ------
+    EvrouteError
+        If a file of the folder cannot be read, or the network is another one.
+    MissingPackageError
+        If altair or folium is not installed.
+    """
+    learner = load_belief(folder.path, network=network)
+    rows = read_trips(folder)
+    measured = list(read_parts(folder.path, learner.network).values())[: rows.num_rows]
+    trips = rows.to_pandas()
+    drawings: dict[str, tuple[str, Callable[[], alt.TopLevelMixin]]] = {
+        "energies": (energies_finding(trips), lambda: energies_chart(trips)),
+        "intervals": (intervals_finding(trips), lambda: intervals_chart(trips)),
+    }
+    notes = []
+    if isinstance(learner, TripEnergies):
+        history = coefficient_history(learner, measured)
+        drawings["coefficients"] = (
+            coefficients_finding(history),
+            lambda: coefficients_chart(history),
+        )
+    else:
+        notes.append(
+            f"Model '{learner.method.model}' learns edges and has no coefficients of trips; the "
+            "default model, 'trips', has them."
+        )
+    figures = []
+    for name, (caption, draw) in drawings.items():
+        on_progress(name)
+        titled = png(draw().properties(title=wrap(caption, 52)))
+        figures.append(Figure(name, caption, titled, svg_address(draw())))
+    on_progress("map")
+    roads = road_deviations(learner, measured)
+    html = template("own_trips.html.j2").render(
+        title=f"Trips learned: {folder.path.resolve().name}",
+        lead=f"{count(len(trips), 'trip')} of {trips['length_m'].sum() / 1000:,.0f} km by vehicle "
+        f"'{learner.vehicle.name}' on network '{learner.network.name}'.",
+        figures=figures,
+        readings=READINGS,
+        map=roads,
+        findings=findings(rows, measured, learner),
+        notes=notes,
+        table=cells(trips_table(trips), 1),
+    )
+    captions = (*(each.caption for each in figures), roads["caption"])
+    return Page(html, captions, tuple(figures), tuple(notes))
+
+
+def trips_table(trips: "pd.DataFrame") -> "pd.DataFrame":
+    """Return lengths, energies and intervals of trips from the rows of ``trips.parquet``."""
+    km = trips["length_m"] / 1000
+    return trips[list(COLUMNS)].assign(length_m=km).rename(columns=COLUMNS)
+
+
+def coefficient_history(
+    learner: TripEnergies, measured: Sequence[MeasuredTrip]
+) -> "dict[str, pd.DataFrame]":
+    """Return mean and deviation of each coefficient by its label, after each fit of the noise.
+
+    They follow from learning the trips again, in the order recorded.
+
+    Parameters
+    ----------
+    learner
+        Belief after all trips.
+    measured
+        The same trips.
+
+    Returns
+    -------
+    dict
+        By label, rows of ``trips`` (number learned), ``mean`` and ``sd``. The first row is the
+        prior, the last the belief as it is.
+    """
+    import pandas as pd
+
+    rows: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for belief in _refits(learner, measured):
+        sd = np.sqrt(belief.regression.covariance.diagonal())
+        rows[belief.trips] = belief.coefficients.coefficients, sd
+    scale = np.ones(len(learner.belief.prior.mean))
+    scale[DRAG] = learner.belief.prior.mean[DRAG]
+    return {
+        label: pd.DataFrame(
+            [
+                {"trips": n, "mean": mean[k] / scale[k], "sd": sd[k] / scale[k]}
+                for n, (mean, sd) in rows.items()
+            ]
+        )
+        for k, label in enumerate(LABELS[: len(scale)])
+    }
+
+
+def road_deviations(
+    learner: LearnedBelief | TripEnergies, measured: Sequence[MeasuredTrip]
+) -> dict[str, Any]:
+    """Return a map of the roads driven, by learned energy minus that by physics.
+
+    The result has ``caption``, the finding as a sentence, ``html``, the page of the map, and
+    ``legends``, as HTML.
+
+    Parameters
+    ----------
+    learner
+        Belief after all trips.
+    measured
+        The same trips.
+    """
+    import folium
+
+    network, posterior = learner.network, learner.edge_posterior
+    driven = np.unique(np.concatenate([trip.edge for trip in measured]))
+    km = network.length_m[driven] / 1000
+    off_wh = (posterior.mean_wh - learner.setting.edges.reference.prior_mean_wh)[driven]
+    std_wh = posterior.std_wh[driven]
+    clear_km = km[np.abs(off_wh) > CLEAR_SD * std_wh].sum()
+    quantities = {
+        "learned minus physics (Wh per km)": off_wh / km,
+        "its standard deviation (Wh per km)": std_wh / km,
+    }
+    chart, legends = base_map(network, driven), []
+    for k, (title, per_km) in enumerate(quantities.items()):
+        values = np.full(network.n_edges, np.nan)
+        values[driven] = per_km
+        classes = value_classes(title, values)
+        layer = classes_layer(network, values, classes, title)
+        layer.overlay, layer.show = False, k == 0  # one at a time
+        layer.add_to(chart)
+        legends.append(classes.legend_html())
+    folium.LayerControl().add_to(chart)
+    caption = (
+        f"Learned energy differs from physics by more than {CLEAR_SD:.0f} standard "
+        f"deviations on {clear_km:.1f} of {km.sum():.1f} km of road driven; the mean difference is "
+        f"{round(off_wh.sum() / km.sum()):+d} Wh per km (n = {len(measured)} trips)."
+    )
+    return {"caption": caption, "html": chart.get_root().render(), "legends": legends}
+
+
+def _refits(learner: TripEnergies, measured: Sequence[MeasuredTrip]) -> Iterator[TripBelief]:
+    """Yield the belief before the first trip, after each fit of its noise, and as it is."""
+    again = TripEnergies(learner.setting)
+    yield again.belief
+    for trip in measured:
+        again.learn(trip, {})
+        if is_refit_due(again.belief.trips):
+            yield again.belief
+    yield learner.belief
+
+
+def read_trips(folder: Folder) -> pa.Table:
+    """Return the rows of ``trips.parquet`` of a folder of ``evroute learn``.
+
+    Raises
+    ------
+    DamagedFileError
+        If it cannot be read, or lacks a column.
+    """
+    path = folder.path / "trips.parquet"
+    try:
+        rows = read_columns(path)
+        rows.select(["t", *COLUMNS])
+        return rows
+    except (OSError, pa.ArrowException, LookupError) as error:
+        raise DamagedFileError(
+            f"{path} is damaged ({str(error).splitlines()[0]}); learn a table into {folder.path} "
+            "to write it again"
+        ) from None

@@ -1,0 +1,179 @@
+"""Figures of one's own trips (altair), each with its finding as a sentence.
+
+Charts are drawn 360 pixels wide, for a telephone; wider pages scale them up.
+"""
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evroute.learning.findings import LAST
+from evroute.learning.online_regression import FEWEST_TRIPS
+from evroute.report.extras import require
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+SHOWN_WIDTHS = 0.8
+"""Share of the intervals that is shown in full."""
+_HELD, _MISSED, _GREY = "#0072b2", "#d55e00", "#888888"
+_KINDS = {_HELD: ("within its 90 % interval", "circle"), _MISSED: ("outside", "square")}
+_WIDTH, _SMALL_WIDTH = 290, 125
+
+
+def energies_finding(trips: "pd.DataFrame") -> str:
+    """Return bias and mean error of the expectations as a sentence."""
+    late = trips[FEWEST_TRIPS:] if len(trips) > FEWEST_TRIPS else trips
+    error_wh = (late["energy_wh"] - late["predicted_wh"]).to_numpy()
+    bias_wh, mean_wh = error_wh.mean(), np.abs(error_wh).mean()
+    share = np.abs(error_wh).sum() / late["energy_wh"].abs().sum()
+    span = f"Trips {len(trips) - len(late) + 1} to {len(trips)}" if len(late) > 1 else "The trip"
+    return (
+        f"{span} took {abs(bias_wh):.0f} Wh {'more' if bias_wh >= 0 else 'less'} than expected on "
+        f"average; the mean error was {mean_wh:.0f} Wh, {share:.1%} of the energy "
+        f"(n = {len(late)})."
+    )
+
+
+def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
+    """Draw measured against expected energy of the trips, kWh."""
+    require("altair")
+    import altair as alt
+
+    frame = _judged(trips)
+    frame[["expected", "measured"]] /= 1000
+    low, *_, high = np.sort(frame[["expected", "measured"]].to_numpy().ravel()).tolist()
+    ends = alt.Data(values=[{"x": low}, {"x": high}])
+    line = alt.Chart(ends).mark_line(color=_GREY, strokeDash=[4, 3]).encode(x="x:Q", y="x:Q")
+    points = _points(frame).encode(
+        x=alt.X("expected:Q", title="expected energy (kWh)"),
+        y=alt.Y("measured:Q", title="measured energy (kWh)"),
+    )
+    chart: alt.LayerChart = (line + points).properties(width=_WIDTH, height=_WIDTH)
+    return chart
+
+
+def intervals_finding(trips: "pd.DataFrame") -> str:
+    """Return the share of 90 % intervals that held, and their mean width, as a sentence."""
+    held = _judged(trips)["held"]
+    width_wh = (trips["high90_wh"] - trips["low90_wh"]).mean()
+    last = f", {held[-LAST:].sum():.0f} of the last {LAST}" if len(held) > LAST else ""
+    return (
+        f"90 % intervals held {held.sum():.0f} of {len(held)} trips ({held.mean():.0%}){last}; "
+        f"their mean width was {width_wh:.0f} Wh."
+    )
+
+
+def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
+    """Draw errors and 90 % intervals over the trips, Wh, and the share that held, %."""
+    require("altair")
+    import altair as alt
+
+    frame = _judged(trips)
+    low, high = (trips[name] - trips["predicted_wh"] for name in ("low90_wh", "high90_wh"))
+    share = 100 * frame["held"].rolling(LAST, min_periods=1).mean()
+    error = frame["measured"] - frame["expected"]
+    frame = frame.assign(t=trips["t"], low=low, high=high, error=error, share=share)
+    most_wh = 1.1 * max(error.abs().max(), (high - low).quantile(SHOWN_WIDTHS) / 2)
+    x = alt.X("t:Q", title=None, axis=alt.Axis(tickMinStep=1, grid=False))
+    y = alt.Scale(domain=[-most_wh, most_wh])
+    bars = alt.Chart(_data(frame)).mark_rule(clip=True, color=_GREY, opacity=0.5, strokeWidth=2)
+    off = "measured - expected (Wh)"
+    bars = bars.encode(x=x, y=alt.Y("low:Q", title=off, scale=y), y2="high:Q")
+    errors = _points(frame).encode(x=x, y=alt.Y("error:Q", title=off, scale=y))
+    shares = (
+        alt.Chart(_data(frame))
+        .mark_line(color=_HELD)
+        .encode(
+            x=alt.X("t:Q", title="trip, in the order learned", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("share:Q", title="held (%)", scale=alt.Scale(domain=[0, 100])),
+        )
+    )
+    level = alt.Chart().mark_rule(color=_GREY, strokeDash=[4, 3]).encode(y=alt.datum(90))
+    chart: alt.VConcatChart = alt.vconcat(
+        alt.layer(bars, errors).properties(width=_WIDTH, height=200),
+        alt.layer(level, shares).properties(width=_WIDTH, height=70),
+    )
+    return chart
+
+
+def coefficients_finding(history: "dict[str, pd.DataFrame]") -> str:
+    """Return the coefficients known twice as well as before the first trip, as a sentence."""
+    known = [label for label, of in history.items() if 2 * of["sd"].iloc[-1] <= of["sd"].iloc[0]]
+    trips = next(iter(history.values()))["trips"].iloc[-1]
+    after = "1 trip" if trips == 1 else f"{trips} trips"
+    named = f": {', '.join(label.partition(',')[0] for label in known)}" if known else ""
+    return (
+        f"After {after}, the standard deviation of {len(known)} of {len(history)} coefficients is "
+        f"at most half of that before the first trip{named}."
+    )
+
+
+def coefficients_chart(history: "dict[str, pd.DataFrame]") -> "alt.ConcatChart":
+    """Draw mean and deviation of each coefficient over the trips learned."""
+    require("altair")
+    import altair as alt
+
+    charts = []
+    for label, of in history.items():
+        frame = of.assign(low=of["mean"] - of["sd"], high=of["mean"] + of["sd"])
+        base = alt.Chart(_data(frame)).encode(
+            x=alt.X(
+                "trips:Q",
+                title="trips learned",
+                axis=alt.Axis(tickCount=4, tickMinStep=1, grid=False, titleFontWeight="normal"),
+            )
+        )
+        scale = alt.Scale(zero=False)
+        prior = base.mark_rule(color=_GREY, strokeDash=[2, 3])
+        charts.append(
+            alt.layer(
+                base.mark_area(color=_HELD, opacity=0.2).encode(
+                    y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
+                ),
+                base.mark_line(color=_HELD, point=alt.OverlayMarkDef(size=18)).encode(y="mean:Q"),
+                prior.encode(x=alt.X(), y=alt.datum(float(of["mean"].iloc[0]))),
+            ).properties(
+                width=_SMALL_WIDTH, height=90, title=alt.Title(wrap(label, 22), fontSize=11)
+            )
+        )
+    chart: alt.ConcatChart = alt.concat(*charts, columns=2)
+    return chart
+
+
+def _judged(trips: "pd.DataFrame") -> "pd.DataFrame":
+    """Return expected and measured energies, Wh, and whether the 90 % interval held."""
+    return trips[["trip"]].assign(
+        expected=trips["predicted_wh"],
+        measured=trips["energy_wh"],
+        held=trips["energy_wh"].between(trips["low90_wh"], trips["high90_wh"]),
+    )
+
+
+def _points(frame: "pd.DataFrame") -> "alt.Chart":
+    """Return points of trips, coloured by whether their intervals held."""
+    import altair as alt
+
+    labels, shapes = zip(*_KINDS.values(), strict=True)
+    frame = frame.assign(held=frame["held"].map({True: labels[0], False: labels[1]}))
+    legend = alt.Legend(title=None, orient="top", labelLimit=200)
+    colour = alt.Scale(domain=list(labels), range=list(_KINDS))
+    shape = alt.Scale(domain=list(labels), range=list(shapes))
+    chart: alt.Chart = (
+        alt.Chart(_data(frame))
+        .mark_point(filled=True, opacity=0.8, size=40)
+        .encode(
+            color=alt.Color("held:N", scale=colour, legend=legend),
+            shape=alt.Shape("held:N", scale=shape),
+        )
+    )
+    return chart
+
+
+def _data(frame: "pd.DataFrame") -> Any:
+    """Return a table as the inline data of a chart."""
+    import altair as alt
+
+    return alt.Data(values=frame.round(6).to_dict("records"))

@@ -1,0 +1,98 @@
+"""Places of a request by name: their edges, the errors, and the names that a plan shows."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError
+from evroute.network import names
+from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.answers import answer_all, document
+from evroute.planning.places import stops
+from evroute.planning.planner import Planner, plan
+from evroute.planning.search import Search
+
+FROM, VIA, TO = "Blake Street & 17th Street", "Market Street & 15th Street", "17th avenue, pearl st"
+
+
+def test_the_edges_at_junctions_are_those_of_the_fastest_trip(denver: RoadNetwork) -> None:
+    search, rng = Search(LineGraph.from_network(denver)), np.random.default_rng(4)
+    junctions = [label for label in names.labels(denver) if "(" not in label]
+    for start, end in rng.choice(junctions, (12, 2), replace=False):
+        found = stops(denver, None, (start, end))
+        leaving, arriving = (
+            [
+                row
+                for row in range(denver.n_edges)
+                if ends[row] in names.find(denver, text)[0].junctions
+            ]
+            for text, ends in ((start, denver.tail), (end, denver.head))
+        )
+        times_s = {
+            pair: denver.time_s[list(search.route(denver.time_s, *pair).edges)].sum()
+            for pair in product(leaving, arriving)
+        }
+        assert times_s[found] == pytest.approx(min(times_s.values()))
+
+
+def test_names_serve_the_command_line_python_and_batches_alike(denver: RoadNetwork) -> None:
+    by_name = plan(denver, origin=FROM, destination=TO, via=[VIA])
+    rows = [{"id": "x", "from": FROM, "via": VIA, "to": TO}]
+    planner = Planner(denver, load_vehicle())
+    (answer,) = answer_all(iter(rows), lambda _: planner, search="potential")
+    assert answer == {"id": "x", **document(by_name)}
+    assert document(planner.plan(FROM, TO, via=[VIA])) == document(by_name)
+    assert document(plan(denver, waypoints=(FROM, VIA, TO))) == document(by_name)
+    assert by_name.titles == (FROM, VIA, "East 17th Avenue & Pearl Street")
+    assert (answer["origin_name"], answer["via_names"]) == (FROM, [VIA])
+    assert answer["destination_name"] == "East 17th Avenue & Pearl Street"
+
+
+def test_the_streets_of_a_plan_are_those_of_its_edges(denver: RoadNetwork) -> None:
+    for route in plan(denver, trip="C", soc_percent=50).routes.values():
+        own = [denver.street[row] for row in route.route.edges]
+        expected = [street for k, street in enumerate(own) if k == 0 or own[k - 1] != street]
+        assert [street.name for street in route.streets] == expected
+        length_m = [
+            sum(denver.length_m[row] for row in route.route.edges if denver.street[row] == street)
+            for street in dict.fromkeys(own)
+        ]
+        totals = dict.fromkeys(own, 0.0)
+        for stretch in route.streets:
+            totals[stretch.name] += stretch.length_m
+        assert list(totals.values()) == pytest.approx(length_m)
+        assert sum(s.energy_wh for s in route.streets) == pytest.approx(route.edge_wh.sum())
+
+
+def test_one_place_twice_or_the_next_corner_is_no_trip(denver: RoadNetwork) -> None:
+    corners = {names.junction_label(denver, row): row for row in range(denver.n_junctions)}
+    ends = [names.route_ends(denver, (edge, edge)) for edge in range(denver.n_edges)]
+    blocks = [pair for pair in ends if pair[0] != pair[1] and corners.keys() >= set(pair)]
+    blocks = [pair for pair in blocks if all(len(names.find(denver, end)) == 1 for end in pair)]
+    assert len(blocks) > 500
+    for places in [(FROM, FROM), *blocks[::100]]:
+        with pytest.raises(EvrouteError, match="one place or the ends of one road; choose places"):
+            stops(denver, None, places)
+
+
+def test_a_round_trip_over_another_place_is_one(denver: RoadNetwork) -> None:
+    edges = plan(denver, origin=FROM, destination=FROM, via=[VIA]).routes["energy"].route.edges
+    assert denver.tail[edges[0]] == denver.head[edges[-1]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"origin": FROM},
+        {"destination": TO},
+        {"via": [VIA]},
+        {"origin": FROM, "destination": TO, "waypoints": (FROM, TO)},
+        {"origin": FROM, "destination": TO, "trip": "A"},
+    ],
+)
+def test_places_are_given_in_one_way(denver: RoadNetwork, options: dict[str, object]) -> None:
+    with pytest.raises(EvrouteError, match="give "):
+        plan(denver, **options)  # type: ignore[arg-type]
