@@ -63,6 +63,8 @@ def minutes(time_s: float) -> str:
 def extra_time(plan: Plan, name: str, selected: str) -> str:
     """Return the time of a row against the selected one, such as "+2 min"."""
     off_s = plan.routes[name].time_s - plan.routes[selected].time_s
+    if abs(off_s) < 0.5:
+        return "same time"
     return f"{off_s:+.0f} s" if abs(off_s) < 60 else f"{off_s / 60:+.0f} min"
 
 

@@ -37,7 +37,7 @@ HEIGHT = "var(--evroute-full-height)"
 EXAMPLE = "Example trip. Click the map to plan your own."
 START = "Click where you start."
 GO = "Now click where you are going. Drag the pins to change."
-STOP = "Choose the stop, or right-click on the map."
+STOP = "Click the stop on the map, or choose it by name."
 
 
 def main() -> None:
