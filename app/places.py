@@ -55,26 +55,29 @@ def read_places(roads: RoadNetwork) -> bool:
     elif known:
         st.session_state[key("trip")] = None
         return read_places(roads)
-    return bool(known) and st.session_state.get("example") == roads.name
+    return is_example()
 
 
-def take_event(event: "MapEvent", *, example: bool) -> None:
+def is_example() -> bool:
+    """Return whether the places are those of the example."""
+    shown = st.session_state.get("example"), st.session_state.get(key("network"))
+    return bool(st.session_state.get(key("trip"))) and shown[0] == shown[1]
+
+
+def take_event(event: "MapEvent") -> None:
     """Change the places by a click, a menu choice or a dragged pin.
 
-    Parameters
-    ----------
-    event
-        From the map.
-    example
-        True if the places are those of the example: a click then starts a trip of one's own.
+    A click on the example starts a trip of one's own.
     """
+    example = is_example()
     places, kind, row = chosen(), event["kind"], event.get("row")
     at = event.get("at")
     place = "" if at is None else f"{at[0]:.6f},{at[1]:.6f}"
     if kind == "click":
         if example:
             places = list(EMPTY)
-        places[places.index("")] = place
+        if "" in places:
+            places[places.index("")] = place
     elif kind == "start":
         places = [place, *([""] if example else places[1:])]
     elif kind == "end":

@@ -7,6 +7,7 @@ survives reruns, a change of page and a reload.
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -21,6 +22,7 @@ from evroute.report.lines import LonLat, road_lines
 from evroute.report.maps import class_lines
 
 LatLon = tuple[float, float]
+LAST_EVENT = "last_event"
 
 
 def _read(name: str) -> str:
@@ -40,12 +42,14 @@ _map, _cards = (
 
 
 class MapEvent(TypedDict):
-    """What the driver did on the map.
+    """A click, drag or choice of the driver.
 
-    kind: ``click``, ``start``, ``stop``, ``end``, ``move``, ``remove`` or ``route``.  at: latitude
-    and longitude, None for some kinds.  row: of the moved or removed place.  name: of the route.
+    id: time on the driver's clock, ms.  kind: ``click``, ``start``, ``stop``, ``end``, ``move``,
+    ``remove`` or ``route``.  at: latitude and longitude, None for some kinds.  row: of the moved or
+    removed place.  name: of the route.
     """
 
+    id: int
     kind: str
     at: LatLon | None
     row: int | None
@@ -79,11 +83,6 @@ def show_map(
     on_event
         Called with each event; None if the map takes none.
     """
-
-    def take() -> None:
-        if on_event and (event := st.session_state[key].get("event")):
-            on_event(event)
-
     empty = {"classes": [], "routes": [], "pins": [], "spots": [], "hint": "", "dim": False}
     _map(
         key=key,
@@ -98,14 +97,14 @@ def show_map(
             "height": height,
         }
         | drawn,
-        on_event_change=take,
+        on_event_change=partial(_take, key, on_event),
     )
 
 
 def show_cards(
-    cards: Sequence[dict[str, Any]], *, key: str, dim: bool, on_route: Callable[[str], None]
+    cards: Sequence[dict[str, Any]], *, key: str, dim: bool, on_event: Callable[[MapEvent], None]
 ) -> None:
-    """Show the cards of the routes; a click on one calls ``on_route`` with its name.
+    """Show the cards of the routes.
 
     Parameters
     ----------
@@ -115,15 +114,19 @@ def show_cards(
         Session key of the cards.
     dim
         True if they belong to an earlier request.
-    on_route
-        Called with the name of the chosen row.
+    on_event
+        Called with an event of the kind ``route`` after a click.
     """
+    data = {"cards": list(cards), "dim": dim}
+    _cards(key=key, data=data, on_event_change=partial(_take, key, on_event))
 
-    def take() -> None:
-        if name := st.session_state[key].get("route"):
-            on_route(name)
 
-    _cards(key=key, data={"cards": list(cards), "dim": dim}, on_route_change=take)
+def _take(key: str, on_event: Callable[[MapEvent], None] | None) -> None:
+    """Pass an event on, once: Streamlit repeats those of a run that another event interrupts."""
+    event = st.session_state[key].get("event")
+    if on_event and event and event["id"] > st.session_state.get(LAST_EVENT, 0):
+        st.session_state[LAST_EVENT] = event["id"]
+        on_event(event)
 
 
 def classes_of(roads: RoadNetwork, values: FloatArray, classes: Classes) -> dict[str, Any]:

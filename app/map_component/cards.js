@@ -27,7 +27,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       line("", [card.numbers]),
       line("evroute-reason", [card.reason]),
     );
-    button.onclick = () => setTriggerValue("route", card.name);
+    button.onclick = () => setTriggerValue("event", { id: Date.now(), kind: "route", name: card.name });
     return button;
   }));
 }

@@ -31,14 +31,15 @@ function node(tag, className, text = "") {
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".evroute-map");
   root.evroute ??= loadLeaflet().then((L) => new DashboardMap(L, root));
-  root.evroute.then((map) => map.draw(data, (event) => setTriggerValue("event", event)));
+  root.evroute.then((map) => map.draw(data, (event) => setTriggerValue("event", { id: Date.now(), ...event })));
 }
 
 class DashboardMap {
   constructor(L, root) {
     Object.assign(this, { L, root, viewed: null, roadsUrl: null });
     const canvas = root.appendChild(node("div", "evroute-canvas"));
-    this.map = L.map(canvas, { zoomSnap: 0.25, attributionControl: false, zoomControl: false });
+    const own = { attributionControl: false, zoomControl: false, trackResize: false };
+    this.map = L.map(canvas, { zoomSnap: 0.25, ...own });
     L.control.zoom({ position: "topright" }).addTo(this.map);
     this.map.createPane("roads").style.zIndex = 350;
     this.roads = L.polyline([], {
@@ -66,8 +67,7 @@ class DashboardMap {
     this.map.on("movestart", () => this.closeMenu());
     this.map.on("moveend", () => this.keepView());
     root.addEventListener("keydown", ({ key }) => key === "Escape" && this.closeMenu());
-    this.resized = new ResizeObserver(() => this.resize());
-    this.resized.observe(root);
+    new ResizeObserver(() => this.resize()).observe(root);
   }
 
   box(position, className) {
@@ -80,9 +80,8 @@ class DashboardMap {
   }
 
   resize() {
-    if (this.root.isConnected) return this.map.invalidateSize({ animate: false });
-    this.resized.disconnect();
-    this.map.remove();
+    if (this.waiting) this.draw(...this.waiting);
+    else if (this.root.clientHeight) this.map.invalidateSize({ animate: false });
   }
 
   place({ lat, lng }) {
@@ -92,6 +91,9 @@ class DashboardMap {
   draw(data, send) {
     Object.assign(this, { data, send });
     this.root.style.setProperty("--evroute-map-height", data.height);
+    // a map without a size has no view; `resize` draws as soon as it has one
+    this.waiting = this.root.clientWidth && this.root.clientHeight ? null : [data, send];
+    if (this.waiting) return;
     this.root.classList.toggle("evroute-dim", data.dim);
     this.map.invalidateSize({ animate: false });
     this.drawn.clearLayers();

@@ -57,7 +57,7 @@ def main() -> None:
         selected = selected_row(shown) if shown else ""
         if shown:
             cards = cards_of(roads, shown, selected)
-            show_cards(cards, key="cards", dim=plan is None, on_route=select)
+            show_cards(cards, key="cards", dim=plan is None, on_event=on_event)
         if request and plan:
             details(request, plan, selected)
         if request:
@@ -149,10 +149,6 @@ def selected_row(plan: Plan) -> str:
     return name if name in shown_rows(plan) else plan.recommended
 
 
-def select(name: str) -> None:
-    st.session_state[key("route")] = name
-
-
 def use_charge(percent: int) -> None:
     st.session_state[key("soc")] = percent
 
@@ -193,23 +189,22 @@ def draw_map(
     if corners:
         lats, lons = zip(*corners, strict=True)
         bounds = (min(lats), min(lons)), (max(lats), max(lons))
-    take = partial(take_event, example=bool(request and request.example))
     show_map(
         roads,
         key="map",
         height=HEIGHT,
         drawn=drawn,
         bounds=bounds,
-        on_event=partial(on_event, take),
+        on_event=on_event,
     )
 
 
-def on_event(take: Any, event: MapEvent) -> None:
+def on_event(event: MapEvent) -> None:
     """Select the clicked route, or change the places."""
     if event["kind"] == "route":
-        select(event["name"])
+        st.session_state[key("route")] = event["name"]
     else:
-        take(event)
+        take_event(event)
 
 
 def pins_of(roads: RoadNetwork, places: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -142,9 +142,7 @@ def test_events_of_the_map_set_places_in_order() -> None:
     page = opened("views/plan.py")
 
     def do(**event: object) -> list[str]:
-        example = shown(page, "map")["hint"].startswith("Example")
-        whole = {"at": None, "row": None, "name": ""} | event
-        page.session_state["kept_stops"] = after(page, whole, example)
+        page.session_state["kept_stops"] = after(page, {"at": None, "row": None} | event)
         page.session_state["kept_trip"] = ""
         page.run()
         assert not page.exception
@@ -174,15 +172,28 @@ def test_events_of_the_map_set_places_in_order() -> None:
     assert "from the nearest road" in page.error[0].value
 
 
-def after(page: AppTest, event: Any, example: bool) -> list[str]:
+def after(page: AppTest, event: Any) -> list[str]:
     """Return the places after an event, as the page's callback sets them."""
     import places
 
-    state = {"kept_stops": list(page.session_state["kept_stops"])}
+    names = ("kept_stops", "kept_trip", "kept_network", "example")
+    state = {name: page.session_state[name] for name in names}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(places.st, "session_state", state)
-        places.take_event(event, example=example)
+        places.take_event(event)
     return list(state["kept_stops"])
+
+
+def test_an_event_that_is_repeated_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import map_component
+
+    taken: list[int] = []
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(map_component.st, "session_state", state)
+    for number in (5, 5, 6, 5, 6, 7):
+        state["map"] = {"event": {"id": number}}
+        map_component._take("map", lambda event: taken.append(event["id"]))
+    assert taken == [5, 6, 7]
 
 
 def test_places_may_be_written_with_others_between() -> None:
