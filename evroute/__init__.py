@@ -4,7 +4,9 @@ Importing this package costs nothing: each name below loads its module when it i
 
 >>> import evroute
 >>> network = evroute.load_network("denver")
->>> plan = evroute.plan(network, trip="A")
+>>> plan = evroute.plan(
+...     network, origin="Blake Street & 17th Street", destination="Broadway & 20th Street"
+... )
 >>> evroute.route_map(network, plan).save("route.html")  # doctest: +SKIP
 """
 

@@ -17,12 +17,13 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page. [report.html in the folder]")] = None,
     network: Annotated[
         str | None,
-        typer.Option(help="Network of learned trips, if it is a file. [by its name]"),
+        typer.Option(help="Network of learned trips: name or file. [that of the folder]"),
     ] = None,
 ) -> None:
     """Write a page on runs or learned trips, with its figures as PNG files; print its abstract."""
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
+    from evroute.learning.learn import HEIGHTS
     from evroute.network.catalog import load_network
     from evroute.report.own_trips import build_trips_page
     from evroute.report.page import build_page
@@ -34,7 +35,9 @@ def report(
             status.update(f"drawing {name}")
 
         if runs.manifest().get("kind") == "learned":
-            roads = None if network is None else load_network(network)
+            kept = folder / HEIGHTS
+            source = str(kept) if network is None and kept.exists() else network
+            roads = None if source is None else load_network(source)
             page = build_trips_page(runs, roads, on_progress)
         else:
             page = build_page(runs, on_progress)

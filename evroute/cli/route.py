@@ -200,8 +200,11 @@ def route(
     roads = load_network(network)
     learned = None
     if belief is not None:
+        from threadpoolctl import threadpool_limits
+
         from evroute.learning.belief import load_belief
 
+        threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
 
     def planner_of(name: str) -> "Planner":
@@ -289,7 +292,7 @@ def _answer(
     from evroute import limits
     from evroute.errors import EvrouteError
     from evroute.planning.answers import answer_all, answer_energies
-    from evroute.planning.batch import compiled
+    from evroute.planning.search import numba_installed
 
     failed = 0
     try:
@@ -300,7 +303,7 @@ def _answer(
                     f"{batch} is empty; its first line names the columns, such as from,to"
                 )
             if only:
-                if not compiled():
+                if not numba_installed():
                     typer.echo(
                         "evroute: three times slower without numba; run: pip install "
                         "'evroute[fast]'",

@@ -12,10 +12,7 @@ import numpy as np
 from evroute.arms import Feedback, Round, Route
 from evroute.planning.battery import Battery, follow
 from evroute.planning.forecast import RouteForecast, forecast_charge
-from evroute.worlds.environment import child
 
-N_TRIPS = 1000
-"""Simulated trips for each prediction; the standard error is at most 1.6 %."""
 COLUMNS = (
     "soc_lowest_percent",
     "soc_arrival_percent",
@@ -43,12 +40,9 @@ class BatteryLog:
     ----------
     batteries
         Battery of each vehicle, by the vehicle names of the trips.
-    seeds
-        Seeds of the simulated trips of predictions.
     """
 
     batteries: Mapping[str, Battery]
-    seeds: np.random.SeedSequence
 
     def row(
         self,
@@ -93,14 +87,7 @@ class BatteryLog:
                 ("p_reserve", forecast),
                 ("p_reserve_widened", forecast.inflated(widened)),
             ):
-                predicted[name] = forecast_charge(
-                    energy,
-                    capacity_wh=battery.capacity_wh,
-                    start_wh=battery.start_wh,
-                    reserve_wh=battery.reserve_wh,
-                    rng=np.random.default_rng(child(self.seeds, request.t)),
-                    n_trips=N_TRIPS,
-                ).never_below_reserve
+                predicted[name] = forecast_charge(energy, battery).never_below_reserve
         expected = min(battery.capacity_wh, battery.start_wh - expected_wh)
         return {
             "soc_lowest_percent": battery.percent(min(battery.start_wh, float(charge_wh.min()))),

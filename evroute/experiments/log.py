@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evroute.arms import Feedback, Round, Route
 from evroute.experiments.regret import Score
 from evroute.model.base import HasDiagnostics
-from evroute.policy.base import Index, least_norm, multiplier
+from evroute.policy.base import Index
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -84,8 +84,8 @@ class Logbook:
                 "route_edges": len(route),
                 "distinct_edges": len(self._driven),
                 "beta": index.beta,
-                "multiplier": multiplier(index),
-                "b_min": least_norm(index),
+                "multiplier": index.multiplier,
+                "b_min": index.b_min,
             }
         )
         for rival, totals in score.rivals.items():

@@ -45,9 +45,9 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
     with threadpool_limits(1):
         setting = load_setting(run.network, run.vehicle, run.assumed)
         names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
-        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds, charge_seeds = (
-            np.random.SeedSequence(run.seed, spawn_key=names).spawn(6)
-        )
+        world_seeds, policy_seeds, model_seeds, trip_seeds, audit_seeds = np.random.SeedSequence(
+            run.seed, spawn_key=names
+        ).spawn(5)
         trips = load_demand(run.trip, setting, trip_seeds)
         world = run.world.build(setting, trips, world_seeds)
         vehicles = ("", *vehicles_of(trips))
@@ -62,7 +62,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 name: Battery.of_percent(car.battery_kwh, run.soc, run.reserve)
                 for name, car in cars.items()
             }
-            charge = BatteryLog(batteries, charge_seeds)
+            charge = BatteryLog(batteries)
         conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},

@@ -14,6 +14,7 @@ from evroute.errors import EvrouteError
 from evroute.learning.readers.formats import read_file
 from evroute.learning.readers.table import check_needed, numbers, trips_of
 from evroute.network.elevation import fill, set_heights
+from evroute.network.height_checks import check_heights
 from evroute.network.map_matching import MapMatcher
 from evroute.network.road_network import RoadNetwork
 
@@ -33,7 +34,8 @@ def driven_heights(path: Path, network: RoadNetwork) -> RoadNetwork:
     Raises
     ------
     EvrouteError
-        If the file cannot be read, has no altitudes, or no trip passes two junctions.
+        If the file cannot be read, has no altitudes, no trip passes two junctions, or the heights
+        cannot be true.
     """
     log = read_file(path)
     check_needed(log, ("lat", "lon", "altitude_m"))
@@ -56,9 +58,11 @@ def driven_heights(path: Path, network: RoadNetwork) -> RoadNetwork:
             f"network '{network.name}'"
         )
     mean_m = np.divide(sums[0], sums[1], out=np.zeros(len(known)), where=known)
-    return set_heights(
+    driven = set_heights(
         network,
         fill(network, mean_m, known),
         smoothing_m=SMOOTHING_M,
         described=f"altitudes of {trips} drives at {known.sum()} of {len(known)} junctions",
     )
+    check_heights(driven, driven.elevation_m)
+    return driven

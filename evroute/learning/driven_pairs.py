@@ -68,7 +68,7 @@ def driven_pairs(belief: HasDays, trips: Iterable[MeasuredTrip]) -> list[RoutePa
         Measured trips.
     """
     by_ends: dict[tuple[int, int], dict[tuple[int, ...], list[MeasuredTrip]]] = defaultdict(dict)
-    for trip in trips:
+    for trip in (trip for trip in trips if trip.routes == 1):
         edges = tuple(trip.edge.tolist())
         by_ends[edges[0], edges[-1]].setdefault(edges, []).append(trip)
     day, pairs = belief.under(EQ8_CONDITIONS), []

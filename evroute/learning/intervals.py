@@ -93,9 +93,9 @@ class TripPrediction:
         return {f"{name}_{unit}": number for name, number in numbers}
 
     def numbers(self) -> dict[str, float]:
-        """Return the prediction by name: moments, intervals, tail, trips."""
+        """Return the prediction by name: moments, intervals, tail, trips, effect of the cone."""
         tail = {"nu": self.spread.nu, "scale": self.spread.scale}
-        return self.measures("wh") | tail | {"trips": self.trips}
+        return self.measures("wh") | tail | {"trips": self.trips, "cone_wh": self.moved_wh}
 
 
 @cache

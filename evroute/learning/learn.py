@@ -140,9 +140,9 @@ def learn(
     fresh = _before_trips(
         model, options or {}, setting, [name for name, value in given.items() if value]
     )
-    measured = read_measured(
-        Path(table), setting, {vehicle, Path(vehicle).stem, setting.vehicle.name}
-    )
+    names = {vehicle, Path(vehicle).stem, setting.vehicle.name}
+    by_edges = not isinstance(fresh, TripEnergies)
+    measured = read_measured(Path(table), setting, names, with_routes=by_edges)
     run = f"{setting.network.name}-learned"
     manifest = {
         "kind": "learned",
@@ -184,8 +184,8 @@ def learn(
             if t > before:
                 learner.learn(trip, row)
                 on_progress(t - before, len(recorded) - before)
-        names = dict.fromkeys(name for row in rows for name in row)
-        trips = {name: [row.get(name) for row in rows] for name in names}
+        columns = dict.fromkeys(name for row in rows for name in row)
+        trips = {name: [row.get(name) for row in rows] for name in columns}
         driven = folder.path / "routes" / f"{run}.parquet"
         if before < len(recorded) or not is_readable(driven):
             write_columns(folder.path / "trips.parquet", trips)
@@ -283,6 +283,8 @@ def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
     """Return the columns of the table with a row per edge driven."""
     table: dict[str, list[Any]] = {"t": [], "edge": [], "observed_wh": [], "travel_s": []}
     for t, trip in enumerate(trips, start=1):
+        if trip.routes > 1:
+            continue
         table["t"] += [t] * len(trip.edge)
         table["edge"] += trip.edge.tolist()
         table["observed_wh"] += trip.energy_wh.tolist()
@@ -297,11 +299,11 @@ def _measured(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,
-        "edges": len(edge),
-        "length_m": float(network.length_m[edge].sum()),
-        "climb_m": float(np.maximum(climb_m, 0.0).sum()),
-        "descent_m": float(np.maximum(-climb_m, 0.0).sum()),
+        "edges": len(edge) // trip.routes,
+        "length_m": float(network.length_m[edge].sum()) / trip.routes,
+        "climb_m": float(np.maximum(climb_m, 0.0).sum()) / trip.routes,
+        "descent_m": float(np.maximum(-climb_m, 0.0).sum()) / trip.routes,
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
-        "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()),
+        "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()) / trip.routes,
     }

@@ -124,11 +124,11 @@ class LearnedBelief:
     @property
     def mean_wh(self) -> FloatArray:
         """(a,) expected energy of each arm, Wh; heating or cooling runs for the learned minutes."""
-        edges, nodes = self.space.edges, self.space.nodes
+        edges = self.space.edges
         added_w = edges.conditions.load(self.vehicle).auxiliary_w - self.vehicle.auxiliary_w
         slower_s = self.time_s / edges.conditions.speed_factor - self.space.time_s
-        added_wh = nodes.of_edges(added_w * slower_s / J_PER_WH)[: nodes.n_arms]
-        return mean_of(self.model, self.space.reference) + added_wh
+        added_wh = added_w * slower_s / J_PER_WH
+        return mean_of(self.model, self.space.reference) + added_wh[self.space.states.edge]
 
     @property
     def noise_std_wh(self) -> FloatArray:

@@ -44,7 +44,8 @@ class MeasuredTrip:
     departed_s: since the midnight before the table's first trip; 0 if there are no times.
     soc_percent, auxiliary_w, temperature_c, payload_kg: charge, %, auxiliary power, W, outside
     temperature, °C, and payload, kg, at departure; NaN where unknown.  known_variance_wh2: variance
-    of the reading of the trip's energy, Wh².
+    of the reading of the trip's energy, Wh².  routes: number of plausible routes for which the
+    trip stands on average, one after another in ``edge``; 1 where the route is known.
     """
 
     trip: str
@@ -57,6 +58,7 @@ class MeasuredTrip:
     temperature_c: float = np.nan
     payload_kg: float = np.nan
     known_variance_wh2: float = 0.0
+    routes: int = 1
 
     def feedback(self, setting: Setting) -> Feedback:
         """Return the feedback of the trip on edges, in free-flow contexts."""

@@ -65,31 +65,6 @@ class FittedScales:
     cost: float
 
 
-def fit_noise(
-    rows: FloatArray,
-    residual_wh: FloatArray,
-    km: FloatArray,
-    known_wh2: FloatArray,
-    start: TripNoiseScale = START,
-) -> TripNoiseScale:
-    """Return the noise scale of the greatest posterior density.
-
-    Parameters
-    ----------
-    rows
-        (n, p) terms of the trips times the prior standard deviations of their coefficients.
-    residual_wh
-        (n,) measured energy minus its prior mean, Wh.
-    km
-        (n,) length of the trips, km.
-    known_wh2
-        (n,) q, Wh².
-    start
-        Centre of the log-normal prior, and start of the search.
-    """
-    return fit_scales(rows, residual_wh, km, known_wh2, start=start).noise
-
-
 def fit_scales(
     rows: FloatArray,
     residual_wh: FloatArray,
@@ -105,8 +80,16 @@ def fit_scales(
 
     Parameters
     ----------
-    rows, residual_wh, km, known_wh2, start
-        As in `fit_noise`.
+    rows
+        (n, p) terms of the trips times the prior standard deviations of their coefficients.
+    residual_wh
+        (n,) measured energy minus its prior mean, Wh.
+    km
+        (n,) length of the trips, km.
+    known_wh2
+        (n,) q, Wh².
+    start
+        Centre of the log-normal prior, and start of the search.
     fields
         For each Gaussian process that joins the coefficients: its whitened features (n, m) summed
         over each trip, and the centre of the log-normal prior of its standard deviation, in Wh per

@@ -48,6 +48,7 @@ class Pace:
         self._passes = np.zeros(len(length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
         self._known: dict[bytes, FloatArray] = {}  # of the edges asked last
+        self._of_all_s: FloatArray | None = None
 
     @classmethod
     def of_network(cls, network: RoadNetwork) -> "Pace":
@@ -71,10 +72,14 @@ class Pace:
     @property
     def time_s(self) -> FloatArray:
         """(n,) expected travel time of each edge, s."""
-        return self.times(np.arange(len(self._map_s)))
+        if self._of_all_s is None:
+            self._of_all_s = self.times(np.arange(len(self._map_s)))
+        return self._of_all_s
 
     def times(self, edge: IntArray) -> FloatArray:
         """Return the expected travel times of edges (k,), s; asked again, without computing."""
+        if self._of_all_s is not None:
+            return self._of_all_s[edge]
         if (asked := edge.tobytes()) not in self._known:
             unseen_s = MAP_PASSES * self._local_factor(edge) * self._map_s[edge]
             passes = MAP_PASSES + self._passes[edge]
@@ -110,7 +115,7 @@ class Pace:
         edge, travel_s = edge[measured], travel_s[measured]
         np.add.at(self._seconds, edge, travel_s)
         np.add.at(self._passes, edge, 1.0)
-        self._known = {}
+        self._known, self._of_all_s = {}, None
         added = travel_s.sum(), self._map_s[edge].sum(), 1.0
         self._totals = self._totals + np.array(added)
 
@@ -135,4 +140,4 @@ class Pace:
                 f"a pace of {len(state['seconds'])} edges, expected {len(self._seconds)}"
             )
         self._seconds, self._passes = np.array(state["seconds"]), np.array(state["passes"])
-        self._totals, self._known = np.array(state["totals"]), {}
+        self._totals, self._known, self._of_all_s = np.array(state["totals"]), {}, None

@@ -181,7 +181,7 @@ class TripDay:
         return TripForecast(
             self.belief.expect(row, float(unknown_wh2[-1])).shifted(lost_wh),
             np.concatenate([[0.0], np.sqrt(variance)]),
-            self.times.expect(passed, self.space.conditions.speed_factor),
+            self.times.expect(passed, speed_factor=self.space.conditions.speed_factor),
         )
 
     def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:

@@ -69,6 +69,7 @@ class TripEnergies:
         )
         self._driven: list[IntArray] = []
         self.times = TripTimes(network)
+        self._departing: tuple[MeasuredTrip, FloatArray] | None = None
 
     @property
     def network(self) -> RoadNetwork:
@@ -123,18 +124,21 @@ class TripEnergies:
         terms = self._terms(trip.edge, **kept)
         b = self.belief.coefficients.coefficients[: terms.shape[1]]
         if np.isfinite(trip.soc_percent):
-            expected_wh = terms @ b
+            expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
             terms = self._terms(trip.edge, soc_percent=np.minimum(percent, 100.0), **kept)
         self._reach(trip.edge)
-        return self._joined(terms.sum(axis=0), trip.edge)
+        row = self._joined(terms.sum(axis=0) / trip.routes, trip.edge)
+        row[self.belief.column == LATE] *= trip.routes == 1
+        return row
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return energy and time of a trip before it is learned, by names of columns."""
         row = self.row(trip)
+        self._departing = trip, row
         numbers = self.belief.expect(row, self._known_wh2(trip)).measures("wh")
-        numbers |= self.times.expect(trip.edge)
+        numbers |= self.times.expect(trip.edge, routes=trip.routes)
         return {
             name.replace("mean", "predicted").replace("sd", "predicted_sd"): number
             for name, number in numbers.items()
@@ -150,8 +154,9 @@ class TripEnergies:
         expected
             Row of the trip; the belief keeps its own.
         """
-        row = self.row(trip)
-        self._driven.append(trip.edge)
+        departing, self._departing = self._departing, None
+        row = departing[1] if departing and departing[0] is trip else self.row(trip)
+        self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
         self.times.learn(trip.edge, trip.travel_s)
 
@@ -258,7 +263,11 @@ class TripEnergies:
 
     def _known_wh2(self, trip: MeasuredTrip) -> float:
         """Return the variance of a trip that no coefficient explains: of its meter and places."""
-        return trip.known_variance_wh2 + float(self._unknown_wh2(trip.edge)[-1])
+        edge, unknown_wh2 = trip.edge, trip.known_variance_wh2
+        if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
+            km = self.network.length_m[edge].sum() / 1000.0 / trip.routes
+            edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
+        return unknown_wh2 + float(self._unknown_wh2(edge)[-1])
 
     def _unknown_wh2(self, edge: IntArray) -> FloatArray:
         """Return the variance of fields off their landmarks up to each of edges (k,), (k,) Wh²."""

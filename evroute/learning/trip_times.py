@@ -35,12 +35,22 @@ class TripTimes:
         known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
         self.errors = TripBelief(known, START_S)
 
-    def expect(self, edge: IntArray, speed_factor: float = 1.0) -> dict[str, float]:
-        """Return moments and intervals of the travel time of a trip over edges (k,) by name, s.
+    def expect(
+        self, edge: IntArray, *, speed_factor: float = 1.0, routes: int = 1
+    ) -> dict[str, float]:
+        """Return moments and intervals of the travel time of a trip by name, s.
 
-        ``speed_factor``: driven speed over the usual one.
+        Parameters
+        ----------
+        edge
+            (k,) edges of the trip, or of its plausible routes, one after another.
+        speed_factor
+            Driven speed over the usual one.
+        routes
+            Number of these routes.
         """
-        numbers = self.errors.expect(self._row(edge, speed_factor)).measures("s")
+        row = self._row(edge, speed_factor) / routes
+        numbers = self.errors.expect(row).measures("s")
         return {name: max(number, 0.0) for name, number in numbers.items()}
 
     def learn(self, edge: IntArray, travel_s: FloatArray) -> None:

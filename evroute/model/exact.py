@@ -29,7 +29,7 @@ CHECK_EVERY = 100
 """Updates between comparisons with a fresh factorisation."""
 CHECK_ARMS = 8
 """Arms whose variances are compared."""
-DRIFT_TOLERANCE = 1e-9
+DRIFT_TOLERANCE = 1e-8
 """Difference, in prior variances and deviations, above which all numbers are recomputed."""
 DIRECT_SAMPLE_ARMS = 512
 """Largest number of arms drawn by their posterior covariance; more by draws of the prior."""
@@ -186,6 +186,13 @@ class ExactGP:
 
     def covariance(self, arms: Arms) -> FloatArray:
         """Return the posterior covariance of the arms, eq. 3, (a, a) Wh², exactly symmetric."""
+        if not self._elsewhere(arms.id, arms.features).any():
+
+            def among(some: IntArray) -> FloatArray:
+                edge, features = arms.id[some], arms.features[some]
+                return self._kernel(edge, features, edge, features)
+
+            return self._core.covariance(arms.id, among)
         prior = self._prior_with_slots(arms.id, arms.features)
         covariance = self._kernel(arms.id, arms.features, arms.id, arms.features)
         covariance -= prior.T @ self._core.solve(prior)
@@ -312,7 +319,7 @@ class ExactGP:
             "precision": (size,),
             "information": (size,),
             "mean": (size,),
-            "covariance": (size, size),
+            "covariance": (size * (size + 1) // 2,),
             "slot_of": (len(self._reference),),
             "open": (n_open,),
             "open_mean": (n_open,),
@@ -332,7 +339,7 @@ class ExactGP:
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._noise.restore(state)
         self._met.append(state["edge"], state["features"])
-        self._core.restore(state, self._rows(self._met.id, self._met.features))
+        self._core.restore(state, self._prior_with_reference)
 
     def _residual_draws(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the residuals of all reference arms, (size, n) Wh, by Matheron's rule.
@@ -398,6 +405,10 @@ class ExactGP:
     def _rows(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of arms with all reference arms, (q, n) Wh²."""
         return self._kernel(edge, features, self._reference.id, self._reference.features)
+
+    def _prior_with_reference(self, edge: IntArray) -> FloatArray:
+        """Return the prior covariance of the slots with reference arms, (D, a) Wh²."""
+        return self._prior_with_slots(edge, self._reference.features[edge])
 
     def _prior_with_slots(self, edge: IntArray, features: FloatArray) -> FloatArray:
         """Return the prior covariance of the slots with arms, (D, a) Wh²."""

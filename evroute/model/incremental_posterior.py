@@ -14,6 +14,8 @@ all n x n covariances, and needs no factorisation of size D. (Downdating posteri
 the same and is unstable: errors grow exponentially.)
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dsymm, dsyrk
@@ -23,6 +25,9 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.precision import Precision
 
+NUMBERS_KEPT = 8_000_000
+"""Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
+_BLOCK = 128
 _FIRST_CAPACITY = 64  # slots; arrays grow by an eighth, so that few rounds copy them
 
 
@@ -62,17 +67,27 @@ class IncrementalPosterior:
         self._open_mean = np.zeros(n)
         self._open_variance = reference_variance.copy()
         self._rows = np.empty((0, n))
+        self._unread: Callable[[IntArray], FloatArray] | None = None
         self._reserve(0)
         self._scratch = _Scratch()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was computed from numbers that change."""
+        self._belief: tuple[FloatArray, FloatArray] | None = None
+        self._columns: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._mirrored, self._n_read = False, 0
 
     def reference(self) -> tuple[FloatArray, FloatArray]:
         """Return posterior mean and variance of the reference arms, (n,) Wh and (n,) Wh²."""
-        mean, variance = np.empty(len(self.slot_of)), np.empty(len(self.slot_of))
-        mean[self._open], variance[self._open] = self._open_mean, self._open_variance
-        visited = self._visited()
-        slots = self.slot_of[visited]
-        mean[visited], variance[visited] = self.mean[slots], self._lower[slots, slots]
-        return mean, variance
+        if self._belief is None:
+            mean, variance = np.empty(len(self.slot_of)), np.empty(len(self.slot_of))
+            mean[self._open], variance[self._open] = self._open_mean, self._open_variance
+            visited = self._visited()
+            slots = self.slot_of[visited]
+            mean[visited], variance[visited] = self.mean[slots], self._lower[slots, slots]
+            self._belief = mean, variance
+        return self._belief
 
     def append(
         self, cross: FloatArray, among: FloatArray, rows: FloatArray, reference: IntArray
@@ -91,6 +106,8 @@ class IncrementalPosterior:
             (q,) index of the reference arm, -1 if the arm is none.
         """
         old, new = self.size, self.size + len(cross)
+        self._forget()
+        self._open_rows()
         with_old = cross - self._times(self.precision.times(cross.T)).T
         among = among - self.precision.times(with_old.T).T @ cross.T
         self.mean = np.concatenate([self.mean, cross @ self.weights()])
@@ -106,9 +123,56 @@ class IncrementalPosterior:
         self._rows[old:new, : len(self._open)] = rows[:, self._open]
 
     def among(self, slots: IntArray) -> FloatArray:
-        """Return the posterior covariance of slots in increasing order, (k, k) Wh²."""
-        lower = np.tril(self._lower[np.ix_(slots, slots)])
-        return lower + np.tril(lower, -1).T
+        """Return the posterior covariance of slots, (k, k) Wh²."""
+        covariance: FloatArray = self._lower[
+            np.maximum.outer(slots, slots), np.minimum.outer(slots, slots)
+        ]
+        return covariance
+
+    def covariance(self, arms: IntArray, among: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """Return the posterior covariance of k reference arms, (k, k) Wh².
+
+        That of slots is looked up. A column for each open arm is kept until the next measurement.
+
+        Parameters
+        ----------
+        arms
+            (k,) reference arms.
+        among
+            Returns the prior covariance (q, q) of arms at positions (q,) of ``arms``.
+        """
+        slots = self.slot_of[arms]
+        known, new = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        covariance = np.empty((len(arms), len(arms)))
+        covariance[np.ix_(known, known)] = self.among(slots[known])
+        if len(new):
+            posterior, weighted = self._with_slots(arms[new])
+            cross = posterior[:, slots[known]]
+            covariance[np.ix_(new, known)], covariance[np.ix_(known, new)] = cross, cross.T
+            learned = among(new) - weighted @ posterior.T
+            covariance[np.ix_(new, new)] = 0.5 * (learned + learned.T)
+        return covariance
+
+    def _with_slots(self, arms: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``k_aD - k_aD Lam C`` and ``k_aD Lam`` of open arms, (q, D) each."""
+        unmet = np.array([arm for arm in arms.tolist() if arm not in self._columns], dtype=np.int64)
+        if (len(self._columns) + len(unmet)) * self.size > NUMBERS_KEPT:
+            self._columns, unmet = {}, arms
+        if len(unmet):
+            self._n_read += len(unmet)
+            if self._unread is None or self._n_read > self.size:
+                place = np.empty(len(self.slot_of), dtype=np.int64)
+                place[self._open] = np.arange(len(self._open))
+                prior = self._open_rows()[:, place[unmet]]
+            else:
+                prior = self._unread(unmet)
+            weighted = self.precision.times(prior).T.copy()
+            posterior = prior.T - weighted @ self._square()
+            self._columns |= {
+                arm: (posterior[i], weighted[i]) for i, arm in enumerate(unmet.tolist())
+            }
+        of_arms = [self._columns[arm] for arm in arms.tolist()]
+        return np.array([column for column, _ in of_arms]), np.array([w for _, w in of_arms])
 
     def observe(
         self,
@@ -130,6 +194,7 @@ class IncrementalPosterior:
         shared_wh
             (k,) a, Wh, for additional common noise of covariance ``a a'``; None for none.
         """
+        self._forget()
         k, size, capacity = len(slots), self.size, len(self._lower)
         posterior_p = self._scratch("C_pD", (k, capacity))
         for row, slot in zip(posterior_p, slots.tolist(), strict=True):
@@ -211,6 +276,7 @@ class IncrementalPosterior:
 
     def refresh(self, fresh: "Fresh") -> None:
         """Take every number from a fresh factorisation."""
+        self._forget()
         whitened = fresh.whiten(fresh.prior)
         self._lower[: self.size, : self.size] = fresh.prior - whitened.T @ whitened
         self.mean = fresh.prior @ fresh.weights
@@ -223,18 +289,27 @@ class IncrementalPosterior:
             **self.precision.state(),
             "information": self.information.copy(),
             "mean": self.mean.copy(),
-            "covariance": np.tril(self._lower[: self.size, : self.size]),
+            "covariance": np.concatenate(
+                [np.empty(0), *(self._lower[slot : self.size, slot] for slot in range(self.size))]
+            ),
             "slot_of": self.slot_of.copy(),
             "open": self._open.copy(),
             "open_mean": self._open_mean.copy(),
             "open_variance": self._open_variance.copy(),
         }
 
-    def restore(self, state: State, rows: FloatArray) -> None:
+    def restore(self, state: State, prior: Callable[[IntArray], FloatArray]) -> None:
         """Restore a state.
 
-        ``rows`` (D, n) are the prior covariances of its slots with the reference arms, Wh².
+        Parameters
+        ----------
+        state
+            From `state`.
+        prior
+            Returns the prior covariances (D, q) of its D slots with reference arms (q,), Wh². All
+            of them are only read when the next measurement comes.
         """
+        self._forget()
         self.precision.restore(state)
         self.information = state["information"].copy()
         self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
@@ -243,19 +318,35 @@ class IncrementalPosterior:
             state["open_mean"].copy(),
             state["open_variance"].copy(),
         )
-        self.size = 0
-        self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, rows.shape[1]))
-        self._reserve(len(rows))
-        self.size = len(rows)
-        self._lower[: self.size, : self.size] = state["covariance"]
-        self._open_rows()[:] = rows[:, self._open]
+        self.size, self._unread = 0, prior
+        self._lower, self._rows = np.zeros((0, 0), order="F"), np.empty((0, len(self.slot_of)))
+        self._reserve(len(self.mean))
+        self.size = len(self.mean)
+        columns = np.split(state["covariance"], np.cumsum(np.arange(self.size, 1, -1)))
+        for slot, column in enumerate(columns[: self.size]):
+            self._lower[slot : self.size, slot] = column
 
     def _visited(self) -> IntArray:
         return np.flatnonzero(self.slot_of >= 0)
 
     def _open_rows(self) -> FloatArray:
         """Return the prior covariance of each slot with each open arm, a view (D, n - D)."""
-        return self._rows[: self.size, : len(self._open)]
+        rows: FloatArray = self._rows[: self.size, : len(self._open)]
+        if self._unread is not None:
+            read, self._unread = self._unread, None
+            rows[:] = read(np.arange(len(self.slot_of)))[:, self._open]
+        return rows
+
+    def _square(self) -> FloatArray:
+        """Return C with both triangles, a view; few columns are multiplied in half the time."""
+        if not self._mirrored:
+            for start in range(0, self.size, _BLOCK):
+                block = slice(start, start + _BLOCK)
+                square = self._lower[block, block]
+                square[:] = np.tril(square) + np.tril(square, -1).T
+                self._lower[:start, block] = self._lower[block, :start].T
+            self._mirrored = True
+        return self._lower[: self.size, : self.size]
 
     def _times(self, right: FloatArray) -> FloatArray:
         """Return ``C right`` for a right-hand side (D, m)."""
@@ -322,8 +413,8 @@ class Fresh:
     def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:
         """Return the posterior variance of arms, (a,), from K_D* (D, a) and prior variances."""
         whitened = self.whiten(prior)
-        variance: FloatArray = prior_variance - np.einsum("ij,ij->j", whitened, whitened)
-        return variance
+        array: FloatArray = prior_variance - np.einsum("ij,ij->j", whitened, whitened)
+        return array
 
 
 class _Scratch:

@@ -12,6 +12,7 @@ import os
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import platformdirs
@@ -74,7 +75,7 @@ def network_version(name: str) -> tuple[object, ...]:
     embedded = data_path(name, "network.npz")
     files = [kept if kept.is_file() else embedded]
     if recipe and not kept.is_file():
-        files = [recipe.net, *recipe.rasters]
+        files = [recipe.net, *recipe.rasters, *recipe.names]
     found = [path.stat() for path in files if path.exists()]
     return (*files, *((one.st_mtime_ns, one.st_size, one.st_ino) for one in found))
 
@@ -228,15 +229,21 @@ def keep(network: RoadNetwork) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """The source files and options of a named network of the data folder."""
+    """The source files and options of a named network of the data folder.
+
+    names: OpenStreetMap files of street names that are there; none without pyosmium.
+    """
 
     name: str
     net: Path
     rasters: tuple[Path, ...]
+    names: tuple[Path, ...]
     smoothing_m: float
     attribution: str
 
     def load(self) -> RoadNetwork:
+        from evroute.network import osm, street_names
+
         path = cache_dir() / "built" / f"{self.name}-{self._fingerprint()}.npz"
         try:
             if path.is_file():
@@ -249,6 +256,8 @@ class _Recipe:
             smoothing_m=self.smoothing_m,
             attribution=self.attribution,
         )
+        for source in self.names:
+            network = street_names.add_names(network, osm.read(source, self.name))
         _save(network, path)
         return network
 
@@ -256,7 +265,7 @@ class _Recipe:
         total = hashlib.sha256(
             f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode()
         )
-        for path in (self.net, *self.rasters):
+        for path in (self.net, *self.rasters, *self.names):
             with path.open("rb") as handle:
                 total.update(hashlib.file_digest(handle, "sha256").digest())
         return total.hexdigest()[:16]
@@ -273,6 +282,9 @@ def _recipes_at_hand() -> dict[str, _Recipe]:
             name=name,
             net=Path(folder, entry["sumo"]),
             rasters=tuple(Path(folder, raster) for raster in entry["elevation"]),
+            names=tuple(path for each in entry["names"] if (path := Path(folder, each)).is_file())
+            if find_spec("osmium")
+            else (),
             smoothing_m=entry["smoothing_m"],
             attribution=entry["attribution"],
         )

@@ -22,7 +22,7 @@ from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls, osm_tags, speed_limits
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
-from evroute.network.road_network import RoadNetwork, Source
+from evroute.network.road_network import WGS84, RoadNetwork, Source, transformer
 from evroute.network.turns import meeting_turns
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     tail, head = np.array([row[e[0]] for e in edges]), np.array([row[e[1]] for e in edges])
     crs, transform = _system(graph, used)
     x, y = transform(
-        [_number(graph.nodes[node], "x") for node in used],
-        [_number(graph.nodes[node], "y") for node in used],
+        np.array([_number(graph.nodes[node], "x") for node in used]),
+        np.array([_number(graph.nodes[node], "y") for node in used]),
     )
     z, described = _heights(graph, used)
 
@@ -199,7 +199,7 @@ def _system(
     graph: "nx.MultiDiGraph", nodes: Sequence[str]
 ) -> tuple[str, Callable[..., tuple[FloatArray, FloatArray]]]:
     """Return the coordinate system of the network, in metres, and the transformation into it."""
-    from pyproj import CRS, Transformer
+    from pyproj import CRS
     from pyproj.exceptions import CRSError
 
     try:
@@ -211,18 +211,12 @@ def _system(
     if crs.is_projected and crs.axis_info[0].unit_name == "metre":
         target = crs.to_string()
     else:
-        lon_lat = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+        lon_lat = transformer(crs.to_wkt(), WGS84)
         xy = np.array([[_number(graph.nodes[node], axis) for node in nodes] for axis in ("x", "y")])
         lon, lat = lon_lat.transform(*xy)
         check_places(nodes, lon, lat, np.zeros(len(nodes)))
         target = utm_zone(lon, lat)
-    transformer = Transformer.from_crs(crs, target, always_xy=True)
-
-    def transform(x: Sequence[float], y: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-        x_m, y_m = transformer.transform(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        return np.asarray(x_m), np.asarray(y_m)
-
-    return target, transform
+    return target, transformer(crs.to_wkt(), target).transform
 
 
 def _heights(graph: "nx.MultiDiGraph", nodes: Sequence[str]) -> tuple[FloatArray, str]:

@@ -5,7 +5,6 @@ enter them, so costs per turn need no second search. The incidence Laplacian is 
 al., eqs. 132-133.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,36 +47,6 @@ class LineGraph:
     def n_edges(self) -> int:
         """Number of nodes, one per road edge."""
         return len(self.indptr) - 1
-
-    def through(self, via: Sequence[int]) -> "LineGraph":
-        """Return a graph with a layer of all edges per leg: node ``k * n + e`` is edge e in leg k.
-
-        Driving ``via[k]`` in leg k leads into leg k + 1, so that any route from the first layer to
-        the last drives these edges in their order.
-        """
-        n, m, legs = self.n_edges, len(self.indices), len(via) + 1
-        layer = np.arange(legs)
-        indptr = np.append((self.indptr[:-1] + m * layer[:, np.newaxis]).ravel(), m * legs)
-        indices = self.indices + n * layer[:, np.newaxis]
-        source = self.source + n * layer[:, np.newaxis]
-        for leg, edge in enumerate(via):
-            indices[leg, self.indptr[edge] : self.indptr[edge + 1]] += n
-        return LineGraph(
-            indptr.astype(np.int32),
-            indices.ravel().astype(np.int32),
-            source.ravel().astype(np.int32),
-        )
-
-    def turn_costs(self, edge_costs: FloatArray) -> FloatArray:
-        """Return the (m,) cost of each turn when entering an edge costs ``edge_costs`` (n,)."""
-        return edge_costs[self.indices]
-
-    def reversed(self) -> "LineGraph":
-        """Return the line graph with every turn reversed, for searches from the destination."""
-        order = np.lexsort((self.source, self.indices))
-        counts = np.bincount(self.indices, minlength=self.n_edges)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return LineGraph(indptr.astype(np.int32), self.source[order], self.indices[order])
 
     def laplacian(self, length_m: FloatArray) -> csc_matrix:
         """Return the incidence Laplacian ``L = B B'`` (n, n) of the turns.

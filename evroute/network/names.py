@@ -30,12 +30,14 @@ ONE_PLACE_M = 100.0
 FARTHEST_M = 500.0
 """Named places farther from every junction are left out of a network."""
 _FAR_AWAY_M = 1e9
+_LABELS_KEPT = 100_000
 """Coordinate of places outside the map projection."""
 LISTED = 5
 """Greatest number of places in a message."""
 _LEAST_SCORE = 65.0
 _Row = tuple[str, float, float]
 """Name, longitude and latitude."""
+_ACCENT, _WORD = re.compile("[\u0300-\u036f]"), re.compile(r"\w+")
 _COMPASS = (
     "east",
     "north-east",
@@ -160,12 +162,15 @@ def route_ends(network: RoadNetwork, edges: Sequence[int]) -> tuple[str, ...]:
     return tuple(junction_label(network, int(end)) for end in ends)
 
 
+@lru_cache(maxsize=_LABELS_KEPT)
 def edge_label(network: RoadNetwork, edge: int) -> str:
     """Return the street of an edge, else its class and the place nearest to its middle."""
+    if street := clean(network.street[edge]):
+        return street
     points = int(network.shape_start[edge : edge + 2].sum())
     middle = [(points - 1) // 2, points // 2]
     xy = np.array([network.shape_x_m[middle].mean(), network.shape_y_m[middle].mean()])
-    return clean(network.street[edge]) or _beside(network, _kind(network, edge), xy)
+    return _beside(network, _kind(network, edge), xy)
 
 
 def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, slice]]:
@@ -173,7 +178,7 @@ def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, sli
 
     Unnamed roads of one class in succession are one stretch, called after its middle edge.
     """
-    names = [clean(network.street[edge]) or (_kind(network, edge),) for edge in edges]
+    names = [_name(network, edge) for edge in edges]
     groups = [list(group) for _, group in groupby(range(len(edges)), key=names.__getitem__)]
     return [
         (edge_label(network, edges[rows[len(rows) // 2]]), slice(rows[0], rows[-1] + 1))
@@ -181,6 +186,13 @@ def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, sli
     ]
 
 
+@lru_cache(maxsize=_LABELS_KEPT)
+def _name(network: RoadNetwork, edge: int) -> str | tuple[str]:
+    """Return the street of an edge, else its class alone."""
+    return clean(network.street[edge]) or (_kind(network, edge),)
+
+
+@lru_cache(maxsize=10_000)
 def clean(name: str) -> str:
     """Return a name as one line of printable text without the semicolons that separate places."""
     return " ".join(UNPRINTABLE.sub("", name.replace(";", ",")).split())
@@ -206,7 +218,7 @@ def add_tables(network: RoadNetwork, *others: RoadNetwork) -> RoadNetwork:
     NetworkFormatError
         If a table of the others is damaged.
     """
-    places = list(dict.fromkeys(place for other in others for place in _places(other)))
+    places = list(dict.fromkeys(place for other in others for place in _stored(other)[1]))
     far_m, _ = KDTree(_xy(network)).query(_project(network, places))
     near = [place for place, each_m in zip(places, far_m, strict=True) if each_m <= FARTHEST_M]
     added: dict[str, Table] = {"names": {"junction": _derived(network)}}
@@ -227,28 +239,26 @@ def _derived(network: RoadNetwork) -> tuple[str, ...]:
     )
 
 
-def _places(network: RoadNetwork) -> list[_Row]:
-    """Return the rows of the table of places."""
+def _stored(network: RoadNetwork) -> tuple[tuple[str, ...], list[_Row]]:
+    """Return the names of the v junctions and the rows of the table of places."""
     table = network.tables.get("places", {})
     try:
+        named = network.tables["names"]["junction"] if "names" in network.tables else None
+        junctions = _derived(network) if named is None else tuple(clean(str(n)) for n in named)
+        if len(junctions) != network.n_junctions:
+            raise ValueError(f"{len(junctions)} names of {network.n_junctions} junctions")
         rows = zip(*(table.get(column, ()) for column in ("name", "lon", "lat")), strict=True)
-        return [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
-    except ValueError as error:
+        return junctions, [(clean(str(name)), float(lon), float(lat)) for name, lon, lat in rows]
+    except (KeyError, TypeError, ValueError) as error:
         raise NetworkFormatError(
-            f"table 'places' of '{network.name}' is damaged ({error}); build the network again"
+            f"the names of network '{network.name}' are damaged ({error}); build the network again"
         ) from error
 
 
 @lru_cache(maxsize=4)
 def _index(network: RoadNetwork) -> _Index:
     """Group the junctions and places of one name that lie near each other to one place."""
-    stored, places = network.tables.get("names", {}).get("junction"), _places(network)
-    names = _derived(network) if stored is None else tuple(clean(str(name)) for name in stored)
-    if len(names) != network.n_junctions:
-        raise NetworkFormatError(
-            f"table 'names' of '{network.name}' has {len(names)} junctions, the network "
-            f"{network.n_junctions}; build the network again"
-        )
+    names, places = _stored(network)
     texts = [*names, *(name for name, _, _ in places)]
     xy = np.vstack([_xy(network), _project(network, places)])
     degrees = [*zip(*network.junction_lon_lat, strict=True), *(place[1:] for place in places)]
@@ -284,12 +294,10 @@ def _project(network: RoadNetwork, places: Sequence[_Row]) -> FloatArray:
     return inside
 
 
-@lru_cache(maxsize=200_000)
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a text in alphabetical order, without case, accents and "and"."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return tuple(sorted(word for word in re.findall(r"\w+", plain) if word != "and"))
+    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return tuple(sorted(word for word in _WORD.findall(plain) if word != "and"))
 
 
 def _begins(own: str, word: str) -> bool:

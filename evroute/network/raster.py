@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import ndimage
 
 from evroute import limits
 from evroute.arrays import BoolArray, FloatArray, IntArray
@@ -194,6 +193,8 @@ def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
     zero: BoolArray = cells == 0
     if not zero.any() or zero.all():
         return np.zeros_like(zero)
+    from scipy import ndimage
+
     group, n_groups = ndimage.label(zero, np.ones((3, 3)))
     groups = np.arange(1, n_groups + 1)
     around = ~zero & np.isfinite(cells)

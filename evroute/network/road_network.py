@@ -28,6 +28,11 @@ from evroute.network.optional_tables import TABLES, Table
 from evroute.text import check_printable
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+# zones of UTM as OSMnx and netconvert write them; others are looked up by pyproj
+_UTM = re.compile(
+    r"EPSG:32[67](0[1-9]|[1-5]\d|60)"
+    r"|\+proj=utm \+zone=([1-9]|[1-5]\d|60) \+ellps=WGS84 \+datum=WGS84 \+units=m \+no_defs"
+)
 _SHOWN_CHARACTERS = 60
 WGS84 = "EPSG:4326"
 LONGEST_EDGE_M = 500_000.0
@@ -413,6 +418,8 @@ def _check_texts(column: str, texts: Sequence[str]) -> None:
 
 @cache
 def _check_crs(crs: str) -> None:
+    if _UTM.fullmatch(crs):
+        return
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 

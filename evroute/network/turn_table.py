@@ -5,6 +5,7 @@ trip on edge e. A route of k edges uses k rows, the first of them a start.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -72,26 +73,34 @@ class TurnTable:
         """Number of turns, without the starts."""
         return len(self) - self.n_edges
 
-    def rows_along(self, edges: IntArray) -> IntArray:
-        """Return the rows of a route over edges (k,), its start first, (k,).
+    def rows_along(self, edges: IntArray, starts: IntArray | None = None) -> IntArray:
+        """Return the rows of routes over edges (k,), one after the other, (k,).
+
+        ``starts`` are the positions of the first edges of the routes; None for one route.
 
         Raises
         ------
         ValueError
             If there is no legal turn between successive edges.
         """
-        m, n = self.n_turns, self.n_edges
-        wanted = edges[:-1] * n + edges[1:]
-        keys = self.left[:m] * n + self.entered[:m]
-        turns = np.searchsorted(keys, wanted)
-        legal = turns < m
-        legal[legal] = keys[turns[legal]] == wanted[legal]
+        starts = np.arange(len(edges) > 0) if starts is None else starts
+        wanted = edges.copy()
+        wanted[1:] += edges[:-1] * self.n_edges
+        rows: IntArray = np.searchsorted(self._keys[:-1], wanted)
+        legal = self._keys[rows] == wanted
+        rows[starts], legal[starts] = self.n_turns + edges[starts], True
         if not np.all(legal):
             i = int(np.flatnonzero(~legal)[0])
             raise ValueError(
-                f"no legal turn leads from edge row {edges[i]} to edge row {edges[i + 1]}"
+                f"no legal turn leads from edge row {edges[i - 1]} to edge row {edges[i]}"
             )
-        return np.concatenate([m + edges[:1], turns])
+        return rows
+
+    @cached_property
+    def _keys(self) -> IntArray:
+        """(m + 1,) increasing number of each turn, and that of no turn."""
+        keys = (self.left * self.n_edges + self.entered)[: self.n_turns]
+        return np.append(keys, -1)
 
 
 def turn_angles(network: RoadNetwork) -> FloatArray:

@@ -6,8 +6,7 @@ Agents, planners, settings and beliefs hold a space and do not depend on its cla
 arm is one new file with a class that meets these protocols.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -17,11 +16,13 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
-from evroute.network.line_graph import LineGraph
+from evroute.planning.arm_states import ArmStates
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.search_nodes import Rows, SearchNodes
+from evroute.planning.search import Search
 from evroute.planning.weights import potential
+
+if TYPE_CHECKING:
+    from evroute.model.kernels import ArmGraph
 
 
 class ArmSpace(Protocol):
@@ -80,13 +81,17 @@ class SearchSpace(ArmSpace, Protocol):
         """(d,) factor of the kernel's lengthscale for each feature of the contexts."""
 
     @property
-    def nodes(self) -> SearchNodes:
-        """The nodes of planning searches, the arms first."""
+    def search(self) -> Search:
+        """The search over the arms."""
+
+    @property
+    def states(self) -> ArmStates:
+        """The potential before and after each arm."""
 
     def prior(self, spread: str = DEFAULT_SPREAD) -> EnergyPrior:
         """Return the prior of all arms; ``spread`` is one of `energy.prior.SPREADS`."""
 
-    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+    def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
         """Return the kernel between arms by location, derived from that between the edges."""
 
     def under(self, conditions: DrivingConditions) -> "SearchSpace":
@@ -98,14 +103,8 @@ class SearchSpace(ArmSpace, Protocol):
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of every edge, (n,), from that of all arms, (a,)."""
 
-    def line_graph(self, via: Sequence[int]) -> LineGraph:
-        """Return the graph of the nodes, or a layer of it for each leg of a trip over ``via``."""
-
-    def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
-        """Return the first and last nodes of walks between edges, of one pair or of many."""
-
-    def edges_of(self, walk: IntArray) -> IntArray:
-        """Return the edges (k,) of a walk over nodes, in driving order."""
+    def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
+        """Return the arms of routes, one after the other, that begin at positions ``start``."""
 
 
 def least_energy_route(space: ArmSpace, energy_wh: FloatArray, request: Round) -> Route:

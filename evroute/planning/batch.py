@@ -6,7 +6,6 @@ Without numba every request has a Dijkstra by scipy: the same routes, slower.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -49,9 +48,9 @@ def cheapest(
     Parameters
     ----------
     search
-        A search over the n edges.
+        A search over a arms.
     weights
-        (n,) cost of each edge, not negative, +inf where it is closed.
+        (a,) cost of each arm, not negative, +inf where it is closed.
     origin, destination
         (q,) network rows.
 
@@ -61,21 +60,12 @@ def cheapest(
         If a weight is negative or NaN.
     """
     ends = [len(np.unique(each)) for each in (origin, destination)]
-    if len(origin) < SHARED * min(ends) and compiled():
-        two_sided = search.two_sided(weights)
-        routes = [
-            two_sided.route(*request)
-            for request in zip(origin.tolist(), destination.tolist(), strict=True)
-        ]
+    if len(origin) < SHARED * min(ends) and search.compiled:
+        routes = search.routes(weights, zip(origin.tolist(), destination.tolist(), strict=True))
     else:
         routes = _by_trees(search, weights, origin, destination, forwards=ends[0] <= ends[1])
     start = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
     return np.concatenate(routes) if routes else np.empty(0, dtype=np.int64), start
-
-
-def compiled() -> bool:
-    """Return True if numba is installed, so that requests without a common end are compiled."""
-    return find_spec("numba") is not None
 
 
 def _by_trees(
@@ -121,17 +111,19 @@ def _climbed(
     return [row[:steps] for row, steps in zip(table, length.tolist(), strict=True)]
 
 
-def summed(values: FloatArray, edge: IntArray, start: IntArray) -> FloatArray:
+def summed(values: FloatArray, arm: IntArray, start: IntArray) -> FloatArray:
     """Return the sum of values over every route, (q,), NaN where there is no route.
 
     Parameters
     ----------
     values
-        (n,) value of each edge.
-    edge, start
-        Routes as `cheapest` returns them.
+        (a,) value of each arm.
+    arm
+        (k,) arms of all routes, one after the other.
+    start
+        (q + 1,) as `cheapest` returns them.
     """
     request = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    total: FloatArray = np.bincount(request, values[edge], minlength=len(start) - 1).astype(float)
+    total: FloatArray = np.bincount(request, values[arm], minlength=len(start) - 1).astype(float)
     total[np.diff(start) == 0] = np.nan
     return total

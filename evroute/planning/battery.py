@@ -2,33 +2,22 @@
 
 Driving an edge of energy E with charge x leaves ``min(capacity, x - E)``, and is not allowed if
 that is below the reserve. So regeneration into a full battery is lost, and the actual energy of an
-edge, ``max(E, x - capacity)``, depends on the charge. More charge is never worse later, and with
-the potential p = m g dz the actual cost keeps ``max(E, x - capacity) - p >= E - p >= 0``: Dijkstra
-on the charge, keyed by the shifted cost, is exact. Guided by the remaining energy of an unbounded
-battery (A*), it visits few edges. The backward search for the least start charge is exact, too.
-Eisner, Funke & Storandt (2011), *Optimal route planning for electric vehicles in large networks*,
-solve the same problem with profiles of the start charge.
+edge, ``max(E, x - capacity)``, depends on the charge.
 
 Above `Battery.full_percent` a share of regeneration may be lost before the battery is full
 (`energy.full_battery`): the charge after an edge still rises with the charge before it and is never
-above that of a battery without this loss, so all of the above holds.
+above that of a battery without this loss.
 """
 
-import heapq
 from dataclasses import dataclass, replace
-from math import ceil
 
 import numpy as np
 
-from evroute.arms import Route
 from evroute.arrays import FloatArray, freeze
 from evroute.energy.full_battery import FullBattery
-from evroute.errors import EvrouteError, NotEnoughChargeError
-from evroute.planning.search import Search
+from evroute.errors import EvrouteError
 
 TOLERANCE_WH = 1e-9
-STEP_WH = 10.0
-"""Missing energies are rounded up to a multiple of this, Wh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,196 +145,3 @@ def greatest_start_wh(battery: Battery, energy_wh: FloatArray) -> float:
     """Return the greatest start charge without lost regeneration on edges of energy (k,) Wh, Wh."""
     gained_wh = -np.cumsum(energy_wh)
     return battery.lossless_wh - max(0.0, float(gained_wh.max(initial=0.0)))
-
-
-class BatterySearch:
-    """Searches over the charge; they expect ``energy_wh >= m g dz`` on every edge.
-
-    Parameters
-    ----------
-    search
-        A search over the n edges.
-    tail_wh, head_wh
-        (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
-    """
-
-    def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
-        backward = search.line_graph.reversed()
-        self._search = search
-        self._forward = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
-        self._backward = backward.indptr.tolist(), backward.indices.tolist()
-        self._potential_wh = head_wh - tail_wh
-        self._head_wh = head_wh
-
-    def route(
-        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
-    ) -> Route:
-        """Return the route that arrives with the most charge and never falls below the reserve.
-
-        Parameters
-        ----------
-        battery
-            Bounds of the charge.
-        energy_wh
-            (n,) energy of every edge, Wh.
-        origin, destination
-            First and last edge.
-
-        Raises
-        ------
-        NotEnoughChargeError
-            If there is none; the message states the missing charge.
-        """
-        energy = energy_wh.tolist()
-        # the least that an unbounded battery needs after each edge, but for the height of the
-        # destination
-        guide = (
-            self._search.rest(energy_wh - self._potential_wh, destination) - self._head_wh
-        ).tolist()
-        start, successors = self._forward
-        lossless_wh = battery.lossless_wh
-        predecessor: dict[int, int] = {}
-        queue = [(0.0, battery.start_wh, origin, -1)]
-        while queue:
-            _, charge_wh, edge, previous = heapq.heappop(queue)
-            if edge in predecessor:
-                continue
-            predecessor[edge] = previous
-            # the entry holds the charge before the origin, and after every other edge
-            if edge == origin:
-                charge_wh = battery.after(charge_wh, energy[edge])
-                if charge_wh < battery.reserve_wh - TOLERANCE_WH:
-                    break
-            if edge == destination:
-                return _path(predecessor, destination)
-            for following in successors[start[edge] : start[edge + 1]]:
-                if following in predecessor:
-                    continue
-                left_wh = charge_wh - energy[following]
-                if left_wh > lossless_wh:
-                    left_wh = battery.after(charge_wh, energy[following])
-                if left_wh >= battery.reserve_wh - TOLERANCE_WH:
-                    heapq.heappush(queue, (guide[following] - left_wh, left_wh, following, edge))
-        raise self._shortage(battery, energy_wh, origin, destination)
-
-    def least_start_wh(
-        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
-    ) -> float:
-        """Return the least charge before the origin edge with a route that keeps the reserve, Wh.
-
-        Infinite if no route exists, or a full battery does not suffice.
-
-        Parameters
-        ----------
-        battery
-            Capacity, may be infinite, and reserve; its charge at the start does not matter.
-        energy_wh
-            (n,) energy of every edge, Wh.
-        origin, destination
-            First and last edge.
-        """
-        energy, head_wh = energy_wh.tolist(), self._head_wh.tolist()
-        reserve_wh, lossless_wh = battery.reserve_wh, battery.lossless_wh
-        start, before = self._backward
-        done: set[int] = set()
-        # keyed by need + potential at the tail, which never falls along the backward search
-        queue = [(reserve_wh + head_wh[destination], destination, reserve_wh)]
-        while queue:
-            _, edge, after_wh = heapq.heappop(queue)
-            if edge in done:
-                continue
-            need_wh: float = after_wh + energy[edge]
-            if after_wh > lossless_wh:
-                need_wh = battery.before(after_wh, energy[edge])
-            need_wh = max(reserve_wh, need_wh)
-            if need_wh > battery.capacity_wh + TOLERANCE_WH:
-                continue
-            done.add(edge)
-            if edge == origin:
-                return need_wh
-            for previous in before[start[edge] : start[edge + 1]]:
-                if previous not in done:
-                    heapq.heappush(queue, (need_wh + head_wh[previous], previous, need_wh))
-        return float("inf")
-
-    def _shortage(
-        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
-    ) -> NotEnoughChargeError:
-        """Return the error with the missing charge or capacity; a plan with that much succeeds."""
-        ends = (energy_wh, origin, destination)
-        held = f"{battery.percent(battery.reserve_wh):.4g} %"
-        start_percent = battery.percent(battery.start_wh)
-        need_wh = self.least_start_wh(battery, *ends)
-        if np.isfinite(need_wh):
-            least_percent = ceil(battery.percent(need_wh) - 1e-9)
-            while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
-                least_percent += 1
-            return NotEnoughChargeError(
-                f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
-                f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
-                f"start with at least {least_percent} %",
-                least_percent,
-            )
-        if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf), *ends)):
-            return NotEnoughChargeError(
-                f"no open way leads from edge row {origin} to edge row {destination}"
-            )
-        if battery.reserve_wh == battery.capacity_wh:
-            return NotEnoughChargeError(
-                f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
-            )
-        full = battery.start_wh == battery.reserve_wh
-        missing_wh = self._least_missing_wh(battery.charged() if full else battery, *ends)
-        return NotEnoughChargeError(
-            f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
-            f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
-            f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "
-            "larger battery"
-        )
-
-    def _least_missing_wh(
-        self, battery: Battery, energy_wh: FloatArray, origin: int, destination: int
-    ) -> float:
-        """Return the least multiple of `STEP_WH` by which a sufficient battery is larger, Wh.
-
-        Start and reserve keep their percentages, the start above the reserve. A larger battery then
-        has more to use and more room for regeneration, so the bisection finds the least; where
-        regeneration fades it finds a sufficient one.
-        """
-        ends = (energy_wh, origin, destination)
-        start, reserve = battery.start_wh, battery.reserve_wh
-
-        def suffices(steps: int) -> bool:
-            size = (battery.capacity_wh + STEP_WH * steps) / battery.capacity_wh
-            larger = replace(
-                battery,
-                capacity_wh=size * battery.capacity_wh,
-                start_wh=size * start,
-                reserve_wh=size * reserve,
-            )
-            return self.least_start_wh(larger, *ends) <= larger.start_wh + TOLERANCE_WH / 2
-
-        usable = (start - reserve) / battery.capacity_wh
-        unbounded = replace(battery, capacity_wh=np.inf, reserve_wh=0.0)
-        unbounded_wh = self.least_start_wh(unbounded, *ends)
-        # no smaller battery has the charge that even an unbounded one needs
-        low = max(0, _steps(unbounded_wh / usable - battery.capacity_wh) - 1)
-        high = low + 1
-        while not suffices(high):
-            low, high = high, 2 * high - low + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        return STEP_WH * high
-
-
-def _steps(energy_wh: float) -> int:
-    """Return the least number of `STEP_WH` that reaches an energy, to half the tolerance."""
-    return ceil((energy_wh - TOLERANCE_WH / 2) / STEP_WH)
-
-
-def _path(predecessor: dict[int, int], destination: int) -> Route:
-    edges = [destination]
-    while (previous := predecessor[edges[-1]]) >= 0:
-        edges.append(previous)
-    return Route(tuple(reversed(edges)))

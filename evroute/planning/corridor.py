@@ -11,15 +11,12 @@ import numpy as np
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import NoRouteError
 from evroute.model.base import State
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.search import Search
 from evroute.planning.weights import potential
 
 ROUNDING = 1e-12
-FIRST_EDGES = 64
-"""Reach of the first sweep in edges of mean cost; each further sweep reaches 4 times as far."""
 
 
 def corridor(
@@ -46,8 +43,8 @@ def corridor(
         If no way over open edges leads to the destination.
     """
     check_factor(factor)
-    before = _sweep(search, weights, origin, destination)
-    most = factor * before[destination] * (1.0 + ROUNDING)
+    least = float(weights[search.route(weights, origin, destination).rows].sum())
+    most = factor * least * (1.0 + ROUNDING)
     before = search.distances(weights, origin, limit=most)
     return np.flatnonzero(before + search.rest(weights, destination, limit=most) <= most)
 
@@ -58,21 +55,6 @@ def check_factor(factor: float) -> None:
         raise ValueError(
             f"corridor is {factor:g}; it must be a multiple of the least cost, at least 1"
         )
-
-
-def _sweep(search: Search, weights: FloatArray, origin: int, destination: int) -> FloatArray:
-    """Return the least costs from the origin, (n,), at least as far as the destination."""
-    open_weights = weights[np.isfinite(weights)]
-    limit, everywhere = FIRST_EDGES * float(open_weights.mean()), float(open_weights.sum())
-    while True:
-        cost = search.distances(weights, origin, limit=limit)
-        if np.isfinite(cost[destination]):
-            return cost
-        if limit >= everywhere:
-            raise NoRouteError(
-                f"no open way leads from edge row {origin} to edge row {destination}"
-            )
-        limit *= 4.0
 
 
 class Corridor:

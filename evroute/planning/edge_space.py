@@ -1,8 +1,8 @@
 """EdgeSpace: every edge of a network is an arm."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from evroute.energy.prior import DEFAULT_SPREAD, EQ8_CONDITIONS, EnergyPrior, ed
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.model.base import State
-from evroute.model.kernels import ArmGraph
 from evroute.network import context
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.arm_states import ArmStates
 from evroute.planning.search import Search
-from evroute.planning.search_nodes import Rows, SearchNodes
+
+if TYPE_CHECKING:
+    from evroute.model.kernels import ArmGraph
 
 
 class EdgeSpace:
@@ -105,7 +107,7 @@ class EdgeSpace:
         """Return the prior of every edge: eq. 8 and its spread; ``spread`` is one of `SPREADS`."""
         return fit(self.network, self.vehicle, spread, self.conditions)
 
-    def graph(self, of_edges: ArmGraph) -> ArmGraph:
+    def graph(self, of_edges: "ArmGraph") -> "ArmGraph":
         """Return the graph kernel of the edges unchanged."""
         return of_edges
 
@@ -160,25 +162,16 @@ class EdgeSpace:
         return belief
 
     @cached_property
-    def nodes(self) -> SearchNodes:
-        """The edges, with the potential at both ends."""
+    def states(self) -> ArmStates:
+        """The junctions at both ends of the edges, with their potential."""
         network, height_wh = self.network, self.junction_wh
         if height_wh is None:
             height_wh = potential_wh(self._loaded, network.elevation_m)
-        return SearchNodes(np.arange(self.size), network.tail, network.head, height_wh, self.size)
+        return ArmStates(np.arange(self.size), network.tail, network.head, height_wh)
 
-    def line_graph(self, via: Sequence[int]) -> LineGraph:
-        """Return the line graph, or a layer of it for each leg of a trip over the edges ``via``."""
-        graph = self.search.line_graph
-        return graph.through(via) if via else graph
-
-    def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
-        """Return both edges unchanged."""
-        return origin, destination
-
-    def edges_of(self, walk: IntArray) -> IntArray:
-        """Return the edges (k,) of a walk over nodes (k,) in any layer."""
-        return walk % self.size
+    def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
+        """Return the edges unchanged."""
+        return edge
 
     @cached_property
     def _loaded(self) -> Vehicle:

@@ -8,20 +8,21 @@ a trip share. An arm that is driven twice has one expected energy and two noises
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
-from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 
 INTERVAL_LEVEL = 0.9
-N_TRIPS = 20_000
+N_TRIPS = 1024
 SEED = 0
-"""Of the simulated trips."""
+"""Of the trips that stand for all."""
 
 
 class EnergyForecast(Protocol):
@@ -113,19 +114,13 @@ class RouteForecast:
         }
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
-        """Forecast the charge along the route by simulated trips."""
-        return forecast_charge(
-            self,
-            capacity_wh=battery.capacity_wh,
-            start_wh=battery.start_wh,
-            reserve_wh=battery.reserve_wh,
-            rng=np.random.default_rng(SEED),
-        )
+        """Forecast the charge along the route."""
+        return forecast_charge(self, battery)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChargeForecast:
-    """Distribution of the charge along a route over simulated trips, % of the usable battery.
+    """Distribution of the charge along a route, % of the usable battery.
 
     Parameters
     ----------
@@ -169,9 +164,7 @@ def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
         )
     distinct, place = np.unique(passed, return_inverse=True)
     driven = arms.take(distinct)
-    covariance = model.covariance(driven)[np.ix_(place, place)] + noise_covariance(
-        model, arms, passed
-    )
+    covariance = model.covariance(driven)[np.ix_(place, place)] + _noise(model, driven, place)
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
 
 
@@ -206,7 +199,10 @@ def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatA
         As in `forecast`.
     """
     distinct, place = np.unique(passed, return_inverse=True)
-    driven = arms.take(distinct)
+    return _noise(model, arms.take(distinct), place)
+
+
+def _noise(model: EnergyModel, driven: Arms, place: IntArray) -> FloatArray:
     covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
     if isinstance(model, HasTripNoise):
         shared_wh = model.trip_noise(driven)[place]
@@ -214,49 +210,65 @@ def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatA
     return covariance
 
 
-def forecast_charge(
-    energy: RouteForecast,
-    *,
-    capacity_wh: float,
-    start_wh: float,
-    reserve_wh: float,
-    rng: np.random.Generator,
-    n_trips: int = N_TRIPS,
-) -> ChargeForecast:
-    """Return the charge of simulated trips along a route; energy beyond a full battery is lost.
+def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
+    """Return the distribution of the charge along a route; regeneration beyond full is lost.
 
-    A trip that falls below the reserve is followed to its end, so that both shares are known.
+    `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
+    of the battery are compared, and the difference is added to the closed form without it. A trip
+    that falls below the reserve is followed to its end, so that both shares are known.
 
     Parameters
     ----------
     energy
         From `forecast`.
-    capacity_wh, start_wh, reserve_wh
-        Usable battery, charge at the start, and the reserve, Wh.
-    rng
-        Source of the simulated trips.
-    n_trips
-        Simulated trips; the shares have a standard error of at most ``0.5 / sqrt(n_trips)``.
+    battery
+        Usable capacity, charge at the start, and the reserve.
     """
     # the smallest eigenvalues of a nearly certain route are rounding errors around 0
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
-    spread = vector * np.sqrt(np.maximum(value, 0.0))
-    trips_wh = energy.edge_mean_wh + rng.standard_normal((n_trips, len(value))) @ spread.T
-    charge_wh = np.full(n_trips, float(start_wh))
-    lowest_wh = charge_wh.copy()
-    tail = (1 - INTERVAL_LEVEL) / 2
-    ranks = [round(tail * (n_trips - 1)), round((1 - tail) * (n_trips - 1))]
-    band_wh = [(start_wh, start_wh)]
-    for edge_wh in trips_wh.T:
-        charge_wh = np.minimum(capacity_wh, charge_wh - edge_wh)
-        np.minimum(lowest_wh, charge_wh, out=lowest_wh)
-        low_wh, high_wh = np.partition(charge_wh, ranks)[ranks]
-        band_wh.append((float(low_wh), float(high_wh)))
-    band_percent = np.array(band_wh) / capacity_wh * 100
+    spread = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
+    k = len(value)
+    trips_wh = energy.edge_mean_wh + _standard(1 + k // 64)[:, :k] @ spread.T
+    free_wh = battery.start_wh - np.cumsum(trips_wh, axis=1)
+    charge_wh = free_wh
+    if free_wh.max() > battery.capacity_wh:
+        charge_wh, left_wh = free_wh.copy(), np.full(N_TRIPS, battery.start_wh)
+        for edge in range(k):
+            left_wh = np.minimum(battery.capacity_wh, left_wh - trips_wh[:, edge])
+            charge_wh[:, edge] = left_wh
+    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1).diagonal()
+    std_wh = np.sqrt(np.maximum(reached_wh2, 0.0))
+    mean_wh = battery.start_wh - np.cumsum(energy.edge_mean_wh)
+    tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
+    band_wh = mean_wh[:, np.newaxis] + np.outer(std_wh, ndtri(tails))
+    if charge_wh is not free_wh:
+        ranks = [round(tail * (N_TRIPS - 1)) for tail in tails]
+        bounded, unbounded = (
+            np.partition(each, ranks, axis=0)[ranks].T for each in (charge_wh, free_wh)
+        )
+        band_wh += bounded - unbounded
+    room_wh = mean_wh[-1] - battery.reserve_wh
+    certain = float(ndtr((room_wh + TOLERANCE_WH) / max(std_wh[-1], TOLERANCE_WH**2)))
+    free, arrives, never = (
+        float((each >= battery.reserve_wh - TOLERANCE_WH).mean())
+        for each in (free_wh[:, -1], charge_wh[:, -1], charge_wh.min(axis=1))
+    )
+    band_percent = np.vstack([np.full(2, battery.start_wh), band_wh]) / battery.capacity_wh * 100
+    arrival_wh = mean_wh[-1] + (charge_wh - free_wh)[:, -1].mean()
     return ChargeForecast(
-        arrival_percent=float(charge_wh.mean() / capacity_wh * 100),
+        arrival_percent=battery.percent(float(arrival_wh)),
         arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
-        arrives_above_reserve=float((charge_wh >= reserve_wh).mean()),
-        never_below_reserve=float((lowest_wh >= reserve_wh).mean()),
+        arrives_above_reserve=float(np.clip(certain + arrives - free, 0.0, 1.0)),
+        never_below_reserve=float(np.clip(certain + never - free, 0.0, 1.0)),
         band_percent=band_percent,
     )
+
+
+@cache
+def _standard(blocks: int) -> FloatArray:
+    """Return standard normal numbers, (`N_TRIPS`, 64 * blocks), whose columns are uncorrelated."""
+    levels = ndtri((np.arange(N_TRIPS) + 0.5) / N_TRIPS)
+    columns = np.repeat(levels[:, np.newaxis], 64 * blocks, axis=1)
+    mixed = np.random.default_rng(SEED).permuted(columns, axis=0)
+    root = np.linalg.cholesky(mixed.T @ mixed / N_TRIPS)
+    return np.linalg.solve(root, mixed.T).T

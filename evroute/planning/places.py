@@ -77,7 +77,7 @@ def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[in
     """
     if all(len(edges) == 1 for edges in places):
         return tuple(edges[0] for edges in places)
-    search = Search(LineGraph.from_network(network))
+    search = Search(LineGraph.from_network(network), compiled=False)
 
     def distances(edge: int) -> FloatArray:
         time_s: FloatArray = search.distances(network.time_s, edge) - network.time_s[edge]

@@ -23,19 +23,23 @@ from evroute.network.catalog import load_network
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
+from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, BatterySearch, ChargeTrace, follow
+from evroute.planning.battery import Battery, ChargeTrace, follow
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import EnergyForecast
 from evroute.planning.guarantee import Guarantee, RouteGuarantee
+from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.rows import PlanOptions, choose_rows
-from evroute.planning.search import Search
-from evroute.planning.search_nodes import ROUNDING_WH
+from evroute.planning.search import Search, numba_installed
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.weights import DEFAULT_SEARCH
+
+INTERPRETED_PLANS = 3
+"""Plans of one planner before compiled code is loaded, which takes as long as some 30 plans."""
 
 
 class LearnedDay(Protocol):
@@ -150,26 +154,18 @@ class Planner:
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if self.learned is not None:
             believed_wh, self.noise_std_wh = self.learned.mean_wh, self.learned.noise_std_wh
-        self.nodes = self.space.nodes.under(believed_wh)
-        minimum_wh = (self.nodes.head_wh - self.nodes.tail_wh)[: self.nodes.n_arms]
-        self.mean_wh = np.maximum(believed_wh, minimum_wh)
+        states = self.space.states
+        self.states = states if self.learned is None else states.under(believed_wh)
+        self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        self._plain = self._problem(())
+        graph = self.space.search.line_graph
+        self.search = Search(graph, turns=self.space.search.turns, compiled=False)
+        self._plans = 0
 
     @property
     def minutes_from(self) -> str:
         """Source of the travel times: ``"trips"`` or ``"map"``."""
         return "map" if self.belief is None else self.belief.minutes_from
-
-    @property
-    def search(self) -> Search:
-        """A search over all nodes of the space."""
-        return self._plain.search
-
-    @property
-    def battery_search(self) -> BatterySearch:
-        """A search over the charge on all nodes of the space."""
-        return self._plain.battery_search
 
     @property
     def inflation(self) -> float:
@@ -234,14 +230,13 @@ class Planner:
         options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
         departed_s = None if depart is None else clock_s("depart", depart)
         places = self._rows((origin, *via, destination))
-        between, legs = places[1:-1], len(places) - 1
-        problem = self._problem(between) if between else self._plain
-        start, end = self.space.ends(places[0], places[-1])
-        ends = (start, end + (legs - 1) * len(self.space.nodes.edge))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
+        self._plans += 1
+        self.search.compiled = self._plans > INTERPRETED_PLANS and numba_installed()
+        problem = self.problem(places)
         try:
-            fastest = problem.search.route(problem.time_s, *ends)
+            fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
         rows = choose_rows(problem, fastest, options)
@@ -252,10 +247,7 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={
-                name: self.describe(self._driven(route), battery)
-                for name, route in rows.routes.items()
-            },
+            routes={name: self.describe(route, battery) for name, route in rows.routes.items()},
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
@@ -285,15 +277,15 @@ class Planner:
                 f"request {np.argmax(origin == destination)}: "
                 "origin and destination are the same edge"
             )
-        problem = self._plain
-        node, start = cheapest(
-            problem.search, problem.weights(), *self.space.ends(origin, destination)
-        )
+        problem = self.problem(())
+        self.search.compiled = numba_installed()
+        edge, start = cheapest(self.search, problem.weights(), origin, destination)
+        begins = start[:-1][np.diff(start) > 0]
+        arm = self.space.arms_of_routes(edge, begins)
         wh, metres, seconds = (
-            summed(e, node, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
+            summed(e, arm, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
-        arms_before = np.concatenate(([0], np.cumsum(node < self.space.nodes.n_arms)))
-        return Energies(wh, metres, seconds, self.space.edges_of(node), arms_before[start])
+        return Energies(wh, metres, seconds, edge, start)
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Return energy, time, length and charge of any route."""
@@ -351,10 +343,6 @@ class Planner:
         """Auxiliary power of the vehicle that physics assumes for the day, W."""
         return self.space.edges.conditions.load(self.vehicle).auxiliary_w
 
-    def _driven(self, walk: Route) -> Route:
-        """Return the route over edges of a walk over nodes."""
-        return Route(tuple(self.space.edges_of(walk.rows).tolist()))
-
     def _rows(self, places: Sequence[int | str]) -> tuple[int, ...]:
         """Return the edge rows of places that differ from their neighbours."""
         rows = tuple(place for place in places if not isinstance(place, str))
@@ -368,14 +356,17 @@ class Planner:
                 raise EvrouteError(f"{ends} lie on the same block of {street}; choose two places")
         return rows
 
-    def _problem(self, via: Sequence[int]) -> SearchProblem:
-        return SearchProblem.of_space(
-            self.space,
-            self.nodes,
-            via,
-            time_s=self.time_s,
-            energy_wh=self.mean_wh,
-            noise_std_wh=self.noise_std_wh,
+    def problem(self, stops: tuple[int, ...]) -> SearchProblem:
+        """Return the searches of a request over edges ``stops``."""
+        states = self.states
+        return SearchProblem(
+            Legs(self.search, stops, self.space.arms_of_route),
+            self.time_s[states.edge],
+            self.network.length_m[states.edge],
+            self.mean_wh,
+            self.noise_std_wh,
+            states.tail_wh,
+            states.head_wh,
         )
 
 

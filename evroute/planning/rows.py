@@ -12,13 +12,8 @@ import numpy as np
 from evroute.arms import Route
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
-from evroute.planning.search_problem import (
-    SearchProblem,
-    between,
-    cheapest_within,
-    keeping_reserve,
-    least_energy,
-)
+from evroute.planning.search_problem import SearchProblem, least_energy
+from evroute.planning.tradeoff import between, cheapest_within
 from evroute.planning.weights import DEFAULT_SEARCH, check_search
 
 RECOMMENDED_EXTRA_TIME = 0.15
@@ -82,12 +77,12 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Routes over nodes by the names of their rows.
+    """Routes by the names of their rows.
 
     Parameters
     ----------
     routes
-        Walks by row.
+        Routes by row.
     proofs
         How far each optimum is certified, by row.
     recommended
@@ -105,9 +100,9 @@ def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) ->
     Parameters
     ----------
     problem
-        Searches and their numbers.
+        The request and its numbers.
     fastest
-        The fastest route without a battery; its ends are those of all rows.
+        The fastest route without a battery.
     options
         Options of the plan.
 
@@ -117,13 +112,14 @@ def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) ->
         If the destination cannot be reached with this charge.
     """
     battery, extra = options.battery, options.max_extra_time
-    ends = fastest.edges[0], fastest.edges[-1]
-    shortest = problem.search.route(problem.length_m, *ends)
-    least, proof = least_energy(problem, ends, battery, options.search)
+    legs, quickest = problem.legs, fastest
+    shortest = legs.route(problem.length_m)
+    cheapest = legs.route(problem.weights(options.search))
+    least, proof = least_energy(problem, cheapest, battery, options.search)
     caveat = ""
     if battery is not None:
-        fastest, found = keeping_reserve(problem, battery, problem.time_s, fastest, least)
-        shortest, also = keeping_reserve(problem, battery, problem.length_m, shortest, least)
+        fastest, found = problem.keeping_reserve(battery, problem.time_s, fastest, least)
+        shortest, also = problem.keeping_reserve(battery, problem.length_m, shortest, least)
         if not (found and also):
             caveat = (
                 "; the fastest or shortest that keeps the reserve was not found, "
@@ -131,21 +127,30 @@ def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) ->
             )
     limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
     if problem.taken_s(least) > limit_s:
-        least, proof = cheapest_within(problem, (1.0, 0.0), limit_s, battery, [fastest])
+        least, proof = cheapest_within(
+            problem, (1.0, 0.0), limit_s, battery, [fastest], (cheapest, quickest)
+        )
     routes, proofs = {"energy": least, "time": fastest, "distance": shortest}, {}
     proofs["energy"], recommended = proof + caveat, "energy"
     usual_s = (1 + RECOMMENDED_EXTRA_TIME) * problem.taken_s(fastest)
     if extra is None and options.search == DEFAULT_SEARCH and problem.taken_s(least) > usual_s:
         recommended = "energy-limited"
         routes[recommended], proofs[recommended] = cheapest_within(
-            problem, (1.0, 0.0), usual_s, battery, [fastest], effort=FEW_LABELS
+            problem,
+            (1.0, 0.0),
+            usual_s,
+            battery,
+            [fastest],
+            (cheapest, quickest),
+            effort=FEW_LABELS,
         )
     if options.price is not None and options.time_value is not None:
         recommended = "cost"
-        worth = options.price / 1000, options.time_value / 3600
+        worth = per_wh, per_s = options.price / 1000, options.time_value / 3600
+        cheapest = legs.route(per_wh * problem.weights() + per_s * problem.time_s)
         known = [routes[name] for name in routes if name != "distance"]
         routes[recommended], proofs[recommended] = cheapest_within(
-            problem, worth, limit_s, battery, known
+            problem, worth, limit_s, battery, known, (cheapest, quickest)
         )
     if options.alternatives:
         chosen = between(problem, battery, fastest, least, options.alternatives)

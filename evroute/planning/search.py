@@ -1,12 +1,15 @@
-"""The search: one Dijkstra on the line graph, with new weights on a fixed structure.
+"""The search: cheapest routes on the line graph, with new weights on a fixed structure.
 
-The weight of a turn is the cost of the turn and of the edge that it enters. The origin edge's cost
-is added at the start. scipy's Dijkstra follows zeros that are stored in the matrix, so the
-structure is made once and only its data are replaced. scipy only warns of negative weights, so they
-raise an error here.
+A search has weights of arms: the edges themselves, or the turns between them followed by a start on
+each edge. The weight of a turn is that of the arm that it enters. The compiled search from both
+ends (numba, extra ``fast``) and scipy's Dijkstra return routes of equal cost. scipy follows zeros
+that are stored in the matrix and only warns of negative weights, so they raise an error here.
 """
 
+from collections.abc import Iterable
 from copy import copy
+from functools import cache, cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,21 +25,57 @@ if TYPE_CHECKING:
     from evroute.planning.two_sided import TwoSided
 
 
-class Search:
-    """Cheapest routes on one line graph, for weights that change with every call; thread-safe."""
+@cache
+def numba_installed() -> bool:
+    """Return True if numba is installed, so that searches can be compiled."""
+    return find_spec("numba") is not None
 
-    def __init__(self, line_graph: LineGraph) -> None:
+
+class Search:
+    """Cheapest routes on one line graph, for weights that change with every call; thread-safe.
+
+    Parameters
+    ----------
+    line_graph
+        The m turns between n edges.
+    turns
+        Whether the arms are the turns, then a start on each edge, instead of the edges.
+    compiled
+        Whether searches are compiled where numba is installed. Loading the compiled code takes as
+        long as some hundred searches of a city.
+    """
+
+    def __init__(
+        self, line_graph: LineGraph, *, turns: bool = False, compiled: bool = True
+    ) -> None:
         self.line_graph = line_graph
-        self._reversed = line_graph.reversed()
-        self._arcs, self._arcs_back = _structure(line_graph), _structure(self._reversed)
+        self.turns = turns
+        self.compiled = compiled and numba_installed()
+
+    @cached_property
+    def by_turns(self) -> "Search":
+        """The search on the same graph whose arms are the turns."""
+        return Search(self.line_graph, turns=True, compiled=self.compiled)
+
+    @cached_property
+    def entering(self) -> IntArray:
+        """(m,) arm of each turn."""
+        indices = self.line_graph.indices.astype(np.int64)
+        return np.arange(len(indices)) if self.turns else indices
+
+    @property
+    def starts(self) -> slice:
+        """The arms of starts on each edge among all arms."""
+        first = len(self.line_graph.indices) * self.turns
+        return slice(first, first + self.line_graph.n_edges)
 
     def route(self, weights: FloatArray, origin: int, destination: int) -> Route:
-        """Return the cheapest route for costs of the edges.
+        """Return the cheapest route.
 
         Parameters
         ----------
         weights
-            (n,) cost of each edge, +inf where it is closed.
+            (a,) cost of each arm, +inf where it is closed; starts may be left out.
         origin, destination
             Network rows.
 
@@ -47,40 +86,32 @@ class Search:
         NoRouteError
             If no way over open edges leads from origin to destination.
         """
-        return self.route_by_turns(
-            self.line_graph.turn_costs(weights), float(weights[origin]), origin, destination
-        )
-
-    def route_by_turns(
-        self, turn_weights: FloatArray, origin_weight: float, origin: int, destination: int
-    ) -> Route:
-        """Return the cheapest route for costs of the turns.
-
-        Parameters
-        ----------
-        turn_weights
-            (m,) cost of each turn and the edge that it enters.
-        origin_weight
-            Cost of the origin edge.
-        origin, destination
-            Network rows.
-
-        Raises
-        ------
-        ValueError
-            If a weight is negative or NaN.
-        NoRouteError
-            If no way over open edges leads from origin to destination.
-        """
-        cost, predecessor = self._from(turn_weights, origin_weight, origin)
-        if not np.isfinite(cost[destination]):
+        _check(weights)
+        edges: list[int] = []
+        if self.turns or weights[origin] < np.inf:
+            if self.compiled:
+                edges = self._two_sided.route(weights, origin, destination).tolist()
+            else:
+                before = self.trees(weights, np.array([origin]), forwards=True)[0]
+                edges = _climbed(before, origin, destination)
+        if not edges:
             raise NoRouteError(
                 f"no open way leads from edge row {origin} to edge row {destination}"
             )
-        edges = [destination]
-        while edges[-1] != origin:
-            edges.append(int(predecessor[edges[-1]]))
-        return Route(tuple(reversed(edges)))
+        return Route(tuple(edges))
+
+    def routes(self, weights: FloatArray, requests: Iterable[tuple[int, int]]) -> list[IntArray]:
+        """Return the edges of the cheapest routes of many requests; none where there is no route.
+
+        Parameters
+        ----------
+        weights
+            (a,) as in `route`.
+        requests
+            First and last edge of each.
+        """
+        _check(weights)
+        return [self._two_sided.route(weights, *ends) for ends in requests]
 
     def distances(self, weights: FloatArray, origin: int, *, limit: float = np.inf) -> FloatArray:
         """Return the least cost from the origin to the end of every edge, (n,).
@@ -99,11 +130,12 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        return self._from(
-            self.line_graph.turn_costs(weights), float(weights[origin]), origin, limit
-        )[0]
+        cost: FloatArray = self._tree(weights, 0, origin, limit, -1) + weights[origin]
+        return cost
 
-    def rest(self, weights: FloatArray, destination: int, *, limit: float = np.inf) -> FloatArray:
+    def rest(
+        self, weights: FloatArray, destination: int, *, limit: float = np.inf, until: int = -1
+    ) -> FloatArray:
         """Return the least cost from the end of every edge to the end of the destination, (n,).
 
         It is 0 at the destination.
@@ -111,24 +143,20 @@ class Search:
         Parameters
         ----------
         weights
-            (n,) cost of each edge, +inf where it is closed.
+            (a,) cost of each arm, +inf where it is closed.
         destination
             Network row.
         limit
             Costs above it are +inf.
+        until
+            Edge whose cost suffices; greater costs may be replaced by it. -1 for none.
 
         Raises
         ------
         ValueError
             If a weight is negative or NaN.
         """
-        # walking a turn backwards costs the edge that it enters when driven
-        turn_weights = weights[self._reversed.source]
-        _check(turn_weights.min(initial=np.inf))
-        cost: FloatArray = dijkstra(
-            _filled(self._arcs_back, turn_weights), indices=destination, limit=limit
-        )
-        return cost
+        return self._tree(weights, 1, destination, limit, until)
 
     def trees(self, weights: FloatArray, roots: IntArray, *, forwards: bool) -> IntArray:
         """Return trees of cheapest routes, (r, n): the edge before each edge, negative if none.
@@ -136,7 +164,7 @@ class Search:
         Parameters
         ----------
         weights
-            (n,) cost of each edge, +inf where it is closed.
+            (a,) cost of each arm, +inf where it is closed.
         roots
             (r,) network rows.
         forwards
@@ -147,54 +175,61 @@ class Search:
         ValueError
             If a weight is negative or NaN.
         """
-        arcs = self._arcs if forwards else self._arcs_back
-        turn_weights = (
-            self.line_graph.turn_costs(weights) if forwards else weights[self._reversed.source]
-        )
-        _check(turn_weights.min(initial=np.inf))
-        parent: IntArray = dijkstra(
-            _filled(arcs, turn_weights), indices=roots, return_predecessors=True
-        )[1]
+        _check(weights)
+        arcs = self._weighted(weights, 0 if forwards else 1)
+        parent: IntArray = dijkstra(arcs, indices=roots, return_predecessors=True)[1]
         return parent
 
-    def two_sided(self, weights: FloatArray) -> "TwoSided":
-        """Return a compiled search from both ends under these weights; needs numba.
+    @property
+    def turns_into(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The turns into each edge: first of them (n + 1,), edge left (m,) and arm (m,)."""
+        arcs, arm = self._sides[1]
+        return arcs.indptr, arcs.indices, arm
 
-        Raises
-        ------
-        ValueError
-            If a weight is negative or NaN.
-        """
+    def _tree(
+        self, weights: FloatArray, side: int, root: int, limit: float, until: int
+    ) -> FloatArray:
+        _check(weights)
+        if self.compiled:
+            return self._two_sided.tree(weights, side, root, limit, until)
+        cost: FloatArray = dijkstra(self._weighted(weights, side), indices=root, limit=limit)
+        return cost
+
+    def _weighted(self, weights: FloatArray, side: int) -> csr_matrix:
+        """Return the turns of a side with their weights: a copy, invisible to other searches."""
+        arcs, arm = self._sides[side]
+        filled = copy(arcs)
+        filled.data = weights[arm]
+        return filled
+
+    @cached_property
+    def _sides(self) -> tuple[tuple[csr_matrix, IntArray], tuple[csr_matrix, IntArray]]:
+        """The turns from each edge and those into it, and the arm of each of these turns."""
+        graph = self.line_graph
+        turn, shape = np.arange(len(graph.indices)), (graph.n_edges, graph.n_edges)
+        forward = csr_matrix((turn, graph.indices, graph.indptr), shape=shape)
+        backward = forward.T.tocsr()
+        return (forward, self.entering), (backward, self.entering[backward.data])
+
+    @cached_property
+    def _two_sided(self) -> "TwoSided":
         from evroute.planning.two_sided import TwoSided
 
-        _check(weights.min(initial=np.inf))
-        return TwoSided(self.line_graph, self._reversed, weights)
-
-    def _from(
-        self, turn_weights: FloatArray, origin_weight: float, origin: int, limit: float = np.inf
-    ) -> tuple[FloatArray, np.ndarray[tuple[int], np.dtype[np.int32]]]:
-        _check(origin_weight)
-        _check(turn_weights.min(initial=np.inf))
-        arcs = _filled(self._arcs, turn_weights)
-        cost, predecessor = dijkstra(arcs, indices=origin, return_predecessors=True, limit=limit)
-        cost += origin_weight
-        return cost, predecessor
+        (arcs, arm), into = self._sides[0], self.turns_into
+        return TwoSided((arcs.indptr, arcs.indices, arm), into)
 
 
-def _structure(line_graph: LineGraph) -> csr_matrix:
-    n = line_graph.n_edges
-    return csr_matrix(
-        (np.ones(len(line_graph.indices)), line_graph.indices, line_graph.indptr), shape=(n, n)
-    )
+def _climbed(before: IntArray, origin: int, destination: int) -> list[int]:
+    """Return the edges from origin to destination in a tree; empty if it is not reached."""
+    edges = [destination]
+    while edges[-1] != origin:
+        if (edge := int(before[edges[-1]])) < 0:
+            return []
+        edges.append(edge)
+    return edges[::-1]
 
 
-def _filled(arcs: csr_matrix, data: FloatArray) -> csr_matrix:
-    """Return the structure with other data: a shallow copy, invisible to other searches."""
-    filled = copy(arcs)
-    filled.data = data
-    return filled
-
-
-def _check(least: float) -> None:
+def _check(weights: FloatArray) -> None:
+    least = weights.min(initial=np.inf)
     if not least >= 0:  # the least of numbers and a NaN is NaN
         raise ValueError(f"search weights must be numbers >= 0; the least is {least}")

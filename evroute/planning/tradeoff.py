@@ -3,13 +3,11 @@
 First the hull: ``energy + lambda * time`` stays non-negative under the potential, so each lambda is
 one ordinary search, and the Lagrangian dual converges to the best lambda (LARAC; Jüttner,
 Szviatovszki, Mécs & Rajkó 2001). Its routes lie on the convex hull of (time, energy), and its dual
-value is a lower bound of every fast-enough route. A label search closes the remaining gap: labels
-of (cost, time) per edge, pruned by lower bounds from two searches from the destination. With a
-battery the label carries the charge instead, and the bounds still hold, since a bounded battery
-only adds cost.
+value is a lower bound of every fast-enough route. A label search (`labels`) closes the remaining
+gap. With a battery the bounds still hold, since a bounded battery only adds cost.
 """
 
-import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +15,11 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
-from evroute.planning.battery import TOLERANCE_WH, Battery
-from evroute.planning.search import Search
+from evroute.planning.battery import Battery
+from evroute.planning.labels import GREATEST_EFFORT, TOLERANCE_S
+from evroute.planning.legs import Legs
+from evroute.planning.search_problem import NO_GAP_WH, SearchProblem, gap_text, rounded_up
 
-GREATEST_EFFORT = 200_000
-"""Number of labels after which the label search stops and the hull's route is returned."""
-TOLERANCE_S = 1e-9
 MOST_ROUTES = 16
 
 
@@ -38,41 +35,37 @@ class Hull:
 
 
 def hull(
-    search: Search,
+    legs: Legs,
     weights: FloatArray,
     time_s: FloatArray,
     limit_s: float,
-    origin: int,
-    destination: int,
+    ends: tuple[Route, Route],
 ) -> Hull:
     """Return the cheapest route on the convex hull that takes at most ``limit_s``.
 
     Parameters
     ----------
-    search
-        A search over N nodes.
+    legs
+        The legs of the request.
     weights, time_s
-        (N,) non-negative weight, Wh above the potential, and travel time, s, of every node.
+        (a,) non-negative weight, Wh above the potential, and travel time, s, of each arm.
     limit_s
         Longest travel time, s.
-    origin, destination
-        First and last node.
+    ends
+        The route of least weight, and the fastest.
 
     Raises
     ------
     NoRouteError
-        If the destination cannot be reached, or the fastest route takes longer than the limit.
+        If the fastest route takes longer than the limit.
     """
 
-    def best(slope_whps: float) -> tuple[Route, float, float]:
-        route = search.route(weights + slope_whps * time_s, origin, destination)
-        return route, float(weights[route.rows].sum()), float(time_s[route.rows].sum())
+    def point(route: Route) -> tuple[Route, float, float]:
+        return route, legs.total(weights, route), legs.total(time_s, route)
 
-    cheap, cheap_wh, cheap_s = best(0.0)
+    (cheap, cheap_wh, cheap_s), (fast, fast_wh, fast_s) = point(ends[0]), point(ends[1])
     if cheap_s <= limit_s + TOLERANCE_S:
         return Hull(cheap, cheap_wh)
-    fast = search.route(time_s, origin, destination)
-    fast_wh, fast_s = float(weights[fast.rows].sum()), float(time_s[fast.rows].sum())
     if fast_s > limit_s + TOLERANCE_S:
         raise NoRouteError(
             f"the fastest route takes {fast_s / 60:.1f} min, more than the {limit_s / 60:.1f} min "
@@ -80,7 +73,7 @@ def hull(
         )
     while True:
         slope = max(0.0, (fast_wh - cheap_wh) / (cheap_s - fast_s))
-        route, route_wh, route_s = best(slope)
+        route, route_wh, route_s = point(legs.route(weights + slope * time_s))
         level = route_wh + slope * route_s
         if level >= fast_wh + slope * fast_s - 1e-9 * max(1.0, abs(level)):
             return Hull(fast, level - slope * limit_s)
@@ -91,13 +84,7 @@ def hull(
 
 
 def supported(
-    search: Search,
-    weights: FloatArray,
-    time_s: FloatArray,
-    origin: int,
-    destination: int,
-    *,
-    limit_s: float = np.inf,
+    legs: Legs, weights: FloatArray, time_s: FloatArray, *, limit_s: float = np.inf
 ) -> list[Route]:
     """Return at most ``MOST_ROUTES`` routes on the convex hull of (time, weight), fastest first.
 
@@ -106,12 +93,10 @@ def supported(
 
     Parameters
     ----------
-    search
-        A search over N nodes.
+    legs
+        The legs of the request.
     weights, time_s
-        (N,) non-negative weight, Wh above the potential, and travel time, s, of every node.
-    origin, destination
-        First and last node.
+        (a,) non-negative weight, Wh above the potential, and travel time, s, of each arm.
     limit_s
         The hull is not searched beyond this travel time, s.
 
@@ -121,18 +106,18 @@ def supported(
         If the destination cannot be reached.
     """
 
-    def point(route: Route) -> tuple[float, float, Route]:
-        return float(time_s[route.rows].sum()), float(weights[route.rows].sum()), route
+    def point(searched: FloatArray) -> tuple[float, float, Route]:
+        route = legs.route(searched)
+        return legs.total(time_s, route), legs.total(weights, route), route
 
-    cheapest = point(search.route(weights, origin, destination))
-    fastest = point(search.route(time_s, origin, destination))
+    cheapest, fastest = point(weights), point(time_s)
     found, gaps = [fastest, cheapest], [(fastest, cheapest)]
     while gaps and len(found) < MOST_ROUTES:
         left, right = gaps.pop(max(range(len(gaps)), key=lambda i: gaps[i][1][0] - gaps[i][0][0]))
         if right[0] - left[0] <= TOLERANCE_S or left[1] <= right[1] or left[0] > limit_s:
             continue
         slope = (left[1] - right[1]) / (right[0] - left[0])
-        middle = point(search.route(weights + slope * time_s, origin, destination))
+        middle = point(weights + slope * time_s)
         level = left[1] + slope * left[0]
         if middle[1] + slope * middle[0] < level - 1e-9 * max(1.0, abs(level)):
             found.append(middle)
@@ -140,169 +125,106 @@ def supported(
     return list(dict.fromkeys(route for *_, route in sorted(found, key=lambda each: each[:2])))
 
 
-UNBOUNDED = Battery(np.inf, 0.0, 0.0)
-
-
-class LabelSearch:
-    """Exact searches with two costs: the energy from a battery, and an additive one (time, length).
+def cheapest_within(
+    problem: SearchProblem,
+    worth: tuple[float, float],
+    limit_s: float,
+    battery: Battery | None,
+    known: Sequence[Route],
+    ends: tuple[Route, Route],
+    *,
+    effort: int = GREATEST_EFFORT,
+) -> tuple[Route, str]:
+    """Return the cheapest route within a time limit, and how far it is certified.
 
     Parameters
     ----------
-    search
-        A search over the n edges.
-    tail_wh, head_wh
-        (n,) potential ``m g z`` at the start and at the end of every edge, Wh.
+    problem
+        The request and its numbers.
+    worth
+        Cost of one Wh, > 0, and of one second, >= 0; ``(1, 0)`` for least energy.
+    limit_s
+        Greatest travel time, s; may be infinite.
+    battery
+        Charge that bounds the route, or None.
+    known
+        Routes that keep the limit and the reserve, at least one.
+    ends
+        The cheapest and the fastest route without limits.
+    effort
+        Labels looked at before the cheapest route found is returned with its gap.
     """
+    per_wh, per_s = worth
 
-    def __init__(self, search: Search, tail_wh: FloatArray, head_wh: FloatArray) -> None:
-        self._search = search
-        self._start: list[int] = search.line_graph.indptr.tolist()
-        self._successors: list[int] = search.line_graph.indices.tolist()
-        self._potential_wh = head_wh - tail_wh
-        self._head_wh = head_wh
+    def cost(route: Route) -> float:
+        return per_wh * problem.taken_wh(route, battery) + per_s * problem.taken_s(route)
 
-    def cheapest(
-        self,
-        battery: Battery | None,
-        energy_wh: FloatArray,
-        time_s: FloatArray,
-        limit_s: float,
-        origin: int,
-        destination: int,
-        *,
-        worth: tuple[float, float] = (1.0, 0.0),
-        better_than: float = np.inf,
-        effort: int | None = None,
-    ) -> tuple[Route | None, bool]:
-        """Return the route of least cost of energy and time within a time limit.
-
-        Parameters
-        ----------
-        battery
-            Bounds of the charge; None for an unbounded battery.
-        energy_wh, time_s
-            (n,) of every edge; no energy below the potential ``head_wh - tail_wh``.
-        limit_s
-            Longest travel time, s.
-        origin, destination
-            First and last edge.
-        worth
-            Cost of one Wh, > 0, and of one second, >= 0.
-        better_than
-            Cost of a known route; only better ones are returned.
-        effort
-            Number of labels after which the search stops; None for `GREATEST_EFFORT`.
-
-        Returns
-        -------
-        route
-            The best route found; None if none is better than the known one.
-        complete
-            True if no better one exists; False if the search stopped before that was proven.
-        """
-        limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
-        return self._walk(battery, energy_wh, time_s, limits, (origin, destination), worth, effort)
-
-    def least_cost(
-        self,
-        battery: Battery,
-        energy_wh: FloatArray,
-        cost: FloatArray,
-        origin: int,
-        destination: int,
-    ) -> tuple[Route | None, bool]:
-        """Return the route of least ``cost``, time or length, that keeps the reserve.
-
-        Parameters
-        ----------
-        battery
-            Bounds of the charge.
-        energy_wh, cost
-            (n,) energy, Wh, and additive cost of every edge; no energy below the potential
-            ``head_wh - tail_wh``.
-        origin, destination
-            First and last edge.
-
-        Returns
-        -------
-        route, complete
-            As in `cheapest`.
-        """
-        return self._walk(
-            battery, energy_wh, cost, (np.inf, np.inf), (origin, destination), (0.0, 1.0), None
+    def labels(best: Route) -> tuple[Route | None, bool]:
+        return problem.label_search.cheapest(
+            battery,
+            problem.energy_wh,
+            problem.time_s,
+            limit_s,
+            worth=worth,
+            better_than=cost(best),
+            effort=effort,
         )
 
-    def _walk(
-        self,
-        battery: Battery | None,
-        energy_wh: FloatArray,
-        cost: FloatArray,
-        limits: tuple[float, float],
-        ends: tuple[int, int],
-        worth: tuple[float, float],
-        effort: int | None,
-    ) -> tuple[Route | None, bool]:
-        """Settle labels (charge, clock) in the order of one of them.
+    best, better, complete = min(known, key=cost), None, False
+    if not per_s:  # the first label that arrives is the best
+        better, complete = labels(best)
+        if complete:
+            return better or best, "exact: no route within the time takes less"
+    weights = per_wh * problem.weights() + per_s * problem.time_s
+    on_hull = hull(problem.legs, weights, problem.time_s, limit_s, ends)
+    rise_wh = problem.legs.total(problem.head_wh - problem.tail_wh, on_hull.route)
+    bound = on_hull.bound + per_wh * rise_wh
+    usable = battery is None or problem.keeps(battery, on_hull.route)
+    best = min([on_hull.route, best] if usable else [best], key=cost)
+    if cost(best) - bound < NO_GAP_WH * per_wh:
+        return best, "exact: on the convex hull of time and energy"
+    if per_s:
+        better, complete = labels(best)
+        best = better or best
+    if complete:
+        return best, "exact: what the convex hull of time and energy leaves open was searched"
+    gap = cost(best) - bound
+    stated = gap_text(gap) if not per_s else f"within {rounded_up(gap, 1000):.3f} of the least cost"
+    return best, f"on the convex hull of time and energy: {stated}"
 
-        A later label of an edge must be better in the other. The order is that of the clock if
-        energy
-        costs nothing, else that of the energy. limits: of the clock, which sums ``cost``,
-        inclusive;
-        and of the worth, exclusive, which each found route lowers.
-        """
-        origin, destination = ends
-        per_wh, per_clock = worth
-        shifted = energy_wh - self._potential_wh
-        # the least that remains after an edge: energy with the climb still to come, and cost
-        climb_wh = self._head_wh[destination] - self._head_wh
-        rest_wh = (self._search.rest(shifted, destination) + climb_wh).tolist()
-        rest = self._search.rest(cost, destination).tolist()
-        energy, costs = energy_wh.tolist(), cost.tolist()
-        bounded = battery or UNBOUNDED
-        lossless = bounded.lossless_wh
-        reserve = battery.reserve_wh if battery else -np.inf
-        first = battery.start_wh if battery else 0.0
-        last, least = limits
-        most = GREATEST_EFFORT if effort is None else min(effort, GREATEST_EFFORT)
-        best: dict[int, float] = {}
-        labels: list[tuple[int, int]] = []  # edge, previous label
-        queue: list[tuple[float, float, float, float, int, int]] = []
-        found: Route | None = None
 
-        def reach(edge: int, previous: int, charge_wh: float, clock: float) -> None:
-            left_wh = charge_wh - energy[edge]
-            charge_wh = bounded.after(charge_wh, energy[edge]) if left_wh > lossless else left_wh
-            clock += costs[edge]
-            total_wh, total = first - charge_wh + rest_wh[edge], clock + rest[edge]
-            # enough now, and enough on arrival even if nothing were lost on the way
-            enough = min(charge_wh, charge_wh - rest_wh[edge]) >= reserve - TOLERANCE_WH
-            if enough and total <= last and per_wh * total_wh + per_clock * total < least:
-                order = (total_wh, clock) if per_wh else (total, -charge_wh)
-                heapq.heappush(queue, (*order, charge_wh, clock, edge, previous))
+def between(
+    problem: SearchProblem,
+    battery: Battery | None,
+    fastest: Route,
+    least: Route,
+    number: int,
+) -> list[Route]:
+    """Return at most ``number`` routes between two, none of them dominated, the fastest first.
 
-        reach(origin, -1, first, 0.0)
-        while queue and len(labels) < most:
-            _, other, charge_wh, clock, edge, previous = heapq.heappop(queue)
-            if other >= best.get(edge, np.inf):
-                continue
-            best[edge] = other
-            labels.append((edge, previous))
-            if edge == destination:
-                total = per_wh * (first - charge_wh) + per_clock * clock
-                if total < least:
-                    found, least = self._path(labels), total
-                if not (per_wh and per_clock):
-                    return found, True
-                continue
-            for following in self._successors[self._start[edge] : self._start[edge + 1]]:
-                reach(following, len(labels) - 1, charge_wh, clock)
-        return found, not queue
-
-    @staticmethod
-    def _path(labels: list[tuple[int, int]]) -> Route:
-        edges = []
-        label = len(labels) - 1
-        while label >= 0:
-            edge, label = labels[label]
-            edges.append(edge)
-        return Route(tuple(reversed(edges)))
+    Parameters
+    ----------
+    problem
+        The request and its numbers.
+    battery
+        Charge that bounds the routes, or None.
+    fastest, least
+        The fastest route, and that of least energy within the limits of the request.
+    number
+        Routes wanted; evenly chosen from those on the convex hull of time and energy.
+    """
+    limit_s = problem.taken_s(least)
+    on_hull = supported(problem.legs, problem.weights(), problem.time_s, limit_s=limit_s)
+    kept: list[Route] = []
+    best_wh, floor_wh = (problem.taken_wh(route, battery) for route in (fastest, least))
+    for route in on_hull:
+        taken_wh = problem.taken_wh(route, battery)
+        slow = problem.taken_s(route) > limit_s - TOLERANCE_S
+        quick = problem.taken_s(route) < problem.taken_s(fastest) + TOLERANCE_S
+        if slow or quick or not floor_wh + NO_GAP_WH < taken_wh < best_wh - NO_GAP_WH:
+            continue
+        if battery is None or problem.keeps(battery, route):
+            kept.append(route)
+            best_wh = taken_wh
+    chosen = np.unique(np.linspace(0, len(kept) - 1, number).round().astype(int))
+    return [kept[i] for i in chosen.tolist()] if kept else []

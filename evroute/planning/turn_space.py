@@ -6,7 +6,6 @@ The carried kinetic energy therefore belongs to an arm, and the total-energy pot
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -26,10 +25,10 @@ from evroute.model.kernels import ArmGraph
 from evroute.model.turn_kernel import TurnGraph
 from evroute.network import context
 from evroute.network.controls import CONTEXTS, contexts
-from evroute.network.line_graph import LineGraph
 from evroute.network.turn_table import NAMES, SPEED, TurnTable
+from evroute.planning.arm_states import ArmStates
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.search_nodes import Rows, SearchNodes
+from evroute.planning.search import Search
 
 TURN_LENGTHSCALE = 4.0
 """Factor for entry speed and turn angle: most errors of an edge do not depend on its entry."""
@@ -168,9 +167,7 @@ class TurnSpace:
         """Return the route of least weight over the open turns, its start included."""
         everywhere = np.full(self.size, np.inf)
         everywhere[self.arms(request).id] = weights
-        m, ends = self.table.n_turns, (request.origin, request.destination)
-        start = float(everywhere[m + request.origin])
-        return self.edges.search.route_by_turns(everywhere[:m], start, *ends)
+        return self.search.route(everywhere, request.origin, request.destination)
 
     def arms_of_route(self, route: Route) -> IntArray:
         """Return the start and the turns of a route, (k,)."""
@@ -237,50 +234,26 @@ class TurnSpace:
             self.edges.reference.prior_mean_wh + learned_wh, np.sqrt(mean(belief.std_wh**2))
         )
 
+    @property
+    def search(self) -> Search:
+        """The search over the turns."""
+        return self.edges.search.by_turns
+
     @cached_property
-    def nodes(self) -> SearchNodes:
-        """The turns and starts, then the end of every edge, which has no cost."""
+    def states(self) -> ArmStates:
+        """The ends of the edges, then their starts, with height and kinetic energy."""
         network, table, loaded = self.edges.network, self.table, self.energy.vehicle
         speed_mps = self._expected_mps
         height_wh = potential_wh(loaded, network.elevation_m)
         after_wh = height_wh[network.head] + 0.5 * loaded.mass_kg * speed_mps**2 / J_PER_WH
-        ends = np.arange(table.n_edges)  # states after each edge; then those of starts on it
-        edge = np.concatenate([table.entered, ends])
-        return SearchNodes(
-            edge=edge,
-            tail=np.concatenate([table.left[: table.n_turns], table.n_edges + ends, ends]),
-            head=edge,
-            state_wh=np.concatenate([after_wh, height_wh[network.tail]]),
-            n_arms=self.size,
-        )
+        starts = table.n_edges + np.arange(table.n_edges)
+        tail = np.concatenate([table.left[: table.n_turns], starts])
+        state_wh = np.concatenate([after_wh, height_wh[network.tail]])
+        return ArmStates(table.entered, tail, table.entered, state_wh)
 
-    def line_graph(self, via: Sequence[int]) -> LineGraph:
-        """Return the graph of the nodes; walks over an edge of ``via`` go through its end."""
-        n, m, graph = self.table.n_edges, self.table.n_turns, self.edges.search.line_graph
-        leaving = np.diff(graph.indptr)
-        counts = leaving[self.nodes.edge]
-        counts[m + n :] *= np.isin(np.arange(n), via)
-        source = np.repeat(np.arange(m + 2 * n), counts)
-        first = np.repeat(np.cumsum(counts) - counts, counts)
-        turn = graph.indptr[self.nodes.edge[source]] + np.arange(len(source)) - first
-        # every turn and start leads to the end of its edge, too
-        source = np.concatenate([source, np.arange(m + n)])
-        target = np.concatenate([turn, m + n + self.table.entered])
-        order = np.lexsort((target, source))
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=m + 2 * n))])
-        whole = LineGraph(
-            indptr.astype(np.int32), target[order].astype(np.int32), source[order].astype(np.int32)
-        )
-        return whole.through([m + n + edge for edge in via]) if via else whole
-
-    def ends(self, origin: Rows, destination: Rows) -> tuple[Rows, Rows]:
-        """Return the start on the origin and the end of the destination."""
-        return self.table.n_turns + origin, self.size + destination
-
-    def edges_of(self, walk: IntArray) -> IntArray:
-        """Return the edges (k,) entered by the turns of a walk over nodes, in any layer."""
-        node = walk % len(self.nodes.edge)
-        return self.nodes.edge[node[node < self.size]]
+    def arms_of_routes(self, edge: IntArray, start: IntArray) -> IntArray:
+        """Return the turns of routes, each after its start."""
+        return self.table.rows_along(edge, start)
 
     @cached_property
     def _rows(self) -> IntArray:
@@ -299,7 +272,7 @@ class TurnSpace:
     def _forget(self) -> None:
         """Drop the values that depend on learned speeds."""
         self._known.clear()
-        for name in ("reference", "nodes"):
+        for name in ("reference", "states"):
             self.__dict__.pop(name, None)
 
     def _as_driven(self, known_mps: FloatArray) -> FloatArray:

@@ -1,44 +1,88 @@
-"""A compiled search from both ends: the cheapest route between two edges.
+"""Compiled searches on one line graph: a route from both ends, and a tree from one.
 
 Dijkstra (1959) from the origin over turns and from the destination against them. The side with the
 cheaper front continues until no two fronts can meet more cheaply than the best meeting so far
 (Pohl, *Bi-directional search*, 1971).
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.network.line_graph import LineGraph
 
-_compiled = njit(cache=True, nogil=True)
+_compiled: Any = njit(cache=True, nogil=True)
 _WAYS = 4
 """Number of children of a heap entry."""
 
 
 class TwoSided:
-    """Cheapest routes on one line graph under fixed weights; not thread-safe.
+    """Cheapest routes and trees on one line graph; thread-safe, with workspaces that are reused.
 
     Parameters
     ----------
-    line_graph
-        The turns of the n edges.
-    backward
-        The line graph reversed.
-    weights
-        (n,) cost of entering each edge, not negative, +inf where it is closed.
+    forward, backward
+        The turns from each of n edges, and those into it: first turn (n + 1,), edge at the other
+        end (m,), and arm of the turn (m,).
     """
 
-    def __init__(self, line_graph: LineGraph, backward: LineGraph, weights: FloatArray) -> None:
-        n, m = line_graph.n_edges, len(line_graph.indices)
-        # row 0 from the origin, row 1 from the destination: walking a turn backwards costs the edge
-        # that it enters
-        self._arcs = (
-            np.stack([line_graph.indptr, backward.indptr]),
-            np.stack([line_graph.indices, backward.indices]),
-            np.stack([line_graph.turn_costs(weights), weights[backward.source]]),
+    def __init__(
+        self,
+        forward: tuple[IntArray, IntArray, IntArray],
+        backward: tuple[IntArray, IntArray, IntArray],
+    ) -> None:
+        self._arcs = tuple(
+            np.stack(pair).astype(np.int32) for pair in zip(forward, backward, strict=True)
         )
-        self._room = (
+        self._rooms: list[tuple[FloatArray, IntArray, IntArray, FloatArray, IntArray]] = []
+
+    def route(self, weights: FloatArray, origin: int, destination: int) -> IntArray:
+        """Return the edges of the cheapest route in driving order; empty if there is no route.
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm, not negative, +inf where it is closed.
+        origin, destination
+            Network rows; the cost of the start does not matter.
+        """
+        room = self._room()
+        arcs = (*self._arcs, _owned(weights), *room)
+        edges: IntArray = _route(*arcs, origin, destination)
+        self._rooms.append(room)
+        return edges
+
+    def tree(
+        self, weights: FloatArray, side: int, root: int, limit: float, until: int
+    ) -> FloatArray:
+        """Return least costs between the root and every edge, (n,), without that of the start.
+
+        Parameters
+        ----------
+        weights
+            (a,) as in `route`.
+        side
+            0 for costs from the root, 1 for costs to it.
+        root
+            Network row.
+        limit
+            Costs above it are +inf.
+        until
+            Edge at which the search stops, or -1; greater costs are then replaced by its cost.
+        """
+        room = self._room()
+        cost = np.full(self._arcs[0].shape[1] - 1, np.inf)
+        arcs = *(each[side] for each in self._arcs), _owned(weights), cost
+        reached = _tree(*arcs, room[3][side], room[4][side], root, limit, until)
+        self._rooms.append(room)
+        return cost if np.isinf(reached) else np.minimum(cost, reached)
+
+    def _room(self) -> tuple[FloatArray, IntArray, IntArray, FloatArray, IntArray]:
+        if self._rooms:
+            return self._rooms.pop()
+        n, m = self._arcs[0].shape[1] - 1, self._arcs[1].shape[1]
+        return (
             np.full((2, n), np.inf),
             np.empty((2, n), np.int32),
             np.empty((2, n), np.int32),
@@ -46,15 +90,25 @@ class TwoSided:
             np.empty((2, m + 1), np.int32),
         )
 
-    def route(self, origin: int, destination: int) -> IntArray:
-        """Return the edges of the cheapest route in driving order; empty if there is no route."""
-        edges: IntArray = _route(*self._arcs, *self._room, origin, destination)
-        return edges
+
+def _owned(weights: FloatArray) -> FloatArray:
+    """Return writable numbers, the only kind that is compiled."""
+    return np.require(weights, np.float64, ["C", "W"])
 
 
 @_compiled
 def _route(  # type: ignore[no-untyped-def]
-    indptr, indices, turn_cost, cost, parent, touched, heap_cost, heap_edge, origin, destination
+    indptr,
+    indices,
+    arm,
+    weights,
+    cost,
+    parent,
+    touched,
+    heap_cost,
+    heap_edge,
+    origin,
+    destination,
 ):
     """Search; ``cost`` (2, n) is infinite before and after, other buffers may hold any values."""
     n_touched, size = np.ones(2, np.int64), np.ones(2, np.int64)
@@ -64,27 +118,51 @@ def _route(  # type: ignore[no-untyped-def]
     best, meeting = (0.0, origin) if origin == destination else (np.inf, -1)
     while size[0] > 0 and size[1] > 0 and heap_cost[0, 0] + heap_cost[1, 0] < best:
         side = 0 if heap_cost[0, 0] <= heap_cost[1, 0] else 1
-        reached, edge = heap_cost[side, 0], heap_edge[side, 0]
+        reached, edge, other = heap_cost[side, 0], heap_edge[side, 0], heap_cost[1 - side, 0]
         size[side] -= 1
         _sink(heap_cost[side], heap_edge[side], size[side])
         if reached > cost[side, edge]:  # a cheaper way to it was found since
             continue
         for turn in range(indptr[side, edge], indptr[side, edge + 1]):
-            following, total = indices[side, turn], reached + turn_cost[side, turn]
+            following, total = indices[side, turn], reached + weights[arm[side, turn]]
             if total < cost[side, following]:
                 if cost[side, following] == np.inf:
                     touched[side, n_touched[side]] = following
                     n_touched[side] += 1
                 cost[side, following], parent[side, following] = total, edge
-                _rise(heap_cost[side], heap_edge[side], size[side], total, following)
-                size[side] += 1
                 if total + cost[1 - side, following] < best:
                     best, meeting = total + cost[1 - side, following], following
+                if total + other < best:  # else no cheaper route goes on from here
+                    _rise(heap_cost[side], heap_edge[side], size[side], total, following)
+                    size[side] += 1
     before, after = _climb(parent[0], meeting), _climb(parent[1], meeting)
     for side in range(2):
         for place in range(n_touched[side]):
             cost[side, touched[side, place]] = np.inf
     return np.concatenate((before[::-1], after[1:]))
+
+
+@_compiled
+def _tree(  # type: ignore[no-untyped-def]
+    indptr, indices, arm, weights, cost, heap_cost, heap_edge, root, limit, until
+):
+    """Fill ``cost`` (n,), infinite before; return the cost at ``until``, infinite if not met."""
+    cost[root], heap_cost[0], heap_edge[0], size = 0.0, 0.0, root, 1
+    while size > 0:
+        reached, edge = heap_cost[0], heap_edge[0]
+        if edge == until:
+            return reached
+        size -= 1
+        _sink(heap_cost, heap_edge, size)
+        if reached > cost[edge]:
+            continue
+        for turn in range(indptr[edge], indptr[edge + 1]):
+            following, total = indices[turn], reached + weights[arm[turn]]
+            if total <= limit and total < cost[following]:
+                cost[following] = total
+                _rise(heap_cost, heap_edge, size, total, following)
+                size += 1
+    return np.inf
 
 
 @_compiled

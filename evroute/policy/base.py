@@ -7,7 +7,7 @@ before the first round.
 """
 
 import math
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol
 
 from numpy.random import Generator
 
@@ -18,17 +18,29 @@ from evroute.options import PartOptions
 
 
 class Index(Protocol):
-    """Optimistic, sampled or mean energy of each arm."""
+    """Optimistic, sampled or mean energy of each arm; an index derives from it."""
 
-    @property
-    def needs(self) -> type:
-        """Protocol that the model must meet."""
-        ...
+    needs: ClassVar[type] = EnergyModel
+    """Protocol that the model must meet."""
 
     @property
     def beta(self) -> float:
         """Confidence parameter of the last call; NaN for an index without one."""
-        ...
+        return math.nan
+
+    @property
+    def multiplier(self) -> float:
+        """Distance from the mean in posterior deviations, in the last call.
+
+        For a sampled index it is the deviation of the draws; NaN for an index that ignores the
+        model.
+        """
+        return math.sqrt(self.beta)
+
+    @property
+    def b_min(self) -> float:
+        """Least norm of a function that fits the measurements, in the last call, or NaN."""
+        return math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the index of each arm.
@@ -50,39 +62,6 @@ class Index(Protocol):
             (a,) Wh, may be negative.
         """
         ...
-
-
-@runtime_checkable
-class HasMultiplier(Protocol):
-    """An index whose distance from the mean is not the root of a beta."""
-
-    @property
-    def multiplier(self) -> float:
-        """Distance from the mean in posterior deviations, in the last call."""
-        ...
-
-
-@runtime_checkable
-class HasLeastNorm(Protocol):
-    """An index that assumes a bound on the norm of the true energies."""
-
-    @property
-    def b_min(self) -> float:
-        """Least norm of a function that fits the measurements, in the last call."""
-        ...
-
-
-def multiplier(index: Index) -> float:
-    """Return the distance of an index from the mean in posterior deviations, to compare indices.
-
-    For a sampled index it is the deviation of the draws; NaN for an index that ignores the model.
-    """
-    return index.multiplier if isinstance(index, HasMultiplier) else math.sqrt(index.beta)
-
-
-def least_norm(index: Index) -> float:
-    """Return the least norm that fits the measurements; NaN for an index without it."""
-    return index.b_min if isinstance(index, HasLeastNorm) else math.nan
 
 
 class Schedule(Protocol):

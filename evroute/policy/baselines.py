@@ -1,24 +1,23 @@
 """Baselines beside the bandits in every report: one never explores, the other never learns."""
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from numpy.random import Generator
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
-from evroute.policy.base import IndexOptions, IndexSetting
+from evroute.policy.base import Index, IndexOptions, IndexSetting
 
 
 @dataclass(frozen=True, slots=True)
-class Greedy:
+class Greedy(Index):
     """The posterior mean, whatever its uncertainty."""
 
-    needs: ClassVar[type] = EnergyModel
-    beta: ClassVar[float] = math.nan
-    multiplier: ClassVar[float] = 0.0
+    @property
+    def multiplier(self) -> float:
+        """Always 0: the index is the mean."""
+        return 0.0
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the posterior means, (a,) Wh."""
@@ -26,7 +25,7 @@ class Greedy:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Random:
+class Random(Index):
     """Random plausible routes: the dissipated energy of eq. 8 times a uniform draw from [0, 2).
 
     The energy of the climb stays as it is. So routes are equally random on hilly networks under
@@ -34,9 +33,6 @@ class Random:
     """
 
     potential_wh: FloatArray
-
-    needs: ClassVar[type] = EnergyModel
-    beta: ClassVar[float] = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return a randomly scaled eq. 8, (a,) Wh; measurements are ignored."""

@@ -31,7 +31,7 @@ from evroute.model.bounds.state import (
     assume,
     bounds,
 )
-from evroute.policy.base import IndexOptions, IndexSetting
+from evroute.policy.base import Index, IndexOptions, IndexSetting
 
 SINGLE_SCALE = 0.1
 """Default ``c`` where one scale is used: ``c ln det`` is then near ``B²`` after thousands of
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class SetBound:
+class SetBound(Index):
     """Lower confidence bounds of one kind, as an index.
 
     Parameters
@@ -100,7 +100,6 @@ class SetBound:
     _held: "_Held | None" = field(default=None, init=False, repr=False)
 
     needs: ClassVar[type] = HasSpectrum
-    beta: ClassVar[float] = np.nan
 
     def __post_init__(self) -> None:
         self.norm = AUTO_NORM if self.B == "auto" else self.B

@@ -14,18 +14,16 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
-from evroute.policy.base import IndexOptions, IndexSetting, Schedule
+from evroute.policy.base import Index, IndexOptions, IndexSetting, Schedule
 from evroute.policy.schedule import InverseTime, Scaled, TheoremBayesUCB, TheoremUCB
 
 
 @dataclass(slots=True)
-class ConfidenceBound:
+class ConfidenceBound(Index):
     """Optimism in the face of uncertainty; ``beta`` is the last value of the schedule."""
 
     schedule: Schedule
     beta: float = field(default=math.nan, init=False)
-
-    needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the lower confidence bounds, (a,) Wh."""

@@ -8,6 +8,7 @@ deviations are wrong.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class AdaptiveConformal:
         self._scores = GAUSSIAN_SCORES
         self._alpha: FloatArray = 1 - np.array(LEVELS)
 
-    @property
+    @cached_property
     def multipliers(self) -> FloatArray:
         """(4,) half-widths of the next intervals, in predicted deviations, by level.
 
@@ -79,6 +80,7 @@ class AdaptiveConformal:
         """
         if not sd_wh > 0:
             return
+        self.__dict__.pop("multipliers", None)
         score = abs(measured_wh - mean_wh) / sd_wh
         missed = score > multipliers
         self._alpha = self._alpha + self.step * (1 - np.array(LEVELS) - missed)
@@ -91,4 +93,5 @@ class AdaptiveConformal:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore the state of an object with the same step and window."""
+        self.__dict__.pop("multipliers", None)
         self._scores, self._alpha, self.trips = state["scores"], state["alpha"], int(state["trips"])

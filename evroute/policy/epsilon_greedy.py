@@ -3,15 +3,13 @@
 A baseline of BBKB's experiments.
 """
 
-import math
-
 from numpy.random import Generator
 from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
-from evroute.policy.base import IndexOptions, IndexSetting
+from evroute.policy.base import Index, IndexOptions, IndexSetting
 from evroute.policy.baselines import Random
 
 
@@ -29,14 +27,11 @@ class EpsilonGreedyOptions(IndexOptions):
         return EpsilonGreedy(setting.potential_wh, epsilon=self.epsilon)
 
 
-class EpsilonGreedy:
+class EpsilonGreedy(Index):
     """The posterior mean; random weights in a share ``epsilon`` of the rounds.
 
     With probability ``epsilon`` in a round the index of `baselines.Random`.
     """
-
-    needs: type = EnergyModel
-    beta: float = math.nan
 
     def __init__(self, potential_wh: FloatArray, *, epsilon: float) -> None:
         self._random = Random(potential_wh)

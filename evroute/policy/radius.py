@@ -5,7 +5,7 @@ energy is a cost, so the bound is a lower one.
 """
 
 import math
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from numpy.random import Generator
 from pydantic import Field
@@ -13,7 +13,7 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasRadius
-from evroute.policy.base import IndexOptions, IndexSetting
+from evroute.policy.base import Index, IndexOptions, IndexSetting
 from evroute.policy.schedule import TheoremUCB
 
 Form = Literal["lean", "theory", "safe", "cgp", "gp", "constant"]
@@ -50,14 +50,14 @@ class RadiusOptions(IndexOptions):
         return RadiusBound(self)
 
 
-class RadiusBound:
+class RadiusBound(Index):
     """Mean minus the number of standard deviations of the chosen form."""
 
-    needs: type = HasRadius
+    needs: ClassVar[type] = HasRadius
+    beta: float = math.nan
 
     def __init__(self, options: RadiusOptions) -> None:
         self._options = options
-        self.beta = math.nan
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the lower bounds, (a,) Wh.

@@ -14,16 +14,14 @@ from pydantic import Field
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel, HasJoint, SupportsScaledSample
-from evroute.policy.base import IndexOptions, IndexSetting
+from evroute.policy.base import Index, IndexOptions, IndexSetting
 
 DEFAULT_VARIANCE_SCALE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Thompson:
+class _Thompson(Index):
     variance_scale: float = DEFAULT_VARIANCE_SCALE
-
-    beta: ClassVar[float] = math.nan
 
     @property
     def multiplier(self) -> float:
@@ -40,8 +38,6 @@ class IndependentThompson(_Thompson):
     variance_scale
         Factor on the posterior variance, positive. 1 is the paper's; less explores less.
     """
-
-    needs: ClassVar[type] = EnergyModel
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return one draw for each arm, (a,) Wh."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.errors import EvrouteError
-from evroute.methods.parts import label_of
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.methods.parts import index_options, model_options
 from evroute.report.extras import require
 
 if TYPE_CHECKING:
@@ -132,51 +132,10 @@ def beta(rounds: "pd.DataFrame") -> "alt.FacetChart":
 
 def regret_by_lengthscale(rounds: "pd.DataFrame") -> "alt.FacetChart":
     """Draw the final cumulative regret against the lengthscale, kWh: mean and standard error."""
-    require("altair")
-    import altair as alt
-
-    keys = ["panel", "method", "lengthscale"]
-    of_seed = (
-        rounds.assign(panel=panel_labels(rounds.assign(lengthscale=1.0)))
-        .groupby([*keys, "seed"])["regret_wh"]
-        .sum()
-    )
-    final = (
-        (of_seed / 1000).groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
-    )
-    final = final.assign(low=final["mean"] - final["sem"], high=final["mean"] + final["sem"])
-    styles = method_styles(rounds)
-    colour = alt.Scale(domain=list(styles), range=[c for c, _ in styles.values()])
-    dash = alt.Scale(domain=list(styles), range=[list(d) for _, d in styles.values()])
-    base = alt.Chart().encode(
-        x=alt.X(
-            "lengthscale:Q",
-            title="lengthscale",
-            axis=alt.Axis(values=sorted(final["lengthscale"].unique())),
-            scale=alt.Scale(type="log", nice=False),
-        ),
-        color=alt.Color(
-            "method:N",
-            scale=colour,
-            legend=alt.Legend(title=None, orient="top", symbolType="stroke"),
-        ),
-    )
-    line = base.mark_line().encode(
-        y=alt.Y("mean:Q", title=None), strokeDash=alt.StrokeDash("method:N", scale=dash)
-    )
-    bars = base.mark_rule().encode(y=alt.Y("low:Q", title=None), y2="high:Q")
-    title = "Cumulative regret at the end (kWh), by lengthscale; bars: ± 1 standard error"
-    chart: alt.FacetChart = (
-        alt.layer(line, bars, data=alt.Data(values=final.round(6).to_dict("records")))
-        .properties(width=_PANEL_WIDTH[2], height=round(0.62 * _PANEL_WIDTH[2]))
-        .facet(
-            facet=alt.Facet("panel:N", title=None, header=alt.Header(labelLimit=LABEL_LIMIT)),
-            columns=2,
-        )
-        .resolve_scale(y="independent")
-        .properties(title=alt.Title(title, anchor="start", fontSize=14))
-    )
-    return chart
+    names = {"network", "trip", *AXES, "method", "model", "index", "seed"} & set(rounds)
+    final = rounds.groupby(sorted(names))["regret_wh"].sum().reset_index(name="value")
+    final = final.assign(value=final["value"] / 1000, t=final["lengthscale"], lengthscale=1.0)
+    return _panels(final, "Cumulative regret at the end (kWh)", by_trip=False)
 
 
 def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Chart":
@@ -244,7 +203,7 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
     variants = [
         (
-            (index, method.removeprefix(label_of(model, index))),
+            (index, method.removeprefix(_label(model, index))),
             model,
             method,
         )
@@ -276,6 +235,17 @@ def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...
     return {method: (colour_of[variant], dash_of[model]) for variant, model, method in variants}
 
 
+def _label(model: str, index: str) -> str:
+    """Return the label of a pair; names stand for models and indices that are not installed."""
+    labels = []
+    for options_of, name in ((model_options, model), (index_options, index)):
+        try:
+            labels.append(options_of(name).label)
+        except UnknownNameError:
+            labels.append(name)
+    return "-".join(dict.fromkeys(labels))
+
+
 def _place(order: list[str], name: str) -> tuple[int, str]:
     return (order.index(name) if name in order else len(order), name)
 
@@ -294,9 +264,17 @@ def _blocks(rounds: "pd.DataFrame") -> "pd.Series[float]":
 
 
 def _panels(
-    rounds: "pd.DataFrame", title: str, *, rule_at: float | None = None, log_scale: bool = False
+    rounds: "pd.DataFrame",
+    title: str,
+    *,
+    rule_at: float | None = None,
+    log_scale: bool = False,
+    by_trip: bool = True,
 ) -> "alt.FacetChart":
-    """Draw mean and standard error over the seeds of ``value`` against ``t``, by panel label."""
+    """Draw mean and standard error over the seeds of ``value`` against ``t``, by panel label.
+
+    ``t`` is the trip number if ``by_trip``, else the lengthscale, on a log scale.
+    """
     require("altair")
     import altair as alt
 
@@ -326,8 +304,13 @@ def _panels(
         x=alt.X(
             "t:Q",
             title=None,
-            axis=alt.Axis(tickMinStep=1, tickCount=5, grid=False),
-            scale=alt.Scale(nice=False),
+            axis=alt.Axis(
+                tickMinStep=int(by_trip),
+                tickCount=5,
+                grid=False,
+                values=alt.Undefined if by_trip else sorted(curve["t"].unique()),
+            ),
+            scale=alt.Scale(type="linear" if by_trip else "log", nice=False),
         ),
         color=alt.Color(
             "method:N",
@@ -365,7 +348,10 @@ def _panels(
         .resolve_scale(y="independent")
         .properties(
             title=alt.Title(
-                f"{title}, by trip number; band: ± 1 standard error", anchor="start", fontSize=14
+                f"{title}, by {'trip number' if by_trip else 'lengthscale'}; "
+                "band: ± 1 standard error",
+                anchor="start",
+                fontSize=14,
             )
         )
     )

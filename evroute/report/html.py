@@ -80,8 +80,8 @@ def belief_html(belief: LearnedBelief | TripEnergies) -> str:
         history = coefficient_history(belief, [])
         rows = {
             label: [
-                f"{each.mean:.3g} ± {each.sd:.2g}"
-                for each in (of.round(6) + 0.0).iloc[[0, -1]].itertuples()
+                f"{mean + 0.0:.3g} ± {sd:.2g}"
+                for mean, sd in of[["mean", "sd"]].iloc[[0, -1]].round(6).to_numpy()
             ]
             for label, of in history.items()
         }

@@ -22,7 +22,6 @@ from evroute.report.colours import (
     Classes,
     route_style,
     value_classes,
-    visit_classes,
 )
 from evroute.report.extras import require
 from evroute.report.leaflet import embedded
@@ -97,18 +96,6 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     return chart
 
 
-def visits_map(network: RoadNetwork, visits: IntArray) -> "folium.Map":
-    """Return a self-contained map of the roads, coloured by visits (n,).
-
-    Raises
-    ------
-    MissingPackageError
-        If folium is not installed.
-    """
-    driven = np.where(visits > 0, visits, np.nan)
-    return _classes_map(network, driven, visit_classes(int(visits.max())), "roads driven")
-
-
 def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.Map":
     """Return a self-contained map of the roads, coloured by a quantity of each edge.
 
@@ -126,7 +113,14 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     MissingPackageError
         If folium is not installed.
     """
-    return _classes_map(network, values, value_classes(title, values), title)
+    classes = value_classes(title, values)
+    chart = base_map(network, np.arange(network.n_edges))
+    import folium
+
+    classes_layer(network, values, classes, title).add_to(chart)
+    panel(classes.legend_html(), "bottomright").add_to(chart)
+    folium.LayerControl(collapsed=False).add_to(chart)
+    return chart
 
 
 def class_lines(
@@ -170,18 +164,6 @@ def classes_layer(
     for colour, weight, lines in class_lines(network, values, classes):
         _lines(lines, color=colour, weight=weight).add_to(layer)
     return layer
-
-
-def _classes_map(
-    network: RoadNetwork, values: FloatArray, classes: Classes, name: str
-) -> "folium.Map":
-    chart = base_map(network, np.arange(network.n_edges))
-    import folium
-
-    classes_layer(network, values, classes, name).add_to(chart)
-    panel(classes.legend_html(), "bottomright").add_to(chart)
-    folium.LayerControl(collapsed=False).add_to(chart)
-    return chart
 
 
 def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":

@@ -200,7 +200,11 @@ def road_deviations(
     import folium
 
     network, posterior = learner.network, learner.edge_posterior
-    driven = np.unique(np.concatenate([trip.edge for trip in measured]))
+    known = [trip.edge for trip in measured if trip.routes == 1]
+    if not known:
+        caption = "No trip has a known route, so no road is compared with physics."
+        return {"caption": caption, "html": "", "legends": []}
+    driven = np.unique(np.concatenate(known))
     km = network.length_m[driven] / 1000
     off_wh = (posterior.mean_wh - learner.setting.edges.reference.prior_mean_wh)[driven]
     std_wh = posterior.std_wh[driven]
@@ -222,7 +226,7 @@ def road_deviations(
     caption = (
         f"Learned energy differs from physics by more than {CLEAR_SD:.0f} standard "
         f"deviations on {clear_km:.1f} of {km.sum():.1f} km of road driven; the mean difference is "
-        f"{round(off_wh.sum() / km.sum()):+d} Wh per km (n = {len(measured)} trips)."
+        f"{round(off_wh.sum() / km.sum()):+d} Wh per km (n = {count(len(known), 'trip')})."
     )
     return {"caption": caption, "html": chart.get_root().render(), "legends": legends}
 

@@ -165,8 +165,8 @@ class Physics:
         weights = np.full(self.setting.network.n_edges, np.inf)
         weights[request.arms.id] = 0.0
         search = self.setting.search
-        turn_weights = self._truth(request).weight_wh + search.line_graph.turn_costs(weights)
-        return search.route_by_turns(turn_weights, 0.0, request.origin, request.destination)
+        turn_weights = self._truth(request).weight_wh + weights[search.line_graph.indices]
+        return search.by_turns.route(turn_weights, request.origin, request.destination)
 
     def _driven_wh(self, truth: Truth, rows: IntArray) -> FloatArray:
         """Return the true expected energy of the edges of a route, (k,) Wh, in driving order."""

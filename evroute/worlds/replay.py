@@ -76,7 +76,7 @@ class ReplayWorld(World):
 
 @cache
 def _measured(table: Path, setting: Setting) -> Measured:
-    return read_measured(table, setting, [setting.vehicle.name])
+    return read_measured(table, setting, [setting.vehicle.name], with_routes=True)
 
 
 class Replay:

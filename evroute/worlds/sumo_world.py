@@ -133,7 +133,7 @@ class SumoWorld:
         saved = energy.potential_wh(rows, self.speed_mps)
         weights = potential(surveyed.turn_wh[rows], np.zeros(len(rows)), saved)
         routes = (
-            search.route_by_turns(weights, 0.0, *ends),
+            search.by_turns.route(weights, *ends),
             best_by_edges(request, request.arms.prior_mean_wh, self.setting.potential_wh, search),
             search.route(surveyed.time_s, *ends),
         )

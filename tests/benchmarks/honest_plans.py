@@ -109,8 +109,7 @@ def broken(planner: Planner, plan: Plan, request: dict[str, Any]) -> list[str]:
         believed_wh = planner.prior.mean_wh
         if planner.belief is not None:
             believed_wh = planner.belief.model.posterior(planner.arms).mean_wh
-        nodes = planner.nodes
-        rise_wh = (nodes.head_wh - nodes.tail_wh)[: nodes.n_arms]
+        rise_wh = planner.states.head_wh - planner.states.tail_wh
         passed = planner.space.arms_of_route(one.route)
         shown_wh = np.maximum(believed_wh, rise_wh)[passed]
         lost_wh = one.charge.lost_wh if one.charge else 0.0

@@ -120,7 +120,7 @@ def battery(network: RoadNetwork) -> None:
         changed, impossible, gained_wh, lost_wh, dip_wh = 0, 0, [], [], []
         for pair, plain in zip(pairs, unbounded, strict=True):
             try:
-                route = planner.battery_search.route(cell, energy_wh, *pair)
+                route = planner.problem(tuple(pair.tolist())).most_charge(cell)
             except NoRouteError:
                 impossible += 1
                 continue

@@ -73,9 +73,7 @@ def test_a_search_with_a_battery(
         return
     battery = Battery.of_percent(planner.vehicle.battery_kwh, start_percent, 0)
     benchmark(
-        lambda: [
-            planner.battery_search.route(battery, planner.mean_wh, *pair) for pair in pairs.tolist()
-        ]
+        lambda: [planner.problem(tuple(pair)).most_charge(battery) for pair in pairs.tolist()]
     )
 
 

@@ -1,6 +1,6 @@
 """Figures of the belief of whole trips on real and made trips (docs/figures/real-trips.md).
 
-python tests/benchmarks/trip_figures.py twizy bus starts factors cost
+python tests/benchmarks/trip_figures.py twizy altitudes bus starts factors cost
 
 EVROUTE_DATA_DIR must name the folder with ``drives/``. Expectations are made in order of departure,
 each from earlier trips alone.
@@ -21,6 +21,7 @@ import pandas as pd
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.driven_heights import driven_heights
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.readers.formats import read_measured
@@ -128,6 +129,24 @@ def twizy() -> None:
     report("Twizy", drive(setting, trips))
     level = replace(network, elevation_m=np.zeros(len(network.elevation_m)))
     report("Twizy, heights removed", drive(Setting(level, vehicle), trips))
+
+
+def altitudes() -> None:
+    """The traces of the Twizy by points: heights of the map, none, and those of its own drives."""
+    vehicle = load_vehicle(VEHICLES / "twizy.toml")
+    with TemporaryDirectory() as folder:
+        network = rabat(Path(folder))
+        table = Path(folder) / "trips.csv"
+        table.write_bytes(gzip.decompress((DRIVES / "twizy.csv.gz").read_bytes()))
+        level = replace(network, elevation_m=np.zeros(len(network.elevation_m)))
+        for name, roads in (
+            ("of the map", network),
+            ("removed", level),
+            ("by own drives", driven_heights(table, level)),
+        ):
+            setting = Setting(roads, vehicle)
+            trips = read_measured(table, setting, {"twizy"}).trips
+            report(f"Twizy by points, heights {name}", drive(setting, trips))
 
 
 def bus() -> None:
@@ -279,7 +298,7 @@ def cost() -> None:
 
 
 def chosen(names: list[str]) -> Iterator[Callable[[], None]]:
-    parts = {each.__name__: each for each in (twizy, bus, starts, factors, cost)}
+    parts = {each.__name__: each for each in (twizy, altitudes, bus, starts, factors, cost)}
     yield from (parts[name] for name in names or parts)
 
 

@@ -17,7 +17,7 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import ArmSpace, SearchSpace, least_energy_route
 from evroute.planning.corridor import Corridor
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.search import Search
+from evroute.planning.legs import Legs
 from evroute.planning.turn_space import TurnSpace
 
 CAR = load_vehicle()
@@ -184,35 +184,32 @@ def test_a_state_goes_on_where_it_was(roads, request) -> None:
         np.testing.assert_array_equal(here, there)
 
 
-def test_searches_over_nodes_find_the_routes_of_the_space(whole, roads) -> None:
-    rng = default_rng(4)
-    weights = rng.uniform(0.5, 2.0, whole.size)
-    search = Search(whole.line_graph(()))
+def test_searches_over_arms_find_the_routes_of_the_space(whole, roads) -> None:
+    weights = default_rng(4).uniform(0.5, 2.0, whole.size)
+    routes = []
     for request, _ in requests(roads, whole):
-        walk = search.route(
-            whole.nodes.of_arms(weights), *whole.ends(request.origin, request.destination)
-        )
-        route = Route(tuple(whole.edges_of(walk.rows).tolist()))
+        route = whole.search.route(weights, request.origin, request.destination)
         assert route == whole.route(weights[whole.arms(request).id], request)
-        assert roads.length_m[route.rows].sum() == pytest.approx(
-            whole.nodes.of_edges(roads.length_m)[walk.rows].sum()
-        )
+        np.testing.assert_array_equal(whole.states.edge[whole.arms_of_route(route)], route.rows)
+        routes.append(route)
+    start = np.cumsum([0, *map(len, routes[:-1])])
+    together = whole.arms_of_routes(np.concatenate([route.rows for route in routes]), start)
+    each = np.concatenate([whole.arms_of_route(route) for route in routes])
+    np.testing.assert_array_equal(together, each)
 
 
-def test_searches_over_layers_drive_the_places_on_the_way(whole, roads) -> None:
+def test_legs_drive_the_places_on_the_way(whole, roads) -> None:
     rng, checked = default_rng(6), 0
     weights = rng.uniform(0.5, 2.0, whole.size)
     for origin, via, destination in rng.integers(roads.n_edges, size=(40, 3)).tolist():
         if len({origin, via, destination}) < 3:
             continue
-        start, end = whole.ends(origin, destination)
-        search = Search(whole.line_graph((via,)))
-        n = len(whole.nodes.edge)
         try:
-            walk = search.route(np.tile(whole.nodes.of_arms(weights), 2), start, n + end)
+            route = Legs(whole.search, (origin, via, destination), whole.arms_of_route).route(
+                weights
+            )
         except NoRouteError:
             continue
-        route = Route(tuple(whole.edges_of(walk.rows).tolist()))
         legs = [
             weights[whole.arms_of_route(whole.route(weights, Round(1, roads_of(whole), a, b)))]
             for a, b in ((origin, via), (via, destination))
@@ -229,10 +226,10 @@ def roads_of(space: SearchSpace) -> Arms:
     return space.edges.reference
 
 
-def test_the_nodes_rise_as_the_potential_does(whole, roads) -> None:
-    prior, nodes = whole.prior(), whole.nodes
-    rise_wh = nodes.head_wh - nodes.tail_wh
-    np.testing.assert_allclose(rise_wh, nodes.of_arms(prior.potential_wh), atol=1e-9)
+def test_the_states_rise_as_the_potential_does(whole, roads) -> None:
+    prior, states = whole.prior(), whole.states
+    rise_wh = states.head_wh - states.tail_wh
+    np.testing.assert_allclose(rise_wh, prior.potential_wh, atol=1e-9)
     assert prior.dissipated_wh.min() > -1e-9
 
 

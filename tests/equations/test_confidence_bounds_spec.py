@@ -143,6 +143,25 @@ def test_02_cmm_in_dmm_in_amm_strictly_in_ay_and_in_igp_at_matched_parameters(se
     assert np.all(amm.low > igp.low)
 
 
+@pytest.mark.parametrize("kind", ["ay", "igp"])
+def test_02_earlier_bounds_are_those_of_their_papers_from_whole_matrices(kind):
+    """Abbasi-Yadkori et al. 2011 and Chowdhury & Gopalan 2017 with ln det in place of gamma."""
+    state, x, y, _ = problem(3)
+    sigma, delta, norm, eta = 0.2, 0.1, 4.0, 0.5
+    ridge = {"ay": sigma**2 / 0.5, "igp": 1 + eta}[kind]
+    whole, cross = rbf(x, x) + ridge * np.eye(len(y)), rbf(x, SOME)
+    mean = cross.T @ np.linalg.solve(whole, y)
+    std = np.sqrt(1 - np.sum(cross * np.linalg.solve(whole, cross), axis=0))
+    inside = np.linalg.slogdet(whole / ridge)[1] - 2 * np.log(delta)
+    if kind == "ay":
+        half = (sigma * np.sqrt(inside / ridge) + norm) * std
+    else:
+        half = (sigma * np.sqrt(inside + len(y) * eta) + norm) * std
+    found = state.bounds(SOME, kind, **({"eta": eta} if kind == "igp" else {}))
+    np.testing.assert_allclose(found.low, mean - half, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found.high, mean + half, rtol=1e-8, atol=1e-8)
+
+
 def cone_program(kernel, x, y, point, *, radius, norm):
     """Return the largest value at a point over the confidence set, by constrained optimisation.
 

@@ -7,6 +7,8 @@ from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
 from evroute.model.nystrom.ek import EKOptions
 from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 
+EVERY_ROUND = {"running": False, "refresh_every": 1}  # bounds of the round alone, made in it
+
 
 @pytest.mark.parametrize(
     ("make", "defaults"),
@@ -16,11 +18,11 @@ from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions,
         (CBKBOptions, {"q_bar": 10.0}),  # Zenati et al. 2022: ten times C, and C = 1
         (CBBKBOptions, {"threshold": 10.0}),  # the C of their main figures
         (EKOptions, {"eps": 0.5, "gamma": 1.0, "mu": None}),
-        (CMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"}),
-        (DMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (AMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (AYOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
-        (IGPOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False}),
+        (CMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "c": "mixture"} | EVERY_ROUND),
+        (DMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (AMMOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (AYOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
+        (IGPOptions, {"B": 5.0, "sigma": 1.0, "delta": 0.05, "clip_prior": False} | EVERY_ROUND),
     ],
 )
 def test_defaults_are_the_published_ones(make, defaults) -> None:

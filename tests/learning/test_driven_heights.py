@@ -59,6 +59,14 @@ def test_a_log_without_altitudes_is_refused(street, log) -> None:
         driven_heights(log, street)
 
 
+def test_heights_that_do_not_exist_are_refused(street, log) -> None:
+    header, *rows = log.read_text().splitlines()
+    high = [f"{row.rpartition(',')[0]},20000" for row in rows]
+    log.write_text("\n".join([header, *high]))
+    with pytest.raises(EvrouteError, match="lies at"):
+        driven_heights(log, street)
+
+
 def test_the_network_with_heights_is_kept_and_used_again(
     street, log, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,15 @@ def test_reset_forgets_and_may_change_the_model(setting, tmp_path) -> None:
     assert (again.new, again.trips.num_rows) == (2, 2)
 
 
+def test_the_options_of_a_folder_hold_until_they_are_given_anew(setting, tmp_path) -> None:
+    first = write(tmp_path / "first.csv", table_of(setting, ENDS[:1]))
+    both = write(tmp_path / "both.csv", table_of(setting, ENDS))
+    once = learn(both, tmp_path / "once", model="exact", options={"trip_effect": 0.3})
+    learn(first, tmp_path / "steps", model="exact", options={"trip_effect": 0.3})
+    assert same(learn(both, tmp_path / "steps").trips, once.trips)
+    assert load_belief(tmp_path / "steps").method.options["trip_effect"] == 0.3
+
+
 def test_a_folder_goes_on_with_its_own_model_prior_and_kernel(setting, tmp_path) -> None:
     first = write(tmp_path / "first.csv", table_of(setting, ENDS[:1]))
     both = write(tmp_path / "both.csv", table_of(setting, ENDS))

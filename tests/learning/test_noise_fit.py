@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from evroute.learning.noise_fit import START, TripNoiseScale, fit_noise, is_refit_due
+from evroute.learning.noise_fit import START, TripNoiseScale, fit_scales, is_refit_due
 
 
 def test_the_variance_by_hand() -> None:
@@ -29,7 +29,7 @@ def test_the_fit_is_the_greatest_dense_log_posterior() -> None:
         prior = -0.5 * (np.log(scale / start) ** 2).sum() / 2.0**2
         return multivariate_normal(np.zeros(n), covariance).logpdf(residual_wh) + prior
 
-    found = fit_noise(rows, residual_wh, km, known_wh2)
+    found = fit_scales(rows, residual_wh, km, known_wh2).noise
     best = np.array([found.trip_wh, found.root_km_wh, found.km_wh])
     for factor in (0.9, 1.1):
         for k in range(3):

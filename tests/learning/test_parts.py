@@ -211,7 +211,11 @@ def test_a_damaged_file_of_measured_trips_is_refused_and_its_table_makes_it_agai
     path = out / "measured" / "0002.parquet"
     content = path.read_bytes()
     middle = len(content) // 3
-    for damaged in (content[:-9], b"", content[:middle] + b"\0" + content[middle + 1 :]):
+    for damaged in (
+        content[:-9],
+        b"",
+        content[:middle] + bytes(64) + content[middle + 64 :],
+    ):
         path.write_bytes(damaged)
         with pytest.raises(EvrouteError, match=r"0002\.parquet is damaged") as refused:
             learn(tables[2], out, **MODEL)

@@ -150,8 +150,8 @@ def test_no_edge_takes_less_than_its_rise_of_the_potential(hilly) -> None:
             wh = np.array([rng.normal(0.0, 100.0)])  # nothing that physics would expect
             energies.learn(MeasuredTrip(str(edge), rows, wh, np.array([np.nan])), {})
         day = energies.under(EQ8_CONDITIONS)
-        nodes = day.space.nodes
-        assert np.all(day.mean_wh - (nodes.head_wh - nodes.tail_wh) >= -1e-9)
+        states = day.space.states
+        assert np.all(day.mean_wh - (states.head_wh - states.tail_wh) >= -1e-9)
 
 
 def test_conditions_of_the_day_are_terms_of_the_day(setting) -> None:
@@ -182,6 +182,9 @@ def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:
         assert forecast.mean_wh == pytest.approx(prediction.mean_wh)
         assert forecast.std_wh == pytest.approx(prediction.sd_wh)
         assert forecast.interval_wh() == pytest.approx(prediction.interval(0.9))
+        minutes = energies.times.expect(np.array([hill.row_of[edge] for edge in route.edges]))
+        assert minutes["mean_s"] == pytest.approx(route.time_s)
+        assert forecast.numbers() == prediction.numbers() | minutes
         low_wh, high_wh = prediction.interval(0.9)
         arrival = route.charge_forecast.arrival_interval_percent
         assert arrival == pytest.approx((30.0 - high_wh / 100, 30.0 - low_wh / 100))

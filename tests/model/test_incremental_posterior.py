@@ -47,3 +47,31 @@ def test_drift_is_relative_to_the_largest_mean_or_prior_deviation(prior, measure
     unit_wh = np.sqrt(prior.diagonal()[:2].mean()) if unit_wh else np.abs(posterior.mean).max()
     posterior.mean = posterior.mean + np.array([0.0, 1e-3])
     assert posterior.drift(fresh, 10) == pytest.approx(1e-3 / unit_wh)
+
+
+def test_covariances_are_looked_up_also_after_restoring(prior) -> None:
+    posterior, visited = IncrementalPosterior(prior.diagonal()), np.array([5, 1, 2])
+    rows = prior[visited]
+    posterior.append(np.empty((3, 0)), rows[:, visited], rows, visited)
+    posterior.observe(np.arange(3), np.array([3.0, -1.0, 2.0]), np.full(3, 0.5))
+    gain = np.linalg.solve(prior[np.ix_(visited, visited)] + 0.5 * np.eye(3), rows).T
+    expected = prior - gain @ rows
+    restored, read = IncrementalPosterior(prior.diagonal()), []
+
+    def columns(arms: np.ndarray) -> np.ndarray:
+        read.append(len(arms))
+        return rows[:, arms]
+
+    restored.restore(posterior.state(), columns)
+    for arms in (np.array([0, 1, 5]), np.array([1, 3, 4, 6]), np.arange(7), np.array([3, 0])):
+        for core in (posterior, restored):
+            found = core.covariance(
+                arms, lambda some, arms=arms: prior[np.ix_(arms, arms)][np.ix_(some, some)]
+            )
+            np.testing.assert_allclose(found, expected[np.ix_(arms, arms)], atol=1e-12)
+            np.testing.assert_array_equal(found, found.T)
+    assert read == [1, 7]  # few open arms one by one, and all once they are many
+    for core in (posterior, restored):
+        core.observe(np.array([1]), np.array([1.0]), np.array([0.5]))
+    np.testing.assert_allclose(posterior.reference(), restored.reference(), atol=1e-12)
+    assert read == [1, 7]

@@ -70,3 +70,18 @@ def test_a_strict_model_waits_from_its_last_plan_to_its_last_measurement(make) -
         model.update(trip(row))
         waited.append(model.waits)
     assert waited == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize("make", [BBKBOptions, BatchUCBOptions])
+def test_a_trip_that_nobody_planned_is_learned_at_once(make) -> None:
+    model = model_of(make, threshold=1e6, max_batch_trips=5)
+    model.update(trip(0))
+    model.anticipate(ARMS.take(np.array([2])))
+    before = model.posterior(ARMS).mean_wh
+    model.update(trip(3))
+    assert model.posterior(ARMS).mean_wh[3] > before[3] + 0.1
+
+
+def test_cbbkb_oversamples_ten_times_its_threshold_by_default() -> None:
+    assert model_of(CBBKBOptions, threshold=3.0).rule._redraw._q_bar == 30.0
+    assert model_of(CBBKBOptions, threshold=3.0, q_bar=4.0).rule._redraw._q_bar == 4.0

@@ -204,6 +204,17 @@ def test_off_is_off(make_world):
     np.testing.assert_array_equal(one.posterior(arms).mean_wh, other.posterior(arms).mean_wh)
 
 
+def test_passes_of_a_trip_count_as_their_mean() -> None:
+    """The mean of c passes errs by 1 / sqrt(c) as much; times sqrt(c) it is one measurement."""
+    four, one = (TripNoise(np.full(2, 5.0), trip_effect=0.0, noise="learned") for _ in range(2))
+    edge = np.array([0])
+    four.update(edge, np.array([4]), np.array([8.0]), np.array([[3.0]]), np.zeros(1))
+    one.update(edge, np.array([1]), np.array([16.0]), np.array([[12.0]]), np.zeros(1))
+    np.testing.assert_allclose(four.std_wh, one.std_wh)
+    assert four.std_wh[0] > four.std_wh[1] > 5.0
+    assert (four.n_measured, one.n_measured) == (4, 1)
+
+
 @pytest.mark.parametrize("learned", ["trip_effect", "noise"])
 def test_either_noise_is_learned_without_the_other(make_world, learned) -> None:
     world = make_world(6)

@@ -6,8 +6,6 @@ cosmic-ray restricts mutants to a diff as well, but runs one command of tests fo
 """
 
 import argparse
-import ast
-import copy
 import multiprocessing
 import os
 import random
@@ -17,92 +15,25 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
+from mutants import Mutant, mutants
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("evroute/**/*.py"))
-TESTS = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/**/test_*.py"))
-MODULES = {f"tests/test_{Path(source).name}" for source in SOURCES if source.count("/") == 1}
-TESTS = [test for test in TESTS if test.count("/") > 1 or test in MODULES]
 FAR = {"app", "benchmarks", "compat", "fuzz", "safety", "same", "security"}
-TESTS = [test for test in TESTS if test.split("/")[1] not in FAR]
+FAR |= {f"test_{name}.py" for name in ("architecture", "demo", "docs", "docstrings", "notebooks")}
+TESTS = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/**/test_*.py"))
+TESTS = [test for test in TESTS if not FAR.intersection(Path(test).parts)]
 EQUIVALENT = Path(__file__).with_name("equivalent.txt").read_text().splitlines()
-PAIRS = [(ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or)]
-PAIRS += [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
-PAIRS += [("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all")]
-SWAPS = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}
-SWAPS |= {ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr}
-NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
-TYPES = {"annotation", "returns", "decorator_list"}
-UNSEEN = {"strict", "repr", "slots", "dtype", "stacklevel"}  # keywords without effect on results
 SERVER = multiprocessing.get_context("forkserver")
 LIBRARIES = ["pytest", "scipy.stats", "gpytorch", "pandas", "pyarrow.parquet", "pydantic"]
-Mutant = tuple[str, int, str, bytes]  # path, line, "old -> new", changed source
-
-
-def mutants(path: str) -> Iterator[Mutant]:
-    source = (ROOT / path).read_bytes()
-    starts = [0]
-    for text in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(text))
-    for node, new in walk(ast.parse(source)):
-        start = starts[node.lineno - 1] + node.col_offset
-        end = starts[node.end_lineno - 1] + node.end_col_offset
-        change = " ".join(f"{source[start:end].decode()} -> {new}".split())
-        yield path, node.lineno, change, source[:start] + new.encode() + source[end:]
-
-
-def walk(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """Yield nodes with their replacements; types and messages stay as they are."""
-    typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    if typing or isinstance(node, ast.JoinedStr | ast.Raise) or getattr(node, "arg", "") in UNSEEN:
-        return
-    for new in changes(node):
-        yield node, new if isinstance(node, ast.stmt | ast.Slice) else f"({new})"
-    for name, value in ast.iter_fields(node):
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and name not in TYPES:
-                yield from walk(child)
-
-
-def changes(node: ast.AST) -> Iterator[str]:
-    def changed(**fields: object) -> str:
-        other = copy.copy(node)
-        vars(other).update(fields)
-        return ast.unparse(other)
-
-    match node:
-        case ast.Compare(ops=[op, *rest]):
-            for table in (SWAPS, NEGATED):
-                if type(op) in table:
-                    yield changed(ops=[table[type(op)](), *rest])
-        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in SWAPS:
-            yield changed(op=SWAPS[type(op)]())
-        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
-            yield ast.unparse(operand)
-        case ast.AugAssign() | ast.Expr(value=ast.Call()):
-            yield "pass"
-        case ast.Name(id=name) | ast.Attribute(attr=name) if name in SWAPS:
-            yield changed(**{"id" if isinstance(node, ast.Name) else "attr": SWAPS[name]})
-        case ast.Constant(value=bool() as value):
-            yield repr(not value)
-        case ast.Constant(value=int() | float() as value):
-            yield repr(value + 1 if isinstance(value, int) else 2 * value or 1.0)
-        case ast.Return(value=ast.Tuple(elts=[first, second, *rest])):
-            yield f"return {', '.join(map(ast.unparse, (second, first, *rest)))}"
-        case ast.IfExp(body=body, orelse=orelse):
-            yield changed(body=orelse, orelse=body)
-        case ast.Slice(lower=lower, upper=upper):
-            for name, end, sign in (("lower", lower, ast.Add()), ("upper", upper, ast.Sub())):
-                if end:
-                    yield changed(**{name: ast.BinOp(end, sign, ast.Constant(1))})
 
 
 @cache
@@ -130,25 +61,32 @@ def nearest(source: str) -> list[list[str]]:
     return [sorted(ring, key=lambda t: (named not in t, t not in direct, t)) for ring in rings]
 
 
-def result_of(tree: Path, tests: Iterable[str], limit_s: int = 600) -> str:
+def tried(tree: Path, rings: list[list[str]]) -> str:
+    """Run the slow tests of each ring after its others, until one fails."""
+    for tests, marks in product(rings, ("not slow", "slow")):
+        if tests and (result := result_of(tree, tests, marks)) != "survived":
+            return result
+    return "survived"
+
+
+def result_of(tree: Path, tests: list[str], marks: str, limit_s: int = 600) -> str:
     """Run tests in a process with all libraries imported, which take longer than most tests."""
-    child = SERVER.Process(target=run_tests, args=(tree, [*tests]))
+    child = SERVER.Process(target=run_tests, args=(tree, tests, f"not browser and ({marks})"))
     child.start()
     child.join(limit_s)
-    if child.exitcode is None:
-        child.kill()
-        return "timed out"
-    return {0: "survived", 4: "untested", 5: "untested"}.get(child.exitcode, "killed")
+    result = {0: "survived", 5: "survived", None: "timed out"}.get(child.exitcode, "killed")
+    child.kill()
+    return result
 
 
-def run_tests(tree: Path, tests: list[str]) -> None:
+def run_tests(tree: Path, tests: list[str], marks: str) -> None:
     out = os.open(tree / ".out", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(out, stream)
     os.chdir(tree)
     os.environ["PYTHONPATH"] = sys.path[0] = str(tree)
     sys.dont_write_bytecode = True
-    options = ["-x", "-q", "-n0", "-m", "not browser", "-p", "no:cacheprovider"]
+    options = ["-x", "-q", "-n0", "-m", marks, "-p", "no:cacheprovider"]
     os._exit(pytest.main([*options, *tests]))
 
 
@@ -163,7 +101,8 @@ def changed_lines(base: str) -> Iterator[tuple[str, int]]:
 
 def chosen(base: str, packages: list[str], n: int, seed: int) -> list[Mutant]:
     inside = tuple(f"evroute/{package}" for package in packages) or "evroute"
-    found = [mutant for path in SOURCES if path.startswith(inside) for mutant in mutants(path)]
+    files = [path for path in SOURCES if path.startswith(inside)]
+    found = [mutant for path in files for mutant in mutants(path, (ROOT / path).read_bytes())]
     if base:
         lines = set(changed_lines(base))
         found = [mutant for mutant in found if mutant[:2] in lines]
@@ -210,7 +149,7 @@ def main() -> None:
             shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "runs", "demo"))
             trees.put(tree)
         tests = sorted({test for path, *_ in found for test in chain(*nearest(path))})
-        if result_of(tree, tests, 7200) != "survived":
+        if result_of(tree, tests, "slow or not slow", 7200) != "survived":
             sys.exit(f"{(tree / '.out').read_text()}\nthe tests fail without any mutant")
         list(pool.map(run, found))
     for (package, result), number in sorted(counts.items()):

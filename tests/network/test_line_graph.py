@@ -19,9 +19,3 @@ def test_an_edge_that_leads_nowhere_has_an_empty_row(hill: RoadNetwork) -> None:
     graph = LineGraph.from_network(part)
     assert graph.indptr.tolist() == [0, 1, 1]
     assert graph.indices.tolist() == [1]
-
-
-def test_a_turn_costs_what_the_edge_entered_costs(hill: RoadNetwork) -> None:
-    graph = LineGraph.from_network(hill)
-    costs = 10.0 ** np.arange(hill.n_edges)
-    assert graph.turn_costs(costs).tolist() == [costs[b] for _, b in hill.turns.tolist()]

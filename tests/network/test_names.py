@@ -240,6 +240,9 @@ def test_tables_are_built_stored_and_kept_by_closures(town: RoadNetwork, tmp_pat
         {"places": {"name": ("a",), "lon": np.zeros(2), "lat": np.zeros(2)}},
         {"places": {"name": ("a",), "lon": ("x",), "lat": np.zeros(1)}},
         {"places": {"name": ("a",), "lon": np.zeros(1)}},
+        {"places": {"name": ("a",), "lon": (None,), "lat": np.zeros(1)}},
+        {"names": {"street": ("a",)}},
+        {"names": {"junction": np.array(3.0)}},
     ],
 )
 def test_damaged_tables_are_refused(town: RoadNetwork, tables: dict[str, names.Table]) -> None:

@@ -72,3 +72,16 @@ def test_places_of_both_are_kept_and_a_second_pass_adds_nothing(denver: RoadNetw
     assert "Car park" in names.labels(named)
     assert named.street == denver.street
     assert "Car park" in names.labels(add_names(named, denver))
+
+
+@pytest.mark.data
+def test_monaco_of_the_data_folder_has_streets_and_places(monaco: RoadNetwork) -> None:
+    assert {"Rue Grimaldi", "Boulevard des Moulins"} <= set(monaco.street)
+    assert {"Casino de Monte Carlo", "Avenue d'Ostende & Avenue de la Costa"} <= set(
+        names.labels(monaco)
+    )
+    assert "798 of 3,475 unnamed edges, 65.2 of 465.7 km" in monaco.source.notes[-1]
+    assert replace(monaco, street=("",) * monaco.n_edges).digest == monaco.digest
+    lon, lat = monaco.junction_lon_lat
+    (place,) = names.find(monaco, "casino de monte-carlo")
+    assert np.hypot(lon - place.lon, lat - place.lat).min() < 0.002

@@ -1,10 +1,18 @@
-"""Every route through a small network."""
+"""Every route through a small network, and search problems on it."""
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
+from evroute.arrays import FloatArray
+from evroute.energy.longitudinal import potential_wh
+from evroute.energy.vehicle import load_vehicle
+from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.legs import Legs
+from evroute.planning.search import Search
+from evroute.planning.search_problem import SearchProblem
 
 
 @pytest.fixture
@@ -26,3 +34,25 @@ def every_route() -> Callable[[RoadNetwork, int, int], Iterator[list[int]]]:
             stack += [[*route, e] for e in following[route[-1]] if e not in route]
 
     return routes
+
+
+@pytest.fixture(params=[True, False], ids=["compiled", "scipy"])
+def problem_of(request: pytest.FixtureRequest) -> Callable[..., SearchProblem]:
+    """Return a function that makes the search problem of a request over the edges of a network."""
+    if request.param:
+        pytest.importorskip("numba")
+
+    def make(network: RoadNetwork, energy_wh: FloatArray, *stops: int) -> SearchProblem:
+        height_wh = potential_wh(load_vehicle(), network.elevation_m)
+        search = Search(LineGraph.from_network(network), compiled=request.param)
+        return SearchProblem(
+            Legs(search, stops, lambda route: route.rows),
+            network.time_s,
+            network.length_m,
+            energy_wh,
+            np.ones(network.n_edges),
+            height_wh[network.tail],
+            height_wh[network.head],
+        )
+
+    return make

@@ -34,7 +34,8 @@ def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> Non
     ]
     answers = list(answer_energies(iter(rows), planner, block=3))
     assert [each["id"] for each in answers] == ["named", "2", "3", *(row["id"] for row in rows[3:])]
-    full = answer_all(iter(rows[:3]), lambda _: planner, search="potential")
+    full = list(answer_all(iter(rows[:3]), lambda _: planner, search="potential"))
+    assert [each["id"] for each in full] == ["named", "2", "3"]
     for answer, plan in zip(answers[:3], full, strict=True):
         for column in ("energy_wh", "length_m", "time_s"):
             assert answer[column] == pytest.approx(plan["routes"]["energy"][column])

@@ -8,24 +8,21 @@ import numpy as np
 import pytest
 
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
-from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery, BatterySearch, follow
-from evroute.planning.search import Search
+from evroute.planning.battery import Battery, follow
+from evroute.planning.search_problem import SearchProblem
+from evroute.planning.shortage import Shortage
 
 N_NETWORKS = 500
+Problems = Callable[..., SearchProblem]
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 
 
-def searcher(network: RoadNetwork) -> BatterySearch:
-    height_wh = potential_wh(load_vehicle(), network.elevation_m)
-    return BatterySearch(
-        Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head]
-    )
+def shortage(problem: SearchProblem) -> Shortage:
+    return Shortage(problem.legs, problem.head_wh, problem.energy_wh)
 
 
 def physics(network: RoadNetwork) -> FloatArray:
@@ -84,14 +81,15 @@ def test_a_battery_that_cannot_be_is_refused(start: float, reserve: float) -> No
 
 
 def test_the_searches_equal_every_route_of_random_hilly_networks(
-    hilly: Callable[[int], RoadNetwork], every_route: Routes
+    hilly: Callable[[int], RoadNetwork], every_route: Routes, problem_of: Problems
 ) -> None:
     seen: Counter[str] = Counter()
     for seed in range(N_NETWORKS):
         network = hilly(seed)
         rng = np.random.default_rng(seed)
-        energy_wh, search = physics(network), searcher(network)
+        energy_wh = physics(network)
         origin, destination = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
+        problem = problem_of(network, energy_wh, origin, destination)
         routes = list(every_route(network, origin, destination))
         if not routes:
             continue
@@ -99,7 +97,7 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
         arrivals = [arrival(energy_wh, route, battery) for route in routes]
         best_wh = max(arrivals)
         if np.isfinite(best_wh):
-            found = search.route(battery, energy_wh, origin, destination)
+            found = problem.most_charge(battery)
             assert arrival(energy_wh, list(found.edges), battery) == pytest.approx(
                 best_wh, abs=1e-9
             )
@@ -108,13 +106,12 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
             seen["detour"] += arrival(energy_wh, unbounded, battery) < best_wh - 1e-9
         else:
             with pytest.raises(NoRouteError):
-                search.route(battery, energy_wh, origin, destination)
+                problem.most_charge(battery)
             seen["none"] += 1
         need_wh = min(
             least_start(energy_wh, r, battery.capacity_wh, battery.reserve_wh) for r in routes
         )
-        ends = (energy_wh, origin, destination)
-        computed = search.least_start_wh(battery, *ends)
+        computed = shortage(problem).least_start_wh(battery)
         assert computed == pytest.approx(need_wh, abs=1e-9)
         seen["compared"] += 1
     assert seen["compared"] >= 200
@@ -122,52 +119,52 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
 
 
 def test_the_least_start_charge_is_enough_and_a_little_less_is_not(
-    hilly: Callable[[int], RoadNetwork],
+    hilly: Callable[[int], RoadNetwork], problem_of: Problems
 ) -> None:
     tried = 0
     for seed in range(40):
         network = hilly(seed)
-        energy_wh, search = physics(network), searcher(network)
-        ends = (energy_wh, 0, network.n_edges - 1)
-        need_wh = search.least_start_wh(Battery(400.0, 400.0, 20.0), *ends)
+        problem = problem_of(network, physics(network), 0, network.n_edges - 1)
+        need_wh = shortage(problem).least_start_wh(Battery(400.0, 400.0, 20.0))
         if not 21 < need_wh < 400:
             continue
-        search.route(Battery(400.0, need_wh, 20.0), *ends)
+        problem.most_charge(Battery(400.0, need_wh, 20.0))
         with pytest.raises(NoRouteError, match=r"needs 0\.01 kWh more"):
-            search.route(Battery(400.0, need_wh - 0.01, 20.0), *ends)
+            problem.most_charge(Battery(400.0, need_wh - 0.01, 20.0))
         tried += 1
     assert tried >= 10
 
 
-def test_a_full_battery_that_is_too_small_says_by_how_much(hill: RoadNetwork) -> None:
+def test_a_full_battery_that_is_too_small_says_by_how_much(
+    hill: RoadNetwork, problem_of: Problems
+) -> None:
     energy_wh = physics(hill)
     need_wh = energy_wh[[hill.row_of[name] for name in ("in", "east", "west", "out")]].sum()
     battery = Battery(need_wh - 150, need_wh - 150, 0.0)
     with pytest.raises(NoRouteError, match=r"even a full battery .* needs 0.15 kWh more"):
-        searcher(hill).route(battery, energy_wh, hill.row_of["in"], hill.row_of["out"])
+        problem_of(hill, energy_wh, hill.row_of["in"], hill.row_of["out"]).most_charge(battery)
 
 
 def test_following_the_advice_succeeds_and_a_little_less_does_not(
-    hilly: Callable[[int], RoadNetwork],
+    hilly: Callable[[int], RoadNetwork], problem_of: Problems
 ) -> None:
     seen: Counter[str] = Counter()
     for seed in range(N_NETWORKS):
         network = hilly(seed)
         rng = np.random.default_rng(1000 + seed)
-        search, ends = searcher(network), (physics(network), 0, network.n_edges - 1)
+        problem = problem_of(network, physics(network), 0, network.n_edges - 1)
         kwh, reserve = rng.uniform(0.02, 0.6), int(rng.integers(0, 30))
         soc = int(rng.choice([reserve, reserve + 1, rng.integers(reserve, 101), 100]))
 
         def advice(
             kwh: float,
             soc: float,
-            search: BatterySearch = search,
+            problem: SearchProblem = problem,
             reserve: int = reserve,
-            ends: tuple[FloatArray, int, int] = ends,
         ) -> str:
             """Return the reason why there is no route, or nothing."""
             try:
-                search.route(Battery.of_percent(kwh, soc, reserve), *ends)
+                problem.most_charge(Battery.of_percent(kwh, soc, reserve))
             except NoRouteError as error:
                 return str(error)
             return ""
@@ -187,14 +184,17 @@ def test_following_the_advice_succeeds_and_a_little_less_does_not(
     assert min(seen["charge"], seen["capacity"]) >= 50, seen
 
 
-def test_no_battery_keeps_a_reserve_of_all_its_charge(hill: RoadNetwork) -> None:
+def test_no_battery_keeps_a_reserve_of_all_its_charge(
+    hill: RoadNetwork, problem_of: Problems
+) -> None:
     battery = Battery.of_percent(1.0, 100, 100)
+    problem = problem_of(hill, physics(hill), hill.row_of["in"], hill.row_of["out"])
     with pytest.raises(NoRouteError, match="a reserve of 100 % leaves no charge"):
-        searcher(hill).route(battery, physics(hill), hill.row_of["in"], hill.row_of["out"])
+        problem.most_charge(battery)
 
 
 def test_with_a_vast_half_full_battery_it_is_the_unbounded_optimum(
-    hilly: Callable[[int], RoadNetwork], every_route: Routes
+    hilly: Callable[[int], RoadNetwork], every_route: Routes, problem_of: Problems
 ) -> None:
     battery = Battery(1e6, 5e5, 0.0)
     for seed in range(30):
@@ -202,7 +202,7 @@ def test_with_a_vast_half_full_battery_it_is_the_unbounded_optimum(
         energy_wh = physics(network)
         routes = list(every_route(network, 0, network.n_edges - 1))
         if routes:
-            route = searcher(network).route(battery, energy_wh, 0, network.n_edges - 1)
+            route = problem_of(network, energy_wh, 0, network.n_edges - 1).most_charge(battery)
             assert energy_wh[route.rows].sum() == pytest.approx(
                 min(energy_wh[r].sum() for r in routes), abs=1e-9
             )

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery, BatterySearch, follow, greatest_start_wh
-from evroute.planning.search import Search
-from evroute.planning.tradeoff import LabelSearch
+from evroute.planning.battery import Battery, follow, greatest_start_wh
+from evroute.planning.search_problem import SearchProblem
+from evroute.planning.shortage import Shortage
 
 N_NETWORKS = 300
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
@@ -96,44 +94,42 @@ def test_an_edge_equals_many_small_steps() -> None:
 
 
 def test_the_searches_equal_every_route_of_random_hilly_networks(
-    hilly: Callable[[int], RoadNetwork], every_route: Routes
+    hilly: Callable[[int], RoadNetwork],
+    every_route: Routes,
+    problem_of: Callable[..., SearchProblem],
 ) -> None:
     seen: Counter[str] = Counter()
     for seed in range(N_NETWORKS):
         network = hilly(seed)
         rng = np.random.default_rng(seed)
         energy_wh = fit(network, load_vehicle()).mean_wh
-        height_wh = potential_wh(load_vehicle(), network.elevation_m)
-        graph = Search(LineGraph.from_network(network))
-        heights_wh = height_wh[network.tail], height_wh[network.head]
-        search, labels = BatterySearch(graph, *heights_wh), LabelSearch(graph, *heights_wh)
         origin, destination = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
         routes = list(every_route(network, origin, destination))
         if not routes:
             continue
-        battery, ends = draw_battery(rng), (energy_wh, origin, destination)
+        battery, problem = draw_battery(rng), problem_of(network, energy_wh, origin, destination)
         arrivals = {tuple(route): arrival(energy_wh, route, battery) for route in routes}
         best_wh = max(arrivals.values())
         if np.isfinite(best_wh):
-            found = search.route(battery, *ends)
+            found = problem.most_charge(battery)
             assert arrivals[found.edges] == pytest.approx(best_wh, abs=1e-7)
             usual = Battery(battery.capacity_wh, battery.start_wh, battery.reserve_wh)
-            without = search.route(usual, *ends)
+            without = problem.most_charge(usual)
             seen["another"] += arrivals[without.edges] < best_wh - 1e-6
             seen["lost"] += follow(battery, energy_wh[found.rows]).lost_wh > 1.0
             # and the shortest of those that keep the reserve
             kept = [network.length_m[list(r)].sum() for r in arrivals if arrivals[r] > -np.inf]
-            shortest, complete = labels.least_cost(
-                battery, energy_wh, network.length_m, origin, destination
-            )
+            labels = problem.label_search
+            shortest, complete = labels.least_cost(battery, energy_wh, network.length_m)
             assert complete
             assert network.length_m[shortest.rows].sum() == pytest.approx(min(kept))
         else:
             with pytest.raises(NoRouteError):
-                search.route(battery, *ends)
+                problem.most_charge(battery)
             seen["none"] += 1
         need_wh = min(least_start(energy_wh, route, battery) for route in routes)
-        assert search.least_start_wh(battery, *ends) == pytest.approx(need_wh, abs=1e-6)
+        shortage = Shortage(problem.legs, problem.head_wh, energy_wh)
+        assert shortage.least_start_wh(battery) == pytest.approx(need_wh, abs=1e-6)
         seen["compared"] += 1
     assert seen["compared"] >= 150
     assert min(seen["lost"], seen["none"]) >= 5, seen

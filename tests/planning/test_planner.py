@@ -20,7 +20,7 @@ from evroute.methods.method import Method
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning import tradeoff
+from evroute.planning import labels
 from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
@@ -274,7 +274,7 @@ def test_a_fastest_route_that_was_not_found_is_told(
     assert (
         "stands for it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
     )
-    monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 0)
+    monkeypatch.setattr(labels, "GREATEST_EFFORT", 0)
     assert "stands for it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
 
 
@@ -307,7 +307,7 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
     found = plan(network, waypoints=ENDS, max_extra_time=extra)
     assert found.routes["energy"].edges[1] == "b1"
     assert found.proof.startswith("exact")
-    monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 1)
+    monkeypatch.setattr(labels, "GREATEST_EFFORT", 1)
     cut = plan(network, waypoints=ENDS, max_extra_time=extra)
     assert cut.routes["energy"].edges[1] == "a1"
     missing_wh = float(cut.proof.rsplit("within ", 1)[1].split(" Wh")[0])

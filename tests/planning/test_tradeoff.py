@@ -13,13 +13,12 @@ from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-from evroute.planning import tradeoff
 from evroute.planning.battery import Battery
-from evroute.planning.search import Search
-from evroute.planning.tradeoff import LabelSearch, hull
+from evroute.planning.search_problem import SearchProblem
+from evroute.planning.tradeoff import Hull, hull
 
+Problems = Callable[..., SearchProblem]
 Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 N_NETWORKS = 400
 
@@ -33,11 +32,11 @@ def arrival(energy_wh: FloatArray, route: list[int], battery: Battery) -> float:
     return charge
 
 
-def label_search(network: RoadNetwork) -> LabelSearch:
-    height_wh = potential_wh(load_vehicle(), network.elevation_m)
-    return LabelSearch(
-        Search(LineGraph.from_network(network)), height_wh[network.tail], height_wh[network.head]
-    )
+def hull_of(
+    problem: SearchProblem, weights: FloatArray, time_s: FloatArray, limit_s: float
+) -> Hull:
+    ends = problem.legs.route(weights), problem.legs.route(time_s)
+    return hull(problem.legs, weights, time_s, limit_s, ends)
 
 
 @pytest.fixture
@@ -71,52 +70,52 @@ def three_ways(
 )
 def test_the_hull_misses_what_the_label_search_finds(
     three_ways: tuple[RoadNetwork, FloatArray, FloatArray],
+    problem_of: Problems,
     limit_s: float,
     by_hull: str,
     bound: float,
     exact: str,
 ) -> None:
     network, weights, time_s = three_ways
-    search = Search(LineGraph.from_network(network))
     ends = network.row_of["in"], network.row_of["out"]
-    on_hull = hull(search, weights, time_s, limit_s, *ends)
+    problem = problem_of(network, weights, *ends)
+    on_hull = hull_of(problem, weights, time_s, limit_s)
     assert network.edge_id[on_hull.route.edges[1]] == f"{by_hull}1"
     assert on_hull.bound == pytest.approx(bound)
-    best, complete = label_search(network).cheapest(None, weights, time_s, limit_s, *ends)
+    best, complete = problem.label_search.cheapest(None, weights, time_s, limit_s)
     assert complete
     assert best is not None
     assert network.edge_id[best.edges[1]] == f"{exact}1"
 
 
 def test_a_limit_below_the_fastest_has_no_route(
-    three_ways: tuple[RoadNetwork, FloatArray, FloatArray],
+    three_ways: tuple[RoadNetwork, FloatArray, FloatArray], problem_of: Problems
 ) -> None:
     network, weights, time_s = three_ways
-    search = Search(LineGraph.from_network(network))
+    problem = problem_of(network, weights, 0, network.n_edges - 1)
     with pytest.raises(NoRouteError, match="fastest"):
-        hull(search, weights, time_s, 9.0, 0, network.n_edges - 1)
+        hull_of(problem, weights, time_s, 9.0)
 
 
 def test_only_a_better_route_than_the_known_one_is_looked_for(
-    three_ways: tuple[RoadNetwork, FloatArray, FloatArray],
+    three_ways: tuple[RoadNetwork, FloatArray, FloatArray], problem_of: Problems
 ) -> None:
     network, weights, time_s = three_ways
-    ends = network.row_of["in"], network.row_of["out"]
-    better = label_search(network).cheapest(None, weights, time_s, 20, *ends, better_than=24.0)
+    problem = problem_of(network, weights, network.row_of["in"], network.row_of["out"])
+    better = problem.label_search.cheapest(None, weights, time_s, 20, better_than=24.0)
     assert better == (None, True)
 
 
 def test_effort_that_runs_out_is_told(
-    three_ways: tuple[RoadNetwork, FloatArray, FloatArray], monkeypatch: pytest.MonkeyPatch
+    three_ways: tuple[RoadNetwork, FloatArray, FloatArray], problem_of: Problems
 ) -> None:
     network, weights, time_s = three_ways
-    monkeypatch.setattr(tradeoff, "GREATEST_EFFORT", 2)
-    ends = network.row_of["in"], network.row_of["out"]
-    assert label_search(network).cheapest(None, weights, time_s, 20, *ends) == (None, False)
+    labels = problem_of(network, weights, network.row_of["in"], network.row_of["out"]).label_search
+    assert labels.cheapest(None, weights, time_s, 20, effort=2) == (None, False)
 
 
 def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
-    hilly: Callable[[int], RoadNetwork], every_route: Routes
+    hilly: Callable[[int], RoadNetwork], every_route: Routes, problem_of: Problems
 ) -> None:
     vehicle = load_vehicle()
     seen: Counter[str] = Counter()
@@ -141,28 +140,30 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
                 - network.elevation_m[network.tail[origin]]
             ),
         )
-        on_hull = hull(
-            Search(LineGraph.from_network(network)),
-            prior.dissipated_wh,
-            time_s,
-            limit_s,
-            origin,
-            destination,
-        )
+        problem = problem_of(network, energy_wh, origin, destination)
+        on_hull = hull_of(problem, prior.dissipated_wh, time_s, limit_s)
         hull_wh = energy_wh[on_hull.route.rows].sum()
         assert time_s[on_hull.route.rows].sum() <= limit_s + 1e-9
         assert on_hull.bound + climb_wh - 1e-6 <= best_wh <= hull_wh + 1e-6
         seen["off the hull"] += hull_wh > best_wh + 1e-6
-        labels = label_search(network)
-        found, complete = labels.cheapest(None, energy_wh, time_s, limit_s, origin, destination)
+        labels = problem.label_search
+        found, complete = labels.cheapest(None, energy_wh, time_s, limit_s)
         assert complete
         assert found is not None
         assert energy_wh[found.rows].sum() == pytest.approx(best_wh, abs=1e-6)
+        worth = 1.0, float(rng.uniform(0.1, 2.0))  # a Wh, a second
+        cheapest = min(energy_wh[r].sum() + worth[1] * duration[tuple(r)] for r in in_time)
+        ends = origin, destination
+        found, _ = labels.cheapest(None, energy_wh, time_s, limit_s, *ends, worth=worth)
+        assert found is not None
+        rows = found.rows
+        assert energy_wh[rows].sum() + worth[1] * time_s[rows].sum() == pytest.approx(cheapest)
+        seen["both counted"] += energy_wh[rows].sum() > best_wh + 1e-6
 
         capacity_wh = rng.uniform(250, 1200)
         battery = Battery(capacity_wh, capacity_wh * rng.choice([1.0, 0.6]), 0.05 * capacity_wh)
         best_wh = max(arrival(energy_wh, r, battery) for r in in_time)
-        found, complete = labels.cheapest(battery, energy_wh, time_s, limit_s, origin, destination)
+        found, complete = labels.cheapest(battery, energy_wh, time_s, limit_s)
         assert complete
         assert (found is None) == np.isinf(best_wh)
         if found is not None:
@@ -173,7 +174,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         seen["none"] += found is None
 
         keeping = [r for r in routes if np.isfinite(arrival(energy_wh, r, battery))]
-        found, complete = labels.least_cost(battery, energy_wh, time_s, origin, destination)
+        found, complete = labels.least_cost(battery, energy_wh, time_s)
         assert complete
         assert (found is None) == (not keeping)
         if found is not None:

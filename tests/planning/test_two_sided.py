@@ -1,15 +1,19 @@
-"""The compiled search from both ends: scipy's costs, whichever weights."""
+"""The compiled searches: scipy's costs and legal turns, whichever weights and arms."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import NoRouteError
 from evroute.network.catalog import load_network
 from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
 from evroute.planning import batch
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
 from evroute.planning.search import Search
 
 pytest.importorskip("numba")
@@ -22,7 +26,7 @@ def line_graph() -> LineGraph:
 
 def weights_of(kind: str, n: int) -> np.ndarray:
     rng = np.random.default_rng(3)
-    if kind == "whole":  # with ties, and edges that cost nothing
+    if kind == "whole":  # with ties, and arms that cost nothing
         return rng.integers(4, size=n).astype(float)
     weights = rng.exponential(size=n)
     if kind == "closed":
@@ -30,54 +34,110 @@ def weights_of(kind: str, n: int) -> np.ndarray:
     return weights
 
 
+@pytest.mark.parametrize("turns", [False, True], ids=["edges", "turns"])
 @pytest.mark.parametrize("kind", ["real", "whole", "closed"])
-def test_every_route_is_legal_and_costs_what_scipy_says(line_graph: LineGraph, kind: str) -> None:
-    n, rng = line_graph.n_edges, np.random.default_rng(0)
-    weights = weights_of(kind, n)
-    search = Search(line_graph).two_sided(weights)
-    turns = set(zip(line_graph.source.tolist(), line_graph.indices.tolist(), strict=True))
-    entered = csr_matrix(
-        (weights[line_graph.indices], line_graph.indices, line_graph.indptr), shape=(n, n)
+def test_every_route_is_legal_and_costs_as_much_as_by_scipy(line_graph, kind, turns) -> None:
+    search = Search(line_graph, turns=turns)
+    scipy = Search(line_graph, turns=turns, compiled=False)
+    weights = weights_of(kind, search.starts.stop)
+    arm_of = dict(
+        zip(
+            zip(line_graph.source.tolist(), line_graph.indices.tolist(), strict=True),
+            search.entering.tolist(),
+            strict=True,
+        )
     )
-    origins = rng.choice(n, 30, replace=False)
-    costs = dijkstra(entered, indices=origins)
+
+    def cost(edges: tuple[int, ...]) -> float:
+        return sum(weights[arm_of[turn]] for turn in pairwise(edges))
+
     lost = 0
-    for origin, cost in zip(origins.tolist(), costs, strict=True):
-        for destination in rng.choice(n, 30, replace=False).tolist():
-            route = search.route(origin, destination)
-            if not np.isfinite(cost[destination]):
-                assert len(route) == 0
-                lost += 1
-                continue
-            assert (route[0], route[-1]) == (origin, destination)
-            assert turns.issuperset(pairwise(route.tolist()))
-            assert weights[route[1:]].sum() == pytest.approx(cost[destination], abs=1e-9)
+    for origin, destination in np.random.default_rng(0).integers(line_graph.n_edges, size=(160, 2)):
+        ends = int(origin), int(destination)
+        try:
+            expected = scipy.route(weights, *ends).edges
+        except NoRouteError:
+            lost += 1
+            with pytest.raises(NoRouteError):
+                search.route(weights, *ends)
+            continue
+        edges = search.route(weights, *ends).edges
+        assert (edges[0], edges[-1]) == ends
+        assert cost(edges) == pytest.approx(cost(expected), abs=1e-9)
+    assert lost < 140
     assert (lost > 0) == (kind == "closed")
+
+
+@pytest.mark.parametrize("turns", [False, True], ids=["edges", "turns"])
+@pytest.mark.parametrize("kind", ["real", "whole", "closed"])
+def test_trees_cost_as_much_as_by_scipy_within_their_limit(line_graph, kind, turns) -> None:
+    search = Search(line_graph, turns=turns)
+    scipy = Search(line_graph, turns=turns, compiled=False)
+    weights = weights_of(kind, search.starts.stop)
+    for root, until in np.random.default_rng(1).integers(line_graph.n_edges, size=(10, 2)).tolist():
+        rest = scipy.rest(weights, root)
+        np.testing.assert_allclose(search.rest(weights, root), rest, atol=1e-9)
+        limit = float(np.median(rest[np.isfinite(rest)]))
+        within = search.rest(weights, root, limit=limit)
+        np.testing.assert_allclose(within, np.where(rest <= limit, rest, np.inf), atol=1e-9)
+        cut = search.rest(weights, root, until=until)
+        np.testing.assert_allclose(cut, np.minimum(rest, rest[until]), atol=1e-9)
+        if not turns:
+            np.testing.assert_allclose(
+                search.distances(weights, root), scipy.distances(weights, root), atol=1e-9
+            )
 
 
 @pytest.mark.parametrize("weight", [1.0, 1e-6, 0.0])
 def test_a_route_to_where_one_is_has_one_edge(line_graph: LineGraph, weight: float) -> None:
-    search = Search(line_graph).two_sided(np.full(line_graph.n_edges, weight))
-    assert search.route(7, 7).tolist() == [7]
+    weights = np.full(line_graph.n_edges, weight)
+    assert Search(line_graph).route(weights, 7, 7).edges == (7,)
 
 
-def test_negative_weights_are_refused(line_graph: LineGraph) -> None:
-    with pytest.raises(ValueError, match="search weights must be numbers >= 0"):
-        Search(line_graph).two_sided(np.full(line_graph.n_edges, -1.0))
-
-
-def test_a_batch_costs_the_same_without_numba(
-    line_graph: LineGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_costs_the_same_without_numba(line_graph: LineGraph) -> None:
     n, rng = line_graph.n_edges, np.random.default_rng(1)
     weights, ends = rng.exponential(size=n), rng.permutation(n)[:80].reshape(2, 40)
-    search = Search(line_graph)
 
-    def costs() -> np.ndarray:
+    def costs(search: Search) -> np.ndarray:
         edge, start = batch.cheapest(search, weights, *ends)
         return batch.summed(weights, edge, start)
 
-    assert batch.compiled()
-    ours = costs()
-    monkeypatch.setattr(batch, "compiled", lambda: False)
-    np.testing.assert_allclose(ours, costs(), rtol=1e-12)
+    ours = costs(Search(line_graph))
+    np.testing.assert_allclose(ours, costs(Search(line_graph, compiled=False)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("vias", [0, 2])
+@pytest.mark.parametrize("percent", [None, 60])
+def test_plans_are_equal_compiled_and_interpreted(
+    monkeypatch: pytest.MonkeyPatch, hilly: Callable[[int], RoadNetwork], vias, percent
+) -> None:
+    compared = 0
+    for seed in range(60):
+        network, rng = hilly(seed), np.random.default_rng(seed)
+        stops = rng.choice(network.n_edges, 2 + vias, replace=False).tolist()
+        battery = None if percent is None else Battery(1000.0, 10.0 * percent, 20.0, 80.0, 0.5)
+        plans = []
+        for interpreted in (0, 10):
+            monkeypatch.setattr("evroute.planning.planner.INTERPRETED_PLANS", interpreted)
+            planner = Planner(network, load_vehicle())
+            try:
+                plan = planner.plan(
+                    stops[0],
+                    stops[-1],
+                    via=stops[1:-1],
+                    battery=battery,
+                    max_extra_time=0.1,
+                    alternatives=2,
+                )
+            except NoRouteError as error:
+                plans.append({str(error): 0.0})
+                continue
+            plans.append({name: route.energy_wh for name, route in plan.routes.items()})
+            # ways of one length may take different energies
+            plans[-1]["distance"] = plan.routes["distance"].length_m
+            for route in plan.routes.values():
+                rows = iter(route.route.edges)
+                assert all(stop in rows for stop in stops)  # in this order
+        compared += "energy" in plans[0]
+        assert plans[0] == pytest.approx(plans[1], abs=1e-9)
+    assert compared > 10

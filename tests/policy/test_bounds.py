@@ -13,7 +13,6 @@ from evroute.model.bounds.sets import ConfidenceSet, EmptySetError
 from evroute.model.bounds.spectrum import Spectrum
 from evroute.model.bounds.state import assume
 from evroute.model.exact import ExactGP
-from evroute.policy.base import least_norm, multiplier
 from evroute.policy.bounds import AMMOptions, AYOptions, CMMOptions, DMMOptions, IGPOptions
 
 FACTORIES = [CMMOptions, DMMOptions, AMMOptions, AYOptions, IGPOptions]
@@ -66,7 +65,7 @@ def test_the_exact_model_gives_what_single_measurements_give(setting, model):
         index(1, arms, model, default_rng(0)), arms.prior_mean_wh + expected.low, rtol=1e-6
     )
     assert model.n_measured() == pytest.approx(40)
-    assert least_norm(index) == pytest.approx(whole.b_min)
+    assert index.b_min == pytest.approx(whole.b_min)
 
 
 def test_the_whitened_ridge_of_strength_1_is_the_posterior(setting, model):
@@ -82,9 +81,7 @@ def test_the_multiplier_is_half_the_width_in_posterior_deviations(setting, model
     index = factory(B=8.0).build(None)
     index(1, setting.arms, model, default_rng(0))
     interval, std_wh = index.interval(1, setting.arms, model), model.posterior(setting.arms).std_wh
-    assert multiplier(index) == pytest.approx(
-        np.median((interval.high - interval.low) / 2 / std_wh)
-    )
+    assert index.multiplier == pytest.approx(np.median((interval.high - interval.low) / 2 / std_wh))
 
 
 def test_earlier_bounds_stay_when_running(setting):

@@ -1,14 +1,17 @@
 """The guard: what it may lose, what it lets through, on trips whose energies are known."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.planning.edge_space import EdgeSpace
-from evroute.policy.guard import Guard
+from evroute.policy.guard import GUESSES, Guard, _Pair
+from evroute.policy.sections import Totals
 
 OVER, ROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`
 PRIOR_WH = np.array([200.0, 100.0, 100.0, 150.0, 150.0, 200.0, 500.0])  # eq. 8 goes over the hill
@@ -104,3 +107,24 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
         guard.update(Feedback.of_route(arms, route, energy_wh))
         free.append(guard.diagnostics()["guard_free"])
     assert np.mean(free[100:]) > 0.95
+
+
+def test_the_bound_on_the_excess_joins_two_intervals_with_half_of_delta_each() -> None:
+    measured_wh = {"own": [430.0, 450.0, 440.0], "known": [500.0, 480.0]}
+    totals = {name: Totals() for name in measured_wh}
+    for name, values in measured_wh.items():
+        for value in values:
+            totals[name].add(value)
+    pair = _Pair(**totals, excess_wh=20.0, dissipated_wh=400.0, guess_wh=50.0)
+    sigma_wh = math.sqrt((10 * 50.0**2 + 200.0 + 200.0) / (10 + 2 + 1))
+
+    def half_width_wh(values: list[float]) -> float:
+        """Return the means m with density of the average under guesses / under m <= 2 / delta."""
+        average, variance = np.mean(values), sigma_wh**2 / len(values)
+        spread = np.sqrt((np.array(GUESSES) * 400.0) ** 2 + variance)
+        guessed = norm.pdf(average, 490.0, spread).mean()
+        ratio = 2 / 0.1 * norm.pdf(0.0, 0.0, math.sqrt(variance)) / guessed
+        return math.sqrt(2 * variance * math.log(ratio))
+
+    expected_wh = 440.0 - 490.0 + sum(half_width_wh(values) for values in measured_wh.values())
+    assert pair.excess_upper_bound_wh(0.1) == pytest.approx(expected_wh)

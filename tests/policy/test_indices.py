@@ -7,7 +7,6 @@ import pytest
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback
-from evroute.policy.base import least_norm, multiplier
 from evroute.policy.baselines import Greedy, Random
 from evroute.policy.confidence import BayesUCBOptions, BayesUCBQuantileOptions, UCBOptions
 from evroute.policy.thompson import (
@@ -135,10 +134,10 @@ def check_moments(draws: np.ndarray, covariance: np.ndarray) -> None:
 def test_every_index_says_how_many_deviations_it_departs_from_the_mean() -> None:
     index = UCBOptions().build(None)
     index(5, ARMS, Known(), default_rng(0))
-    assert multiplier(index) == pytest.approx(
+    assert index.multiplier == pytest.approx(
         math.sqrt(2 * math.log(3 * 25 / math.sqrt(2 * math.pi)))
     )
-    assert multiplier(IndependentThompson(0.25)) == multiplier(JointThompson(0.25)) == 0.5
-    assert multiplier(Greedy()) == 0.0
-    assert math.isnan(multiplier(Random(np.zeros(3))))
-    assert math.isnan(least_norm(index))
+    assert IndependentThompson(0.25).multiplier == JointThompson(0.25).multiplier == 0.5
+    assert Greedy().multiplier == 0.0
+    assert math.isnan(Random(np.zeros(3)).multiplier)
+    assert math.isnan(index.b_min)

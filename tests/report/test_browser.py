@@ -9,9 +9,8 @@ import pytest
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
-from evroute.report.maps import route_map, visits_map
+from evroute.report.maps import route_map, values_map
 from evroute.report.page import build_page, template
-from evroute.report.results import read_visits
 
 pytestmark = pytest.mark.browser
 
@@ -69,16 +68,12 @@ def test_hovering_over_the_route_tells_what_a_stretch_takes(
     assert "Wh per km" in opened.locator(".leaflet-tooltip").inner_text()
 
 
-def test_a_visits_map_draws_offline(
-    opened, run_folder: RunFolder, hill: RoadNetwork, tmp_path: Path
-) -> None:
+def test_a_map_of_values_draws_offline(opened, hill: RoadNetwork, tmp_path: Path) -> None:
     target = tmp_path / "map.html"
-    visits_map(hill, read_visits(run_folder, run_folder.finished_runs(), hill.n_edges)).save(
-        str(target)
-    )
+    values_map(hill, hill.elevation_m[hill.head], "height (m)").save(str(target))
     opened.goto(target.as_uri())
     opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
-    assert opened.locator(".evroute-panel").inner_text().startswith("times driven")
+    assert opened.locator(".evroute-panel").inner_text().startswith("height (m)")
 
 
 def test_a_report_shows_its_figures_offline(opened, run_folder: RunFolder, tmp_path: Path) -> None:

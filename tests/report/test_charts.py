@@ -56,9 +56,7 @@ def test_final_regret_stands_over_its_lengthscale(run_folder: RunFolder) -> None
     rounds = read_rounds(run_folder)
     shorter = rounds.assign(lengthscale=0.5, regret_wh=2 * rounds["regret_wh"])
     values = charts.regret_by_lengthscale(pd.concat([rounds, shorter])).to_dict()["data"]["values"]
-    drawn = {
-        v["lengthscale"]: (v["mean"], v["low"], v["high"]) for v in values if v["method"] == "GP-TS"
-    }
+    drawn = {v["t"]: (v["mean"], v["low"], v["high"]) for v in values if v["method"] == "GP-TS"}
     # worlds end at 50 and 20 Wh: mean 35, sd 30/sqrt(2), se 15
     assert drawn == {
         1.0: pytest.approx((0.035, 0.020, 0.050)),

@@ -13,10 +13,10 @@ from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report import extras
-from evroute.report.colours import ENERGY_CLASSES
+from evroute.report.colours import ENERGY_CLASSES, visit_classes
 from evroute.report.leaflet import embedded
 from evroute.report.lines import route_line, thin_lines
-from evroute.report.maps import class_lines, route_map, stretches, values_map, visits_map
+from evroute.report.maps import class_lines, route_map, stretches, values_map
 from evroute.report.profile import profiles
 
 LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
@@ -72,14 +72,15 @@ def test_names_of_streets_are_text_and_never_markup(make_network, tmp_path: Path
         assert part not in page
 
 
-def test_visits_are_drawn_with_their_legend(hill: RoadNetwork, tmp_path: Path) -> None:
-    page = saved(visits_map(hill, np.array([9, 5, 5, 4, 4, 9, 0])), tmp_path)
-    assert "times driven" in page
-    assert [address[:5] for address in LOADED.findall(page)] == ["data:", "data:"]
-
-
-def test_no_visits_at_all_are_a_plain_map(hill: RoadNetwork, tmp_path: Path) -> None:
-    assert "times driven" in saved(visits_map(hill, np.zeros(7, dtype=int)), tmp_path)
+def test_roads_that_no_route_drove_are_left_out(hill: RoadNetwork) -> None:
+    visits = np.array([9, 5, 5, 4, 4, 9, 0])
+    classes = visit_classes(9)
+    drawn = class_lines(hill, np.where(visits > 0, visits, np.nan), classes)
+    shown = [
+        label for colour, _, _ in drawn for label in [classes.labels[classes.colours.index(colour)]]
+    ]
+    assert shown == ["4 to 5", "9"]
+    assert class_lines(hill, np.full(7, np.nan), classes) == []
 
 
 def test_the_embedded_style_holds_its_images() -> None:

@@ -9,7 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from typer.testing import CliRunner
 
+from evroute.cli import app
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.folder import Folder
@@ -141,6 +143,11 @@ def test_roads_are_compared_with_physics(hill: RoadNetwork, tmp_path: Path) -> N
     assert f"is {off_wh.sum() / km.sum():+.0f} Wh per km (n = 12 trips)" in caption
     unlearned = road_deviations(TripEnergies(learner.setting), measured)["caption"]
     assert "on 0.0 of 6.4 km" in unlearned
+    of_ends = [replace(trip, routes=2) for trip in measured]
+    partly = road_deviations(learner, [measured[0], *of_ends[1:]])["caption"]
+    assert "of 4.0 km of road driven" in partly
+    assert partly.endswith("(n = 1 trip).")
+    assert road_deviations(learner, of_ends)["caption"].startswith("No trip has a known route")
 
 
 def test_the_page_stands_alone_and_names_stay_text(hill: RoadNetwork, tmp_path: Path) -> None:
@@ -194,6 +201,19 @@ def test_a_model_of_edges_has_no_coefficients(hill: RoadNetwork, tmp_path: Path)
     page = build_trips_page(learn_trips(hill, tmp_path, 4, model="independent"), hill)
     assert [each.name for each in page.figures] == ["energies", "intervals"]
     assert "'independent' learns edges" in page.notes[0]
+
+
+def test_the_command_takes_the_network_of_the_folder(hill: RoadNetwork, tmp_path: Path) -> None:
+    folder = learn_trips(hill, tmp_path, 4).path
+    call = ["report", str(folder), "--out", str(tmp_path / "page.html")]
+    unknown = CliRunner().invoke(app, call)
+    assert "there is no network 'hill'" in str(unknown.exception)
+    named = CliRunner().invoke(app, [*call, "--network", str(tmp_path / "hill.npz")])
+    (tmp_path / "hill.npz").rename(folder / "network.npz")
+    kept = CliRunner().invoke(app, call)
+    assert (named.exit_code, kept.exit_code) == (0, 0)
+    assert named.output == kept.output
+    assert (tmp_path / "page.html").exists()
 
 
 def test_a_damaged_table_is_one_line(hill: RoadNetwork, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.plan import Plan
 from evroute.planning.planner import Planner
 from evroute.report.exports import route_geojson, route_gpx
-from evroute.report.maps import route_map, values_map, visits_map
+from evroute.report.maps import route_map, values_map
 
 COLUMNS = ("edge_id", "street", "road_class", "junction_id")
 SOURCE = ("kind", "files", "attribution", "elevation", "notes")
@@ -85,19 +85,16 @@ def test_a_map_of_routes_has_the_elements_of_a_harmless_one(
     assert [parsed(page)[0] for page in hostile] == [parsed(page)[0] for page in harmless]
 
 
-@pytest.mark.parametrize("output", ["map of visits", "map of values"])
 @pytest.mark.parametrize("field", FIELDS[:-1])
 def test_maps_of_edges_have_the_elements_of_harmless_ones(
-    output: str, field: str, hill: RoadNetwork, payload: Any, parsed: Callable[..., Any]
+    field: str, hill: RoadNetwork, payload: Any, parsed: Callable[..., Any]
 ) -> None:
     def page(text: str) -> str:
         network, _ = named(hill, field, text)
-        if output == "map of visits":
-            return saved(visits_map(network, np.arange(7)))
         return saved(values_map(network, np.arange(7.0), text))
 
     hostile = page(payload.long(field))
-    payload.tried(output, field, *(["title"] if output == "map of values" else []))
+    payload.tried("map of values", field, "title")
     assert parsed(hostile)[0] == parsed(page("plain"))[0]
 
 

@@ -84,7 +84,9 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
             driven_s = _travel(travel_s[rows], times)
             departed_s = float(departures_s[rows[0]])
-            first = {name: first_number(values[rows]) for name, values in of_day.items()}
+            first: dict[str, Any] = {
+                name: first_number(values[rows]) for name, values in of_day.items()
+            }
             if np.isnan(first.get("known_variance_wh2", 0.0)):
                 del first["known_variance_wh2"]
             check_departure(first)

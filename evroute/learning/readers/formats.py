@@ -5,15 +5,15 @@ from pathlib import Path
 
 from evroute.errors import EvrouteError
 from evroute.learning.measured import Measured
-from evroute.learning.readers import edges, points
+from evroute.learning.readers import edges, notebook, points
 from evroute.learning.readers.gpx import read_gpx
 from evroute.learning.readers.table import Log, read_log
 from evroute.methods.setting import Setting
 
-TEXT = ("trip", "edge", "vehicle", "time")
-KNOWN = tuple(dict.fromkeys((*edges.COLUMNS, *points.COLUMNS)))
+TEXT = ("trip", "edge", "vehicle", "time", "from", "to", "departed")
+KNOWN = tuple(dict.fromkeys((*edges.COLUMNS, *points.COLUMNS, *notebook.COLUMNS)))
 NUMBERS = tuple(name for name in KNOWN if name not in TEXT)
-POINT_COLUMNS = {"lat", "lon"}
+POINT_COLUMNS, NOTEBOOK_COLUMNS = {"lat", "lon"}, {"soc_start", "soc_end"}
 
 
 def read_file(path: Path) -> Log:
@@ -27,10 +27,12 @@ def read_file(path: Path) -> Log:
     return read_gpx(path) if path.suffix.lower() == ".gpx" else read_log(path, TEXT, NUMBERS)
 
 
-def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measured:
-    """Read the trips of a GPX file, or of a table by edges or GPS points.
+def read_measured(
+    path: Path, setting: Setting, names: Iterable[str], *, with_routes: bool = False
+) -> Measured:
+    """Read the trips of a GPX file, or of a table by edges, by GPS points or by trips.
 
-    `edges.COLUMNS` and `points.COLUMNS` are the columns of the two kinds of tables.
+    `edges.COLUMNS`, `points.COLUMNS` and `notebook.COLUMNS` are the columns of these tables.
 
     Parameters
     ----------
@@ -40,15 +42,26 @@ def read_measured(path: Path, setting: Setting, names: Iterable[str]) -> Measure
         Network and vehicle of the trips.
     names
         Names of the vehicle in the table.
+    with_routes
+        Whether the trips need routes; a notebook has none.
 
     Raises
     ------
     EvrouteError
-        If the file cannot be read, or no trip of it can be used.
+        If the file cannot be read, it is a notebook and trips need routes, or no trip of it can be
+        used.
     """
     log = read_file(path)
-    by_points = "edge" not in log.columns and POINT_COLUMNS & set(log.columns)
-    read = points.read_points if by_points else edges.read_edges
+    read = edges.read_edges
+    if "edge" not in log.columns and POINT_COLUMNS & set(log.columns):
+        read = points.read_points
+    elif set(log.columns) >= NOTEBOOK_COLUMNS:
+        read = notebook.read_notebook
+        if with_routes:
+            raise EvrouteError(
+                f"trip table {path} has no routes, which edges are learned and replayed from; give "
+                "a log by edges or points, or learn with model trips"
+            )
     measured = read(log, setting, sorted(names))
     if not measured.trips:
         trip, reason = next(iter(measured.skipped.items()))

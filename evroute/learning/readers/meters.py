@@ -99,13 +99,17 @@ def meter_of(log: Log) -> Meter:
         return Meter("power", numbers(log.table, "power_w") * column.factor, notes=(note,))
     if not energies and "soc_percent" in names:
         percent = charge_percent(log)
-        steps = np.diff(np.unique(np.round(percent[np.isfinite(percent)], 6)))
-        step_percent = float(steps.min()) if len(steps) else 1.0
-        return Meter("charge", percent, step_percent)
+        return Meter("charge", percent, display_step(percent))
     raise EvrouteError(
         f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
         f"soc_percent, or volts and amps; it has {', '.join(log.table.column_names)}"
     )
+
+
+def display_step(percent: FloatArray) -> float:
+    """Return the step of a display by its readings (p,) %; 1 where all are equal."""
+    steps = np.diff(np.unique(np.round(percent[np.isfinite(percent)], 6)))
+    return float(steps.min()) if len(steps) else 1.0
 
 
 def charge_percent(log: Log) -> FloatArray:

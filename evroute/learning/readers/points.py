@@ -6,6 +6,7 @@ vehicle, altitude_m (for `driven_heights`) and `AT_DEPARTURE`. Rows may lack a r
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from evroute.learning.measured import (
     check_trip,
     check_vehicle,
 )
+from evroute.learning.meter import meter_std_wh
 from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.cutting import Piece, cut
@@ -34,6 +36,8 @@ COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", "altitude_m", *AT
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""
+FEWEST_READINGS = 8
+"""Readings of a trip whose even and odd ones are compared."""
 SHORTEST_M = 300.0
 """Parts of trips below this length on the roads are set aside."""
 
@@ -109,6 +113,8 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
             "the battery's power is negative while it discharges in this log: its sign was changed"
         )
         drives = [replace(drive, used_wh=-drive.used_wh) for drive in drives]
+    if meter.kind == "power":
+        measured.notes.extend(_unknown(meter, drives))
     of_day = {
         name: numbers(table, name) * log.columns[name].factor
         for name in AT_DEPARTURE
@@ -141,6 +147,22 @@ def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list
     return notes
 
 
+def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
+    """Return a sentence on the energy that readings of power leave unknown, if there are enough."""
+    readings = [
+        (drive.time_s[read], meter.reading[drive.rows[read]])
+        for drive in drives
+        for read in [np.flatnonzero(np.isfinite(drive.used_wh))]
+        if len(read) >= FEWEST_READINGS
+    ]
+    if not readings:
+        return []
+    time_s, power_w = zip(*readings, strict=True)
+    step_s = np.median(np.concatenate([np.diff(each) for each in time_s]))
+    unknown_wh = meter_std_wh(time_s, power_w)
+    return [f"power read every {step_s:.3g} s leaves ± {unknown_wh:.0f} Wh of a trip unknown"]
+
+
 def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
     """Return whether the fall of the charge, or else eq. 8, contradicts the sign of the power."""
     evidence = 0.0
@@ -161,7 +183,7 @@ def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
     return evidence < 0
 
 
-def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, float]) -> MeasuredTrip:
+def _trip(drive: _Drive, meter: Meter, setting: Setting, first: dict[str, Any]) -> MeasuredTrip:
     """Return the edges that a drive measured, with their energies."""
     match, used_wh = drive.match, drive.used_wh
     inside = np.arange(match.position[0], match.position[-1] + 1)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
@@ -149,6 +148,8 @@ class ConfidenceSet:
         """Least norm of a function that fits the measurements, finite."""
         if self.excess <= 0:
             return 0.0
+        from scipy.optimize import brentq
+
         d, square = self.spectrum.eigenvalues, self.spectrum.projections**2
 
         def misfit(log_alpha: float) -> float:

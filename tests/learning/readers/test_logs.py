@@ -15,6 +15,7 @@ import pytest
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.measured import ImpossibleTripError, MeasuredTrip, check_trip
+from evroute.learning.meter import even_minus_odd_wh, lag_one_correlation, meter_factor
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.columns import Column, recognised
 from evroute.learning.readers.cutting import cut
@@ -67,6 +68,10 @@ def test_power_is_integrated_and_its_sign_found(setting, drive, tmp_path, sign) 
     assert trip.energy_wh.sum() == pytest.approx(used_wh[-1] - used_wh[0], rel=0.02)
     assert "integral of 'volts' in V times 'amps' in A" in measured.notes[0]
     assert ("sign was changed" in " ".join(measured.notes)) == (sign < 0)
+    power_w = np.array(columns["volts"]) * columns["amps"]
+    rho = lag_one_correlation([power_w])
+    unknown_wh = meter_factor(rho) * abs(even_minus_odd_wh(np.array(columns["time"]), power_w))
+    assert measured.notes[-1].endswith(f"leaves ± {unknown_wh:.0f} Wh of a trip unknown")
 
 
 def test_the_fall_of_the_charge_decides_the_sign(setting, drive, tmp_path) -> None:

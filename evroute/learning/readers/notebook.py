@@ -1,0 +1,155 @@
+"""Notebooks: a row for each trip with its ends, departure, and charge at both ends; no route.
+
+Columns: trip, from, to (names, ``"lat,lon"`` or edge ids), departed, soc_start, soc_end (% of the
+usable battery); optional are odometer_km (length of the trip), vehicle, auxiliary_w, temperature_c
+and payload_kg. A trip stands for its plausible routes, on average: those of about the length by the
+odometer or, without one, of about the time of the fastest. The spread of their energies by eq. 8
+is part of its known variance.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray
+from evroute.errors import EvrouteError, NoRouteError
+from evroute.learning.measured import (
+    AT_DEPARTURE,
+    WH_PER_KWH,
+    ImpossibleTripError,
+    Measured,
+    MeasuredTrip,
+    check_departure,
+    check_trip,
+    check_vehicle,
+)
+from evroute.learning.readers.clock import seconds
+from evroute.learning.readers.meters import Meter, display_step
+from evroute.learning.readers.table import Log, check_needed, numbers
+from evroute.methods.setting import Setting
+from evroute.planning.places import stops
+
+ENDS = ("from", "to", "departed", "soc_start", "soc_end")
+COLUMNS = ("trip", *ENDS, "odometer_km", "vehicle", *AT_DEPARTURE)
+CLOSE = 0.15
+"""Share by which the length or time of a plausible route may differ."""
+DETOURS = 4
+DETOUR_FACTOR = 1.4
+"""Factor on the time of roads of earlier routes, in the search for another route."""
+
+
+def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Measured:
+    """Return the trips of a notebook.
+
+    Parameters
+    ----------
+    log
+        Table with `COLUMNS`.
+    setting
+        Network and vehicle of the trips.
+    vehicle_names
+        Names of the setting's vehicle in the column ``vehicle``; trips of others are set aside.
+
+    Raises
+    ------
+    EvrouteError
+        If a column is missing.
+    """
+    table = log.table
+    check_needed(log, ("trip", *ENDS))
+    start, end = (numbers(table, name) for name in ("soc_start", "soc_end"))
+    meter = Meter("charge", start, display_step(np.concatenate([start, end])))
+    battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
+    departed_s = seconds(log.path, table["departed"].to_pylist())
+    given = [name for name in ("odometer_km", *AT_DEPARTURE) if name in table.column_names]
+    measured = Measured()
+    for row, line in enumerate(table.to_pylist()):
+        name = line["trip"] or f"row {row + 1}"
+        try:
+            check_vehicle(table, np.array([row]), vehicle_names)
+            if not (0 <= end[row] <= 100 and np.isfinite(departed_s[row])):
+                raise ImpossibleTripError("it needs a departure and charges within 0..100 %")
+            day: dict[str, Any] = {
+                each: float(line[each]) for each in given if line[each] is not None
+            }
+            odometer_km = day.pop("odometer_km", np.nan)
+            day["soc_percent"] = float(start[row])
+            check_departure(day)
+            routes = list(plausible_routes(setting, line["from"], line["to"], odometer_km))
+            trip = MeasuredTrip(
+                name,
+                routes[0],
+                _shared((start[row] - end[row]) / 100 * battery_wh, routes[0], setting),
+                np.full(len(routes[0]), np.nan),
+                float(departed_s[row]),
+                known_variance_wh2=meter.variance_wh2(battery_wh),
+                **day,
+            )
+            check_trip(trip, setting)
+        except EvrouteError as error:
+            measured.skipped[name] = str(error)
+        else:
+            measured.trips.append(_averaged(trip, routes, setting))
+    return measured
+
+
+def plausible_routes(
+    setting: Setting, origin: str, destination: str, odometer_km: float = np.nan
+) -> Iterator[IntArray]:
+    """Yield the routes that a trip may have taken, the fastest first.
+
+    Parameters
+    ----------
+    setting
+        Network and vehicle.
+    origin, destination
+        Names, ``"lat,lon"`` or edge ids.
+    odometer_km
+        Length of the trip, km; NaN if unknown.
+
+    Raises
+    ------
+    EvrouteError
+        If a place is unknown, no way leads between them, or no route is as long as the odometer
+        shows.
+    """
+    network = setting.network
+    ends = stops(network, None, (origin, destination))
+    if ends[0] == ends[1]:
+        raise NoRouteError("it starts and ends on one edge, so its route is unknown")
+    jammed_s, found = network.time_s.copy(), {}
+    for weight in (network.time_s, network.length_m, *[jammed_s] * DETOURS):
+        edge = setting.search.route(weight, *ends).rows
+        found[edge.tobytes()] = edge
+        jammed_s[edge] *= DETOUR_FACTOR
+    routes = list(found.values())
+    measure, wanted = network.length_m, odometer_km * 1000.0
+    if np.isnan(odometer_km):
+        measure, wanted = network.time_s, float(network.time_s[routes[0]].sum())
+    close = [edge for edge in routes if abs(measure[edge].sum() - wanted) <= CLOSE * wanted]
+    if not close:
+        raise NoRouteError(f"no plausible route between its ends is {odometer_km:g} km long")
+    yield from close
+
+
+def _shared(energy_wh: float, edge: IntArray, setting: Setting) -> FloatArray:
+    """Return an energy shared out over edges (k,) by their lengths, (k,) Wh."""
+    length_m = setting.network.length_m[edge]
+    shared: FloatArray = energy_wh * length_m / length_m.sum()
+    return shared
+
+
+def _averaged(trip: MeasuredTrip, routes: Sequence[IntArray], setting: Setting) -> MeasuredTrip:
+    """Return a trip that stands for several routes."""
+    expected_wh = [float(setting.arms.prior_mean_wh[route].sum()) for route in routes]
+    edge = np.concatenate(routes)
+    return replace(
+        trip,
+        edge=edge,
+        energy_wh=_shared(float(trip.energy_wh.sum()), edge, setting),
+        travel_s=np.full(len(edge), np.nan),
+        known_variance_wh2=trip.known_variance_wh2 + float(np.var(expected_wh)),
+        routes=len(routes),
+    )

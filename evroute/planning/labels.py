@@ -1,0 +1,248 @@
+"""Label searches with two costs: the energy from a battery, and an additive one (time, length).
+
+Labels of (charge, cost) per state of the legs, pruned by lower bounds from searches from the
+destination, which hold with a battery, too, since a bounded battery only adds cost. More charge is
+never worse later, and with the potential p of the states the energy E actually taken from a charge
+x keeps ``max(E, x - capacity) - p >= E - p >= 0``: labels in the order of the least energy to the
+destination (A*) are final. Eisner, Funke & Storandt (2011), *Optimal route planning for electric
+vehicles in large networks*, solve the same problem with profiles of the start charge.
+"""
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.legs import Legs
+
+GREATEST_EFFORT = 200_000
+"""Number of labels after which a search with two costs stops."""
+TOLERANCE_S = 1e-9
+_UNBOUNDED = Battery(np.inf, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSearch:
+    """Exact searches for one request with a battery, an additive cost, or both.
+
+    Parameters
+    ----------
+    legs
+        The legs of the request.
+    tail_wh, head_wh
+        (a,) potential before and after each arm, Wh; no arm takes less energy than its rise.
+    """
+
+    legs: Legs
+    tail_wh: FloatArray
+    head_wh: FloatArray
+
+    def cheapest(
+        self,
+        battery: Battery | None,
+        energy_wh: FloatArray,
+        time_s: FloatArray,
+        limit_s: float,
+        *,
+        worth: tuple[float, float] = (1.0, 0.0),
+        better_than: float = np.inf,
+        effort: int = GREATEST_EFFORT,
+    ) -> tuple[Route | None, bool]:
+        """Return the route of least cost of energy and time within a time limit.
+
+        Parameters
+        ----------
+        battery
+            Bounds of the charge; None for an unbounded battery.
+        energy_wh, time_s
+            (a,) energy and travel time of each arm.
+        limit_s
+            Longest travel time, s.
+        worth
+            Cost of one Wh, > 0, and of one second, >= 0.
+        better_than
+            Cost of a known route; only better ones are returned.
+        effort
+            Number of labels after which the search stops.
+
+        Returns
+        -------
+        route
+            The best route found; None if none is better than the known one.
+        complete
+            True if no better one exists; False if the search stopped before that was proven.
+        """
+        limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
+        return self._settled(battery, energy_wh, time_s, limits, worth, effort)
+
+    def least_cost(
+        self, battery: Battery, energy_wh: FloatArray, cost: FloatArray
+    ) -> tuple[Route | None, bool]:
+        """Return the route of least ``cost``, time or length, that keeps the reserve.
+
+        Parameters
+        ----------
+        battery
+            Bounds of the charge.
+        energy_wh, cost
+            (a,) energy, Wh, and additive cost of each arm.
+
+        Returns
+        -------
+        route, complete
+            As in `cheapest`.
+        """
+        limits = np.inf, np.inf
+        return self._settled(battery, energy_wh, cost, limits, (0.0, 1.0), GREATEST_EFFORT)
+
+    def most_charge(self, battery: Battery, energy_wh: FloatArray) -> Route | None:
+        """Return the route that arrives with the most charge and keeps the reserve, or None.
+
+        Parameters
+        ----------
+        battery
+            Bounds of the charge.
+        energy_wh
+            (a,) energy of each arm, Wh.
+        """
+        unlimited = np.inf, np.inf
+        return self._settled(battery, energy_wh, None, unlimited, (1.0, 0.0), 2**62)[0]
+
+    def _settled(
+        self,
+        battery: Battery | None,
+        energy_wh: FloatArray,
+        cost: FloatArray | None,
+        limits: tuple[float, float],
+        worth: tuple[float, float],
+        effort: int,
+    ) -> tuple[Route | None, bool]:
+        search, stops = self.legs.search, self.legs.stops
+        graph, starts, n_legs = search.line_graph, search.starts, len(stops) - 1
+        start = starts.start + stops[0]
+        after_wh = self.head_wh[starts]
+        climb_wh = np.tile(after_wh[stops[-1]] - after_wh, n_legs)
+        shifted_wh = np.maximum(energy_wh - (self.head_wh - self.tail_wh), 0.0)
+        rest_wh = self.legs.rest(shifted_wh) + climb_wh
+        rest = np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
+        effort = effort if cost is None else min(effort, GREATEST_EFFORT)
+        cost = np.zeros(len(energy_wh)) if cost is None else cost
+        bounded = battery or _UNBOUNDED
+        charges = (
+            bounded.start_wh,
+            bounded.capacity_wh,
+            bounded.lossless_wh,
+            bounded.reserve_wh if battery else -np.inf,
+            bounded.fade / (10.0 * bounded.capacity_wh / 100.0),
+        )
+        arrays: list[Any] = [
+            *(graph.indptr, graph.indices, search.entering, np.array(stops[1:])),
+            *(energy_wh, cost, rest_wh, rest, np.full(len(rest), np.inf)),
+        ]
+        settle: Callable[..., tuple[list[int], bool]] = _settle
+        if search.compiled:
+            settle, arrays = _compiled(), [np.require(a, requirements="W") for a in arrays]
+        else:
+            arrays = [a.tolist() for a in arrays]
+        states, complete = settle(*arrays, stops[0], start, charges, limits, worth, effort)
+        route = Route(tuple(state % graph.n_edges for state in states[::-1]))
+        return route if states else None, complete
+
+
+@cache
+def _compiled() -> Callable[..., tuple[list[int], bool]]:
+    from numba import njit
+
+    compiled: Callable[..., tuple[list[int], bool]] = njit(cache=True, nogil=True)(_settle)
+    return compiled
+
+
+def _settle(  # type: ignore[no-untyped-def]
+    indptr,
+    indices,
+    entering,
+    stops,
+    energy_wh,
+    cost,
+    rest_wh,
+    rest,
+    best,
+    origin,
+    start,
+    charges,
+    limits,
+    worth,
+    effort,
+):
+    """Settle labels in the order of one cost; a later label of a state must be better in the other.
+
+    The order is that of the energy unless it costs nothing. Plain Python that numba compiles. The
+    limits are those of the additive cost, inclusive, and of the worth, exclusive, which each found
+    route lowers. Return the states of the best route backwards, and whether it is proven.
+    """
+    first_wh, capacity_wh, lossless_wh, reserve_wh, fade = charges
+    last, least = limits
+    per_wh, per_cost = worth
+    n, legs = len(indptr) - 1, len(stops)
+    final = n * (legs - 1) + stops[legs - 1]
+    states, before = [-1], [-1]  # of each label; label 0 is before the start
+    queue = [(0.0, 0.0, 0.0, 0.0, 0, 0)]
+    queue.pop()
+    label, found, proven, leg, edge = 0, 0, False, 0, 0
+    charge_wh, clock = first_wh, 0.0
+    while True:
+        low, high, following, arm = 0, 1, origin, start
+        if label > 0:
+            low, high = indptr[edge], indptr[edge + 1]
+        for turn in range(low, high):
+            if label > 0:
+                following, arm = indices[turn], entering[turn]
+            left_wh = charge_wh - energy_wh[arm]
+            if left_wh > lossless_wh:
+                if fade > 0.0 and left_wh > charge_wh:
+                    full_wh = max(charge_wh, lossless_wh)
+                    taken = max(1.0 - fade * (full_wh - lossless_wh), 0.0)
+                    left_wh = full_wh - taken / fade * math.expm1(-fade * (left_wh - full_wh))
+                left_wh = min(left_wh, capacity_wh)
+            into = leg + 1 if leg < legs - 1 and following == stops[leg] else leg
+            state, spent = n * into + following, clock + cost[arm]
+            total_wh, total = first_wh - left_wh + rest_wh[state], spent + rest[state]
+            # enough now, and enough on arrival even if nothing were lost on the way
+            enough = min(left_wh, left_wh - rest_wh[state]) >= reserve_wh - TOLERANCE_WH
+            if enough and total <= last and per_wh * total_wh + per_cost * total < least:
+                if per_wh > 0.0:
+                    heapq.heappush(queue, (total_wh, spent, left_wh, spent, state, label))
+                else:
+                    heapq.heappush(queue, (total, -left_wh, left_wh, spent, state, label))
+        settled = False
+        while not settled and len(queue) > 0 and len(states) <= effort:
+            _, other, charge_wh, clock, state, previous = heapq.heappop(queue)
+            if other < best[state]:
+                best[state] = other
+                states.append(state)
+                before.append(previous)
+                label, leg = len(states) - 1, state // n
+                edge = state - n * leg
+                settled = state != final
+                if not settled:
+                    total = per_wh * (first_wh - charge_wh) + per_cost * clock
+                    if total < least:
+                        found, least = label, total
+                    proven = not (per_wh > 0.0 and per_cost > 0.0)
+                    if proven:
+                        break
+        if not settled:
+            break
+    path = [0]
+    path.pop()
+    while found > 0:
+        path.append(states[found])
+        found = before[found]
+    return path, proven or len(queue) == 0

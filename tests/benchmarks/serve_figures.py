@@ -1,0 +1,152 @@
+"""The figures of docs/figures/scale.md, "A plan, and a plan on a belief".
+
+    python tests/benchmarks/serve_figures.py           # on eq. 8
+    python tests/benchmarks/serve_figures.py trips     # on the default belief of 150 trips
+    python tests/benchmarks/serve_figures.py 800 4000  # on exact beliefs of so many driven edges
+
+CPU time of one process with one BLAS thread on Luxembourg, in multiples of a scipy Dijkstra on the
+same line graph, measured in turns. ``EVROUTE_DATA_DIR`` names the data folder.
+"""
+
+import sys
+from collections.abc import Callable
+from time import process_time
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+from threadpoolctl import threadpool_limits
+
+import evroute
+from evroute.arms import Feedback
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import NoRouteError
+from evroute.learning.learned_belief import LearnedBelief
+from evroute.learning.measured import MeasuredTrip
+from evroute.learning.trip_energies import TripEnergies
+from evroute.methods.method import Method
+from evroute.methods.setting import Setting
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
+from evroute.planning.search import Search
+
+N_PLANS = 60
+REPEATS = 3
+Requests = list[tuple[int, int]]
+
+
+def requests_of(planner: Planner, seed: int, number: int) -> Requests:
+    """Return random requests that have a route."""
+    rng, found = np.random.default_rng(seed), []
+    while len(found) < number:
+        ends = origin, destination = tuple(rng.integers(planner.network.n_edges, size=2).tolist())
+        try:
+            planner.problem(ends).legs.route(planner.time_s)
+        except NoRouteError:
+            continue
+        if origin != destination:
+            found.append(ends)
+    return found
+
+
+def ratio(
+    network: RoadNetwork, name: str, plan: Callable[[int, int], object], requests: Requests
+) -> None:
+    """Print the cost of plans in Dijkstras; the first round apart from the median of the others."""
+    source, target = network.turns.T
+    turns = csr_matrix((network.length_m[target] + 1.0, (source, target)), (network.n_edges,) * 2)
+    in_trees, in_ms = [], []
+    for _ in range(REPEATS):
+        start = process_time()
+        for origin, _ in requests:
+            dijkstra(turns, indices=origin)
+        middle = process_time()
+        for ends in requests:
+            plan(*ends)
+        in_ms.append(1e3 * (process_time() - middle) / len(requests))
+        in_trees.append((process_time() - middle) / (middle - start))
+    later = np.median(in_trees[1:]), np.median(in_ms[1:])
+    print(f"{name:34s} {in_trees[0]:7.1f} first, then {later[0]:6.1f} ({later[1]:6.2f} ms)")
+
+
+def plans_on_eq8(network: RoadNetwork) -> None:
+    """Print the cost of searches and plans without a belief."""
+    planner = Planner(network, load_vehicle())
+    requests = requests_of(planner, 5, N_PLANS)
+    battery = Battery.of_percent(planner.vehicle.battery_kwh, 60.0, 10.0)
+    search = Search(planner.search.line_graph)
+
+    def three(origin: int, destination: int) -> None:
+        for weights in (planner.time_s, network.length_m, planner.prior.dissipated_wh):
+            search.route(weights, origin, destination)
+
+    ratio(network, "three routes, no more", three, requests)
+    ratio(network, "plan", planner.plan, requests)
+    for name, options in (
+        ("plan with a battery", {"battery": battery}),
+        ("plan with 5 % extra time", {"max_extra_time": 0.05}),
+        ("plan over one place", {"via": [1000]}),
+        ("plan over ten places", {"via": list(range(100, 1100, 100))}),
+    ):
+        some = requests if "via" not in options else requests[:10]
+        ratio(network, name, lambda a, b, options=options: planner.plan(a, b, **options), some)
+
+    def from_nothing(origin: int, destination: int) -> None:
+        evroute.plan(network, waypoints=[network.edge_id[e] for e in (origin, destination)])
+
+    ratio(network, "evroute.plan from nothing", from_nothing, requests)
+
+
+def plans_on_trips(network: RoadNetwork) -> None:
+    """Print the cost of plans on the default belief of 150 trips."""
+    setting, rng = Setting(network, load_vehicle()), np.random.default_rng(1)
+    belief, physics = TripEnergies(setting), Planner(network, setting.vehicle)
+    for k, ends in enumerate(requests_of(physics, 111, 150)):
+        route = physics.problem(ends).legs.route(physics.time_s)
+        wh = physics.mean_wh[route.rows] * rng.normal(1.1, 0.02, len(route))
+        trip = MeasuredTrip(f"{k}", route.rows, wh, network.time_s[route.rows], None)
+        belief.learn(trip, belief.expected(trip))
+    ratios_on(Planner(network, setting.vehicle, belief), "150 trips")
+
+
+def plans_on_exact(network: RoadNetwork, driven: int) -> None:
+    """Print the cost of plans on an exact belief of ``driven`` edges."""
+    setting = Setting(network, load_vehicle())
+    physics, edges = Planner(network, setting.vehicle), set()
+    for ends in requests_of(physics, 111, 40 * network.n_edges // 100):
+        if len(edges) < driven:
+            edges |= set(physics.problem(ends).legs.route(physics.time_s).edges)
+    rows = np.array(sorted(edges))[:driven]
+    made = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
+    arms = made.space.reference.take(rows)
+    wh = arms.prior_mean_wh * 1.1
+    made.model.update(Feedback(rows, arms.features, arms.prior_mean_wh, wh))
+    belief = LearnedBelief.before_trips(Method(model="exact", index="greedy"), setting)
+    belief.restore(made.state())
+    ratios_on(Planner(network, setting.vehicle, belief), f"exact, {driven} driven edges")
+
+
+def ratios_on(planner: Planner, name: str) -> None:
+    """Print the cost of plans on a belief, without and with a battery."""
+    requests = requests_of(planner, 5, N_PLANS)
+    battery = Battery.of_percent(planner.vehicle.battery_kwh, 60.0, 10.0)
+    ratio(planner.network, name, planner.plan, requests)
+    ratio(
+        planner.network,
+        f"{name}, battery",
+        lambda a, b: planner.plan(a, b, battery=battery),
+        requests,
+    )
+
+
+if __name__ == "__main__":
+    luxembourg = evroute.load_network("luxembourg")
+    with threadpool_limits(1):
+        if not sys.argv[1:]:
+            plans_on_eq8(luxembourg)
+        for chosen in sys.argv[1:]:
+            if chosen == "trips":
+                plans_on_trips(luxembourg)
+            else:
+                plans_on_exact(luxembourg, int(chosen))
