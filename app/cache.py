@@ -45,14 +45,8 @@ def choose_network() -> RoadNetwork:
     EvrouteError
         If it cannot be read.
     """
-    names = list(network_names())
-    if uploaded := st.session_state.get(UPLOADED):
-        names.append(uploaded.name)
-    requested = st.session_state.get(key("network"))
-    shown = starting("network", DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0], names)
-    if requested not in (None, shown):
-        st.warning(literal(f"There is no network '{requested}'. This is {shown}."))
-    name = st.selectbox("Network", names, key=key("network"))
+    known_network()
+    name = st.selectbox("Network", _choices(), key=key("network"))
     with st.expander("Bring your own roads"):
         file = st.file_uploader("OpenStreetMap, SUMO, OSMnx or stored network", ENDINGS)
     if file is not None and st.session_state.get("upload_id") != file.file_id:
@@ -65,7 +59,23 @@ def choose_network() -> RoadNetwork:
             )
         st.session_state[UPLOADED] = roads
         st.rerun()
+    uploaded = st.session_state.get(UPLOADED)
     return uploaded if uploaded and uploaded.name == name else network(name)
+
+
+def known_network() -> str:
+    """Return the name of the chosen network; an unknown one is replaced, below a warning."""
+    names, requested = _choices(), st.session_state.get(key("network"))
+    default = DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0]
+    name = str(starting("network", default, names))
+    if requested not in (None, name):
+        st.warning(literal(f"There is no network '{requested}'. This is {name}."))
+    return name
+
+
+def _choices() -> list[str]:
+    uploaded = st.session_state.get(UPLOADED)
+    return [*network_names(), *([uploaded.name] if uploaded else [])]
 
 
 def choose_known_network() -> str:
@@ -203,7 +213,7 @@ def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
     folders = [PHYSICS, *belief_folders()]
     starting("folder", PHYSICS, folders)
     folder = st.selectbox(
-        "Plan on", folders, key=key("folder"), help="Physics, or the belief of a saved run."
+        "Based on", folders, key=key("folder"), help="Physics, or the trips of a saved run."
     )
     if folder == PHYSICS:
         return "", ""

@@ -24,50 +24,40 @@ def correction_of(request: "Request") -> ConsumptionCalibration | None:
 def after_trip(request: "Request", plan: Plan) -> None:
     """Ask for the actual energy of the trip, show it next to the plan, and learn from it."""
     least, corrected = plan.recommended_route, correction_of(request)
-    with st.expander("After the trip: enter the actual energy", expanded=corrected is not None):
-        if request.conditions != DrivingConditions():
-            st.caption(
-                "Corrections are learned on days without weather, load and traffic: switch these "
-                "off."
-            )
+    if request.conditions != DrivingConditions():
+        st.caption(
+            "Corrections are learned on days without weather, load and traffic: switch these off."
+        )
+        return
+    assert plan.battery is not None
+    assert least.charge is not None
+    arrival = plan.battery.percent(float(least.charge.charge_wh[-1]))
+    actual = st.number_input("Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5)
+    energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
+    st.write(
+        f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: "
+        f"{literal(energy_text(energy_wh))} driven."
+    )
+    left, right = st.columns(2)
+    if left.button("Learn from it"):
+        learner = _kept().setdefault(
+            _about(request), ConsumptionCalibration(Setting(request.network, request.vehicle))
+        )
+        try:
+            learner.learn(least.route, energy_wh)
+        except EvrouteError as error:
+            st.error(sentence(str(error)))
             return
-        if plan.battery is not None and least.charge is not None:
-            arrival = plan.battery.percent(float(least.charge.charge_wh[-1]))
-            actual = st.number_input(
-                "Charge on arrival (%)", 0.0, 100.0, round(max(arrival, 0.0), 1), 0.5
-            )
-            energy_wh = plan.battery.start_wh - actual / 100 * plan.battery.capacity_wh
-            st.write(
-                f"Planned {arrival:.1f} %, arrived with {actual:.1f} %: "
-                f"{literal(energy_text(energy_wh))} driven."
-            )
-        else:
-            energy_wh = 1000 * st.number_input(
-                "Energy used (kWh)", value=round(least.energy_wh / 1000, 3), step=0.01
-            )
-            st.write(
-                literal(f"Planned {energy_text(least.energy_wh)}, took {energy_text(energy_wh)}.")
-            )
-        left, right = st.columns(2)
-        if left.button("Learn from it"):
-            learner = _kept().setdefault(
-                _about(request), ConsumptionCalibration(Setting(request.network, request.vehicle))
-            )
-            try:
-                learner.learn(least.route, energy_wh)
-            except EvrouteError as error:
-                st.error(sentence(str(error)))
-                return
+        st.rerun()
+    if corrected:
+        trips = f"{corrected.trips} trip{'s' * (corrected.trips > 1)}"
+        st.write(
+            f"After {literal(trips)} this car is planned to dissipate "
+            f"**{corrected.factor:.2f}** times the energy by physics."
+        )
+        if right.button("Forget the correction"):
+            _kept().pop(_about(request))
             st.rerun()
-        if corrected:
-            trips = f"{corrected.trips} trip{'s' * (corrected.trips > 1)}"
-            st.write(
-                f"After {literal(trips)} this car is planned to dissipate "
-                f"**{corrected.factor:.2f}** times the energy by physics."
-            )
-            if right.button("Forget the correction"):
-                _kept().pop(_about(request))
-                st.rerun()
 
 
 def _kept() -> dict[tuple[str, str], ConsumptionCalibration]:

@@ -1,295 +1,190 @@
-"""Sidebar of the page Plan: its inputs, their effects on the energy, and the link to a plan."""
+"""Inputs of the page Plan: places, chips that open settings, their effects, and its link."""
 
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from cache import choose_belief, choose_network, first_trip
+from cache import belief_folders, choose_belief, choose_network, known_network
 from literal import literal
+from places import ask_places, chosen, read_places
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
 from evroute.network.road_network import RoadNetwork
-from evroute.network.trips import load_trips
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
-from evroute.planning.guarantee import Guarantee
 from evroute.planning.plan import Plan
 
-PLACE_INPUTS = ["a named trip", "clicks on the map", "names or coordinates"]
 COMPASS = {"north": 0.0, "north-east": 45.0, "east": 90.0, "south-east": 135.0}
 COMPASS |= {"south": 180.0, "south-west": 225.0, "west": 270.0, "north-west": 315.0}
+CHANGEABLE = {
+    "mass_kg": ("Mass (kg)", 500.0, 45_000.0, 10.0),
+    "drag": ("Drag coefficient", 0.1, 1.5, 0.01),
+    "auxiliary_w": ("Heating, lights and others (W)", 0.0, 10_000.0, 50.0),
+    "battery_kwh": ("Usable battery (kWh)", 1.0, 1_000.0, 0.5),
+}
+"""Fields of a vehicle: label, least, greatest, step."""
+WEATHER = ("temperature", "wind", "bearing", "speed", "payload")
 
 
 @dataclass(frozen=True)
 class Request:
-    """Inputs of the sidebar; either ``places`` or ``trip`` is given.
+    """Inputs of a plan.
 
-    usual: the vehicle with its catalogue values.  captions: below the inputs, by changed field.
+    places: origin, stops and destination; empty ones are missing.  example: True if they are those
+    of the example.  usual: the vehicle with its catalogue values.  effects: captions below the
+    inputs, by the changed field.
     """
 
     network: RoadNetwork
     vehicle: Vehicle
     usual: Vehicle
     conditions: DrivingConditions
-    trip: str | None
     places: tuple[str, ...]
-    by_click: bool
-    battery: Battery | None
+    example: bool
+    battery: Battery
     max_extra_time: float | None
-    alternatives: int
     depart: str
     price: float | None
     time_value: float | None
     folder: str
     run: str
-    guarantee: Guarantee | None
-    captions: dict[str, DeltaGenerator] = field(default_factory=dict)
+    effects: dict[str, DeltaGenerator] = field(default_factory=dict)
 
 
 def ask() -> Request:
-    """Ask for the inputs of a plan.
+    """Ask for the inputs of a plan: places first, then a line of chips.
 
     Raises
     ------
     EvrouteError
         If the chosen network or vehicle is unknown.
     """
-    captions: dict[str, DeltaGenerator] = {}
-    with st.sidebar:
-        roads = choose_network()
-        trip, places, by_click = _ask_places(roads)
-        limited = starting("limited", False)
-        limited = st.toggle("Limit the extra time", key=key("limited"))
-        starting("extra", 20, (0, 100))
-        extra = st.slider(
-            "Extra time, at most (%)",
-            0,
-            100,
-            key=key("extra"),
-            disabled=not limited,
-        )
-        starting("alternatives", 1, (0, 3))
-        alternatives = st.slider("Alternatives between them", 0, 3, key=key("alternatives"))
-        depart, price, time_value = _ask_departure_and_money()
-        usual, vehicle = _ask_vehicle(captions)
+    effects: dict[str, DeltaGenerator] = {}
+    above = st.container(key="places")
+    title = known_network().replace("-", " ").title()
+    with st.container(horizontal=True, gap="xsmall", key="chips"):
+        with st.popover(literal(title), key="chip:network"):
+            roads = choose_network()
+        usual, vehicle = _ask_vehicle(effects)
         battery = _ask_battery(vehicle)
-        conditions = _ask_conditions(captions)
-        folder, run = choose_belief(roads)
-        guarantee = _ask_guarantee() if folder else None
+        conditions = _ask_conditions(effects)
+        depart, price, time_value, max_extra_time = _ask_time_and_money()
+        with st.popover(literal(_basis()), key="chip:basis"):
+            folder, run = choose_belief(roads)
+    with above:
+        example = read_places(roads)
+        ask_places(roads)
     return Request(
         network=roads,
         vehicle=vehicle,
         usual=usual,
         conditions=conditions,
-        trip=trip,
-        places=places,
-        by_click=by_click,
+        places=tuple(chosen()),
+        example=example,
         battery=battery,
-        max_extra_time=extra / 100 if limited else None,
-        alternatives=alternatives,
+        max_extra_time=max_extra_time,
         depart=depart,
         price=price,
         time_value=time_value,
         folder=folder,
         run=run,
-        guarantee=guarantee,
-        captions=captions,
+        effects=effects,
     )
 
 
 def show_effects(request: Request, plan: Plan) -> None:
-    """Write below each setting its effect on the energy of the least-energy route."""
+    """Write below each setting its effect on the energy of the recommended route."""
     planned = plan.recommended_route
-    effect_wh = energy_by_condition(
+    effects_wh = energy_by_condition(
         request.network, request.vehicle, request.conditions, planned.route, time_s=planned.time_s
     )
-    effect_wh |= energy_by_change(
+    effects_wh |= energy_by_change(
         request.network, request.vehicle, request.usual, request.conditions, planned.route
     )
-    for name, place in request.captions.items():
-        if name in effect_wh:
-            place.caption(f"**{effect_wh[name] / 1000:+.3f} kWh** on this route")
+    for name, place in request.effects.items():
+        if name in effects_wh:
+            place.caption(f"**{effects_wh[name] / 1000:+.2f} kWh** on this route")
 
 
 def link_of(request: Request) -> dict[str, object]:
     """Return the inputs that reopen a plan."""
-    names = [
-        "network",
-        "by",
-        "trip",
-        "from",
-        "to",
-        "via",
-        "places",
-        "vehicle",
-        "limited",
-        "extra",
-        "alternatives",
-        "depart",
-        "price",
-        "time_value",
-    ]
-    names += [
-        "charged",
-        "soc",
-        "reserve",
-        "weather",
-        "temperature",
-        "wind",
-        "bearing",
-        "speed",
-        "payload",
-    ]
-    names += ["folder", "run"]
-    switched = {
-        "charged": ("soc", "reserve"),
-        "weather": ("temperature", "wind", "bearing", "speed", "payload"),
-    }
-    hidden = {
-        name
-        for switch, others in switched.items()
-        if not st.session_state.get(key(switch))
-        for name in others
-    }
-    by = dict(zip(PLACE_INPUTS, ({"trip"}, {"places"}, {"from", "to", "via"}), strict=True))[
-        st.session_state[key("by")]
-    ]
-    hidden |= {"trip", "places", "from", "to", "via"} - by
-    hidden |= set() if request.folder else {"folder", "run"}
+    inputs = {name: st.session_state.get(key(name)) for name in ("network", "vehicle", "trip")}
+    if not inputs["trip"]:
+        origin, *via, destination = request.places
+        inputs |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
+    names = ["soc", "reserve", "depart", "price", "time_value", "route"]
+    names += ["limited", "extra"] if request.max_extra_time is not None else []
+    names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
+    names += ["folder", "run"] if request.folder else []
+    inputs |= {name: st.session_state.get(key(name)) for name in names}
     changed = {
         f"{name}:{request.usual.name}": getattr(request.vehicle, name)
         for name in CHANGEABLE
         if getattr(request.vehicle, name) != getattr(request.usual, name)
     }
-    return {name: st.session_state.get(key(name)) for name in names if name not in hidden} | changed
+    for name in ("price", "time_value"):
+        inputs[name] = inputs[name] or None  # 0 leaves money out
+    return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
 
 
-CHANGEABLE = {
-    "mass_kg": ("Mass (kg)", 500.0, 45_000.0, 10.0),
-    "drag": ("Drag coefficient", 0.1, 1.5, 0.01),
-    "auxiliary_w": ("Auxiliary power (W)", 0.0, 10_000.0, 50.0),
-    "battery_kwh": ("Usable battery (kWh)", 1.0, 1_000.0, 0.5),
-}
-"""Fields of a vehicle: label, least, greatest, step."""
+def _basis() -> str:
+    folder = st.session_state.get(key("folder"))
+    return f"Based on: {folder}" if folder in belief_folders() else "Based on: physics"
 
 
-def take_click(widget: str) -> None:
-    """Add the click that caused this rerun as a place.
-
-    The first is the start, the second the destination. A third starts again, or adds a stop if that
-    is
-    chosen.
-    """
-    clicked = (st.session_state[widget] or {}).get("last_clicked")
-    if not clicked or st.session_state.get(key("by")) != PLACE_INPUTS[1]:
-        return
-    places = [place for place in st.session_state.get(key("places"), "").split(";") if place]
-    if len(places) >= 2 and not st.session_state.get("add_stop"):
-        places = []
-    st.session_state[key("places")] = ";".join(
-        [*places, f"{clicked['lat']:.6f},{clicked['lng']:.6f}"]
-    )
-
-
-def _remove_place() -> None:
-    st.session_state[key("places")] = st.session_state[key("places")].rpartition(";")[0]
-
-
-def _ask_places(roads: RoadNetwork) -> tuple[str | None, tuple[str, ...], bool]:
-    """Ask for a trip or places; the last value is True for clicks on the map."""
-    trips = list(load_trips(roads.name))
-    ways = PLACE_INPUTS if trips else PLACE_INPUTS[1:]
-    starting("by", ways[0], ways)
-    way = st.selectbox("Choose places by", ways, key=key("by"))
-    if way == PLACE_INPUTS[0]:
-        starting("trip", first_trip(roads), trips)
-        return st.selectbox("Trip", trips, key=key("trip")), (), False
-    if way == PLACE_INPUTS[2]:
-        starting("from", "")
-        starting("to", "")
-        starting("via", "")
-        start = st.text_input("From (edge id, or LAT,LON)", key=key("from"))
-        via = st.text_input("Via (several with ;)", key=key("via"))
-        destination = st.text_input("To", key=key("to"))
-        between = [place.strip() for place in via.split(";")]
-        return (
-            None,
-            tuple(place for place in (start.strip(), *between, destination.strip()) if place),
-            False,
-        )
-    starting("places", "")
-    st.caption("The first click is the start, the next the destination; a third click starts anew.")
-    st.button(
-        "Remove the last", on_click=_remove_place, disabled=not st.session_state[key("places")]
-    )
-    st.toggle(
-        "Add a stop",
-        key="add_stop",
-        help="The next click is the destination; the last one becomes a stop.",
-    )
-    return None, tuple(filter(None, st.session_state[key("places")].split(";"))), True
-
-
-def _ask_vehicle(captions: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
-    starting("vehicle", vehicle_names()[0], vehicle_names())
-    usual = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("vehicle")))
+def _ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+    name = starting("vehicle", vehicle_names()[0], vehicle_names())
+    usual = load_vehicle(name)
+    capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
+    title = f"{name.replace('-', ' ').title()} · {capacity:g} kWh"
     changed = {}
-    with st.expander("Change its numbers"):
-        for name, (label, low, high, step) in CHANGEABLE.items():
-            starting(f"{name}:{usual.name}", float(getattr(usual, name)), (low, high))
-            changed[name] = st.number_input(
-                literal(label), low, high, step=step, key=key(f"{name}:{usual.name}")
+    with st.popover(literal(title), key="chip:vehicle"):
+        st.selectbox("Vehicle", vehicle_names(), key=key("vehicle"))
+        for part, (label, low, high, step) in CHANGEABLE.items():
+            starting(f"{part}:{name}", float(getattr(usual, part)), (low, high))
+            changed[part] = st.number_input(
+                literal(label), low, high, step=step, key=key(f"{part}:{name}")
             )
-            captions[name] = st.empty()
+            effects[part] = st.empty()
     return usual, replace(usual, **changed)
 
 
-def _ask_departure_and_money() -> tuple[str, float | None, float | None]:
-    """Ask for departure, price of energy and value of time; 0 leaves money out."""
-    starting("depart", "")
-    depart = st.text_input("Departure (HH:MM)", key=key("depart")).strip()
-    starting("price", 0.0, (0.0, 10.0))
-    price = st.number_input("Price of energy (per kWh)", 0.0, 10.0, step=0.05, key=key("price"))
-    starting("time_value", 0.0, (0.0, 1000.0))
-    value = st.number_input(
-        "Value of time (per hour)", 0.0, 1000.0, step=1.0, key=key("time_value"), disabled=not price
-    )
-    return depart, price or None, value if price and value else None
+def _ask_battery(vehicle: Vehicle) -> Battery:
+    """Ask for charge and reserve; the reserve ends at the charge."""
+    soc = starting("soc", 80, (1, 100))
+    reserve = starting("reserve", min(10, soc), (0, soc))
+    st.session_state[key("reserve")] = reserve  # a slider with another end forgets its value
+    with st.popover(f"Charge {soc:d} %", key="chip:soc"):
+        st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
+    with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):
+        st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
+    return Battery.of_percent(vehicle.battery_kwh, soc, reserve)
 
 
-def _ask_battery(vehicle: Vehicle) -> Battery | None:
-    starting("charged", False)
-    charged = st.toggle("Follow the charge", key=key("charged"))
-    starting("soc", 80, (0, 100))
-    soc = st.slider("Charge at the start (%)", 0, 100, key=key("soc"), disabled=not charged)
-    starting("reserve", 10, (0, 100))
-    reserve = st.slider("Reserve to keep (%)", 0, 100, key=key("reserve"), disabled=not charged)
-    return Battery.of_percent(vehicle.battery_kwh, soc, reserve) if charged else None
-
-
-def _ask_conditions(captions: dict[str, DeltaGenerator]) -> DrivingConditions:
+def _ask_conditions(effects: dict[str, DeltaGenerator]) -> DrivingConditions:
     """Ask for the conditions of the day, with space for the effect below each."""
-    starting("weather", False)
-    if not st.toggle("Weather, load and traffic", key=key("weather")):
-        return DrivingConditions()
-    starting("temperature", 20, (-30, 45))
-    starting("wind", 0, (0, 25))
-    starting("bearing", "west", list(COMPASS))
-    starting("speed", 100, (30, 120))
-    starting("payload", 0, (0, 2000))
-    temperature_c = st.slider("Temperature (°C)", -30, 45, key=key("temperature"))
-    captions["temperature_c"] = st.empty()
-    wind_mps = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
-    captions["wind_mps"] = st.empty()
-    wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
-    speed = st.slider("Speed factor (%)", 30, 120, key=key("speed"))
-    captions["speed_factor"] = st.empty()
-    payload_kg = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
-    captions["payload_kg"] = st.empty()
+    on = starting("weather", False)
+    temperature = starting("temperature", 20, (-30, 45))
+    with st.popover(f"{temperature:d} °C" if on else "Mild weather", key="chip:weather"):
+        if not st.toggle("Weather, load and traffic", key=key("weather")):
+            return DrivingConditions()
+        starting("wind", 0, (0, 25))
+        starting("bearing", "west", list(COMPASS))
+        starting("speed", 100, (30, 120))
+        starting("payload", 0, (0, 2000))
+        st.slider("Temperature (°C)", -30, 45, key=key("temperature"))
+        effects["temperature_c"] = st.empty()
+        wind_mps = st.slider("Wind (m/s)", 0, 25, key=key("wind"))
+        effects["wind_mps"] = st.empty()
+        wind_from = st.selectbox("Wind from the", list(COMPASS), key=key("bearing"))
+        speed = st.slider("Speed against the limits (%)", 30, 120, key=key("speed"))
+        effects["speed_factor"] = st.empty()
+        payload_kg = st.slider("Payload (kg)", 0, 2000, step=25, key=key("payload"))
+        effects["payload_kg"] = st.empty()
     return DrivingConditions(
-        temperature_c=float(temperature_c),
+        temperature_c=float(temperature),
         wind_mps=float(wind_mps),
         wind_from_deg=COMPASS[wind_from],
         speed_factor=speed / 100,
@@ -297,18 +192,31 @@ def _ask_conditions(captions: dict[str, DeltaGenerator]) -> DrivingConditions:
     )
 
 
-def _ask_guarantee() -> Guarantee | None:
-    """Ask for the assumptions of a guaranteed interval of the expected energy; None for none."""
-    starting("guaranteed", False)
-    if not st.toggle(
-        "Interval with a guarantee",
-        key=key("guaranteed"),
-        help="By CMM, on beliefs of edges.",
-    ):
-        return None
-    starting("norm", 10, (1, 100))
-    return Guarantee(
-        B=float(
-            st.slider("Bound B on the deviation from physics (prior sd)", 1, 100, key=key("norm"))
+def _ask_time_and_money() -> tuple[str, float | None, float | None, float | None]:
+    """Ask for departure, prices and the greatest extra time; a price of 0 leaves money out."""
+    depart = starting("depart", "").strip()
+    with st.popover(literal(f"Leave {depart}" if depart else "Leave now"), key="chip:depart"):
+        st.text_input("Departure (HH:MM)", key=key("depart"))
+        limited = starting("limited", False)
+        limited = st.toggle("Limit the extra time", key=key("limited"))
+        starting("extra", 20, (0, 100))
+        extra = st.slider(
+            "Longer than the fastest by at most (%)", 0, 100, key=key("extra"), disabled=not limited
         )
+        starting("price", 0.0, (0.0, 10.0))
+        price = st.number_input("Price of energy (per kWh)", 0.0, 10.0, step=0.05, key=key("price"))
+        starting("time_value", 0.0, (0.0, 1000.0))
+        value = st.number_input(
+            "Value of time (per hour)",
+            0.0,
+            1000.0,
+            step=1.0,
+            key=key("time_value"),
+            disabled=not price,
+        )
+    return (
+        depart,
+        price or None,
+        value if price and value else None,
+        extra / 100 if limited else None,
     )

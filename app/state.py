@@ -5,22 +5,10 @@ from typing import Any
 import streamlit as st
 
 PREFIX = "kept_"
-_TEXTS = {
-    "network",
-    "vehicle",
-    "by",
-    "trip",
-    "from",
-    "to",
-    "via",
-    "places",
-    "folder",
-    "run",
-    "bearing",
-}
-_TRUTHS = {"limited", "charged", "weather"}
-_NUMBERS = {"extra", "alternatives", "soc", "reserve", "temperature", "wind", "speed", "payload"}
-_NUMBERS |= {"mass_kg", "drag", "auxiliary_w", "battery_kwh"}
+_TEXTS = {"network", "vehicle", "trip", "folder", "run", "bearing", "depart", "route"}
+_TRUTHS = {"limited", "weather"}
+_NUMBERS = {"extra", "soc", "reserve", "temperature", "wind", "speed", "payload", "price"}
+_NUMBERS |= {"time_value", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
 _LONGEST = 2000
 
 
@@ -53,6 +41,18 @@ def read_link() -> None:
                 st.session_state[key(name)] = float(text) if "." in text else int(text)
             except ValueError:
                 continue
+    places = _places(st.query_params.to_dict())
+    if any(places):
+        st.session_state[key("stops")] = places
+
+
+def _places(link: dict[str, str]) -> list[str]:
+    """Return the places of a link: ``from``, ``via`` and ``to``, or ``places`` of older links."""
+    if older := [place for place in link.get("places", "").split(";") if place]:
+        return older if len(older) > 1 else [*older, ""]
+    stops = [place.strip() for place in link.get("via", "").split(";") if place.strip()]
+    places = [link.get("from", ""), *stops, link.get("to", "")]
+    return [place[:_LONGEST] for place in places]
 
 
 def write_link(inputs: dict[str, Any]) -> None:

@@ -7,11 +7,33 @@ import streamlit as st
 from altair.utils.schemapi import disable_debug_mode
 from state import keep_inputs
 
-# charts in panels have a width of their own; a phone and half a page are narrower
+# a bar of 48 px; charts in panels have a width of their own, a phone and half a page are narrower
 STYLE = """<style>
-[data-testid=stMainBlockContainer] { padding-top: 3.5rem; }
+:root { --evroute-bar: 48px; --evroute-full-height: calc(100vh - var(--evroute-bar) - 8px); }
+[data-testid=stHeader] { height: var(--evroute-bar); min-height: var(--evroute-bar); }
+[data-testid=stTopNav]::before { content: "evroute"; font-weight: 700; margin: 0 12px 0 4px; }
+[data-testid=stMainBlockContainer] { padding-top: calc(var(--evroute-bar) + 1rem); }
+[data-testid=stMainBlockContainer]:has(.st-key-plan) { padding: var(--evroute-bar) 8px 8px; }
 [data-testid=stVegaLiteChart] { max-width: 100%; }
 [data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
+.st-key-plan { flex-wrap: nowrap; }
+.st-key-plan-left { height: var(--evroute-full-height) !important; overflow: hidden auto; gap: 10px;
+  padding: 4px 6px 8px 4px; flex-wrap: nowrap; }
+.st-key-plan-left > * { flex-shrink: 0; }
+.st-key-places { gap: 4px; }
+.st-key-chips button { min-height: 2rem; padding: 2px 8px; }
+@media (max-width: 640px) {
+  :root { --evroute-full-height: 45vh; }
+  .st-key-plan { flex-direction: column; }
+  .st-key-plan > :has(> .st-key-plan-map) { order: -1; position: sticky;
+    top: var(--evroute-bar); z-index: 50; width: 100% !important;
+    background: var(--st-background-color); }
+  .st-key-plan > :has(> .st-key-plan-left) { width: 100%; max-width: 100%; }
+  .st-key-plan-left { width: 100%; height: auto !important; overflow: visible; }
+  .st-key-places { flex-flow: row wrap; }
+  .st-key-places > [data-testid=stLayoutWrapper] { flex: 1 1 40%; min-width: 0; }
+  .st-key-places [data-testid=stWidgetLabel] { display: none; }
+}
 </style>"""
 disable_debug_mode()  # tests check the charts; a plan is shown a tenth of a second sooner
 st.set_page_config(page_title="evroute", layout="wide")
@@ -23,5 +45,6 @@ st.navigation(
         st.Page("views/learn.py", title="Learn"),
         st.Page("views/runs.py", title="Runs"),
         st.Page("views/network.py", title="Network"),
-    ]
+    ],
+    position="top",
 ).run()

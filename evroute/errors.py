@@ -25,6 +25,22 @@ class NoRouteError(EvrouteError):
     """No legal way, or none that the battery allows, from origin to destination."""
 
 
+class NotEnoughChargeError(NoRouteError):
+    """No route keeps the reserve.
+
+    Parameters
+    ----------
+    message
+        As in `EvrouteError`.
+    start_percent
+        Least charge at the start with which the trip succeeds, %; None if a full one does not.
+    """
+
+    def __init__(self, message: str, start_percent: int | None = None) -> None:
+        super().__init__(message)
+        self.start_percent = start_percent
+
+
 class MissingPackageError(EvrouteError):
     """A feature whose extra is not installed."""
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from cache import RUNS, choose_known_network, first_trip, methods, network, price_s
 from literal import literal
-from maps import show_map
+from map_component import classes_of, show_map
 from pydantic import ValidationError
 from simulations import (
     WITHOUT_A_FILE,
@@ -27,7 +28,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.charts import beta, cumulative_regret, has_beta, saving
-from evroute.report.maps import visits_layer
+from evroute.report.colours import visit_classes
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.report.words import learned
@@ -36,7 +37,7 @@ from evroute.worlds.world import shipped_worlds
 
 DEFAULT_METHODS = ["GP-TS", "BI-TS", "BI-UCB"]
 REDRAW_S = 2.0
-MAP_HEIGHT = 480
+MAP_HEIGHT = "480px"
 
 
 def main() -> None:
@@ -234,9 +235,14 @@ def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
     (network_name,) = experiment.trips
     roads = network(network_name)
     chosen = rounds[(rounds["method"] == method) & (rounds["trip"] == trip)]["run"].unique()
-    layer, classes = visits_layer(roads, read_visits(folder, chosen, roads.n_edges, until=until))
-    show_map(roads, [layer], key=f"explored-{roads.digest}", height=MAP_HEIGHT)
-    st.html(classes.legend_html())
+    visits = read_visits(folder, chosen, roads.n_edges, until=until)
+    driven = np.where(visits > 0, visits, np.nan)
+    show_map(
+        roads,
+        key=f"explored-{roads.digest}",
+        height=MAP_HEIGHT,
+        drawn=classes_of(roads, driven, visit_classes(int(visits.max()))),
+    )
 
 
 main()

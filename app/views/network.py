@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 from cache import choose_belief, choose_network, planner
 from literal import literal
-from maps import show_map
+from map_component import classes_of, show_map
 from state import key, starting
 
 from evroute.arrays import FloatArray
@@ -15,10 +15,10 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.planner import Planner
 from evroute.report.charts import distribution
+from evroute.report.colours import value_classes
 from evroute.report.differences import differences
-from evroute.report.maps import values_layer
 
-MAP_HEIGHT = 560
+MAP_HEIGHT = "560px"
 MOST_ROADS = 25
 
 
@@ -37,9 +37,8 @@ def main() -> None:
     layers = layers_of(roads, believed)
     starting("layer", next(iter(layers)), list(layers))
     title = st.selectbox("Colour the roads by", list(layers), key=key("layer"))
-    layer, classes = values_layer(roads, layers[title], title)
-    show_map(roads, [layer], key=f"layer-{roads.digest}", height=MAP_HEIGHT)
-    st.html(classes.legend_html())
+    drawn = classes_of(roads, layers[title], value_classes(title, layers[title]))
+    show_map(roads, key=f"layer-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
     left, right = st.columns(2)
     with left:
         st.subheader("Length of road by value", anchor=False)

@@ -1,84 +1,134 @@
-"""Page Plan: from a trip, two clicks or two names to the route of least energy and its time."""
+"""Page Plan: places and settings on the left, the map on the right, a card for each route.
 
-import json
+A request that cannot be met leaves the map and the cards of the last plan, dimmed.
+"""
+
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from cache import planner
-from corrected import after_trip, correction_of
-from literal import literal, sentence
-from maps import show_map
+from cards import cards_of, extra_time, minutes, shown_rows
+from corrected import correction_of
+from literal import sentence
+from map_component import MapEvent, flipped, legend, show_cards, show_map
+from naming import check_place, place_label, place_point
+from places import chosen, take_event
 from pydantic import ValidationError
-from request import Request, ask, link_of, show_effects, take_click
-from state import read_link, write_link
+from request import Request, ask, link_of, show_effects
+from route_tabs import show_tabs
+from state import key, read_link, write_link
 
-from evroute.errors import EvrouteError
-from evroute.planning.battery import greatest_start_wh
+from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery, greatest_start_wh
 from evroute.planning.places import stops
-from evroute.planning.plan import ROW_LABELS, Plan, energy_text, held_note
+from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
-from evroute.report.exports import route_geojson, route_gpx
-from evroute.report.maps import route_classes, route_layers, spots_layer
-from evroute.report.profile import energy_bars, profiles
-from evroute.report.table import parts_table, plan_table
-from evroute.report.words import lowest_charge, why
+from evroute.report.colours import ENERGY_CLASSES
+from evroute.report.lines import route_line
+from evroute.report.maps import marks, stretches
 
-MAP_HEIGHT = 560
-PROFILE_HEIGHT = 240
+LAST = "last_plan"
 WASTED_WH = 5.0
 NOTABLE = 0.02
-INKS = {"light": "#222222", "dark": "#f2f2f2"}
+HEIGHT = "var(--evroute-full-height)"
+EXAMPLE = "Example trip. Click the map to plan your own."
+START = "Click where you start."
+GO = "Now click where you are going. Drag the pins to change."
+STOP = "Click the stop on the map, or choose it by name."
 
 
 def main() -> None:
-    st.title("Plan a trip", anchor=False)
     read_link()
+    with st.container(horizontal=True, key="plan", gap="small"):
+        left, right = st.container(width=360, key="plan-left"), st.container(key="plan-map")
+    request = None
+    with left:
+        try:
+            request = ask()
+        except (EvrouteError, OSError, ValidationError) as error:
+            st.error(sentence(str(error)))
+        plan = make_plan(request) if request else None
+        roads, shown = plan_to_show(request, plan)
+        if roads is None:
+            return
+        selected = selected_row(shown) if shown else ""
+        if shown:
+            cards = cards_of(roads, shown, selected)
+            show_cards(cards, key="cards", dim=plan is None, on_event=on_event)
+        if request and plan:
+            details(request, plan, selected)
+        if request:
+            write_link(link_of(request))
+    with right:
+        draw_map(roads, request, shown, selected, dim=plan is None)
+
+
+def plan_to_show(
+    request: Request | None, plan: Plan | None
+) -> tuple[RoadNetwork | None, Plan | None]:
+    """Return the network, and the plan or else the last one if it may stay in view."""
+    if request and plan:
+        st.session_state[LAST] = request.network, plan
+    roads, last = st.session_state.get(LAST, (None, None))
+    if request is None or (roads and roads.content_digest == request.network.content_digest):
+        ends_known = request is None or all((request.places[0], request.places[-1]))
+        return roads, last if ends_known else None
+    return request.network, None
+
+
+def make_plan(request: Request) -> Plan | None:
+    """Return the plan, or None below a line with the reason."""
+    if not (request.places[0] and request.places[-1]):
+        return None
+    roads, soc = request.network, request.battery.percent(request.battery.start_wh)
+    known = [place for place in request.places if place]  # a stop may still be empty
     try:
-        request = ask()
-    except (EvrouteError, OSError, ValidationError) as error:
-        st.error(sentence(str(error)))
-        return
-    plan, trouble = make_plan(request)
-    if trouble:
-        (st.info if is_waiting(request) else st.error)(sentence(trouble))
-    if plan:
-        st.success(sentence(plan.verdict))
-        if reason := why(plan):
-            st.write(sentence(reason))
-    draw_map(request, plan)
-    if plan:
-        show(request, plan)
-
-
-def is_waiting(request: Request) -> bool:
-    """Return True if further places are needed."""
-    return request.trip is None and len(request.places) < 2
-
-
-def make_plan(request: Request) -> tuple[Plan | None, str]:
-    """Return the plan, or None and the reason as a sentence."""
-    if is_waiting(request):
-        if not request.by_click:
-            return None, "enter a start and a destination, each an edge id or LAT,LON"
-        return (
-            None,
-            f"click the {'destination' if request.places else 'start'} on the map",
-        )
-    try:
-        origin, *via, destination = stops(request.network, request.trip, request.places)
-        return planner_of(request).plan(
-            origin,
-            destination,
-            via=via,
-            battery=request.battery,
-            max_extra_time=request.max_extra_time,
-            alternatives=request.alternatives,
-            depart=request.depart or None,
-            price=request.price,
-            time_value=request.time_value,
-        ), ""
+        for place in known:
+            check_place(roads, place)
+        rows = stops(roads, None, known)
+        return plan_between(request, rows, request.battery)
+    except NotEnoughChargeError as error:
+        needed = error.start_percent
+        if needed is None or needed > 100:
+            st.error(sentence(str(error)))
+            return None
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False):
+            st.error(f"{soc:.0f} % is not enough: start with {needed:d} %.")
+            st.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
+        if LAST not in st.session_state:
+            enough = replace(request.battery, start_wh=request.battery.capacity_wh * needed / 100)
+            st.session_state[LAST] = roads, plan_between(request, rows, enough)
     except EvrouteError as error:
-        return None, str(error)
+        st.error(sentence(str(error)))
+    return None
+
+
+def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> Plan:
+    """Return the plan between edge rows with a battery.
+
+    Parameters
+    ----------
+    request
+        All other inputs.
+    rows
+        Origin, stops and destination.
+    battery
+        Charge and reserve.
+    """
+    origin, *via, destination = rows
+    return planner_of(request).plan(
+        origin,
+        destination,
+        via=via,
+        battery=battery,
+        max_extra_time=request.max_extra_time,
+        depart=request.depart or None,
+        price=request.price,
+        time_value=request.time_value,
+    )
 
 
 def planner_of(request: Request) -> Planner:
@@ -86,118 +136,147 @@ def planner_of(request: Request) -> Planner:
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
-            request.network,
-            request.vehicle,
-            request.conditions,
-            request.folder,
-            request.run,
-            request.guarantee,
+            request.network, request.vehicle, request.conditions, request.folder, request.run
         )
     return Planner(
         request.network, request.vehicle, corrected.belief, conditions=request.conditions
     )
 
 
-def draw_map(request: Request, plan: Plan | None) -> None:
-    spots = {}
-    if request.by_click:
-        names = ["start", *[f"stop {i}" for i in range(1, len(request.places) - 1)], "destination"]
-        spots = {
-            name: (float(place.partition(",")[0]), float(place.partition(",")[2]))
-            for name, place in zip(names, request.places, strict=False)
-        }
-    widget = f"map-{request.network.digest}"
+def selected_row(plan: Plan) -> str:
+    """Return the selected row if it has a card, else the recommended one."""
+    name = st.session_state.get(key("route"))
+    return name if name in shown_rows(plan) else plan.recommended
+
+
+def use_charge(percent: int) -> None:
+    st.session_state[key("soc")] = percent
+
+
+def draw_map(
+    roads: RoadNetwork, request: Request | None, shown: Plan | None, selected: str, *, dim: bool
+) -> None:
+    """Draw routes and pins.
+
+    Parameters
+    ----------
+    roads
+        The network.
+    request
+        Inputs; None if one of them is invalid.
+    shown
+        The routes; None for none.
+    selected
+        The selected row.
+    dim
+        True if the routes are those of an earlier request.
+    """
+    places = request.places if request else tuple(chosen())
+    pins = pins_of(roads, places)
+    drawn: dict[str, Any] = {"pins": pins, "hint": hint(places, request), "dim": dim}
+    drawn["click"] = "send" if not all(places) or (request and request.example) else "menu"
+    corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
+    if shown:
+        drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
+        drawn["spots"] = [
+            {"text": text, "at": (lat, lon)}
+            for text, (lon, lat) in marks(roads, shown, selected).items()
+            if text not in ("start", "destination")
+        ]
+        drawn["legend"] = legend(ENERGY_CLASSES)
+        corners += [point for route in drawn["routes"] for point in route["line"]]
+    bounds = None
+    if corners:
+        lats, lons = zip(*corners, strict=True)
+        bounds = (min(lats), min(lons)), (max(lats), max(lons))
     show_map(
-        request.network,
-        route_layers(request.network, plan) if plan else [spots_layer(spots)],
-        key=widget,
-        height=MAP_HEIGHT,
-        on_click=partial(take_click, widget),
+        roads,
+        key="map",
+        height=HEIGHT,
+        drawn=drawn,
+        bounds=bounds,
+        on_event=on_event,
     )
 
 
-def show(request: Request, plan: Plan) -> None:
-    """Show legend, warnings, numbers, parts of the energy, profiles and downloads."""
-    roads = request.network
-    st.html(route_classes(roads, plan).legend_html())
-    warn(plan)
-    table = plan_table(plan)
-    formats = {name: "{:.3f}" if "kWh" in name else "{:.1f}" for name in table}
-    formats |= {name: "{:.2f}" for name in table if name.startswith("cost")}
-    formats.pop("arrival", None)
-    st.table(table.style.format(formats))
-    for line in (plan.minutes_note, held_note(plan.recommended_route)):
-        if line:
-            st.caption(sentence(line))
-    if lowest := lowest_charge(roads, plan):
-        st.write(sentence(lowest))
-    show_belief(plan, planner_of(request).inflation)
-    show_effects(request, plan)
-    left, right = st.columns(2)
-    ink = INKS.get(st.context.theme.type or "", INKS["light"])
-    charts = [energy_bars(plan), *profiles(roads, plan, ink=ink).values()]
-    for column, chart in zip((left, right, left), charts, strict=False):
-        column.altair_chart(chart, height=PROFILE_HEIGHT, width="stretch", theme=None)
-    after_trip(request, plan)
-    with st.expander("In numbers"):
-        st.table(parts_table(plan).style.format(precision=3))
-        for name, proof in plan.proofs.items():
-            st.caption(sentence(f"{ROW_LABELS[name]}: {proof}"))
-    columns = st.columns(3)
-    name = f"{roads.name}-route"
-    columns[0].download_button(
-        "GeoJSON", partial(geojson, request, plan), f"{name}.geojson", on_click="ignore"
-    )
-    columns[1].download_button(
-        "GPX", partial(route_gpx, roads, plan), f"{name}.gpx", on_click="ignore"
-    )
-    columns[2].caption("The address of this page reopens this plan.")
-    write_link(link_of(request))
+def on_event(event: MapEvent) -> None:
+    """Select the clicked route, or change the places."""
+    if event["kind"] == "route":
+        st.session_state[key("route")] = event["name"]
+    else:
+        take_event(event)
 
 
-def geojson(request: Request, plan: Plan) -> str:
-    return json.dumps(route_geojson(request.network, plan))
+def pins_of(roads: RoadNetwork, places: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return row, label, text and position of each place that is known and on the network."""
+    last, pins = len(places) - 1, []
+    for row, place in enumerate(places):
+        label, share = {0: ("A", 0.0), last: ("B", 1.0)}.get(row, (str(row), 0.5))
+        try:
+            at = place_point(roads, place, share)
+        except EvrouteError:
+            continue
+        stop = 0 < row < last
+        text = place_label(roads, place)
+        pins.append({"row": row, "label": label, "text": text, "at": at, "stop": stop})
+    return pins
 
 
-def warn(plan: Plan) -> None:
-    """Warn if a full battery at the start loses regeneration of the descent."""
-    least = plan.recommended_route
-    if plan.battery is None or least.charge is None or least.charge.lost_wh < WASTED_WH:
-        return
-    at_most = plan.battery.percent(greatest_start_wh(plan.battery, least.edge_wh))
-    advice = f"; starting with {at_most:.0f} % or less wastes none" if at_most > 0 else ""
-    st.warning(
-        sentence(
-            f"{energy_text(least.charge.lost_wh)} of recuperation do not fit into the "
-            f"battery{advice}"
-        )
-    )
+def route_of(roads: RoadNetwork, plan: Plan, name: str, selected: str) -> dict[str, Any]:
+    """Return a row as the map draws it."""
+    planned, label = plan.routes[name], extra_time(plan, name, selected)
+    line = flipped(route_line(roads, planned.route.rows))
+    route = {"name": name, "selected": name == selected, "line": line, "label": label}
+    route["text"] = f"{minutes(planned.time_s)}, {energy_text(planned.energy_wh)}"
+    if name == selected:
+        route["stretches"] = [
+            {"colour": colour, "line": flipped(piece), "text": text}
+            for colour, piece, text in stretches(roads, planned)
+        ]
+    return route
 
 
-def show_belief(plan: Plan, inflation: float) -> None:
-    """Show the forecast of the least-energy route and the correction of its intervals."""
-    least = plan.recommended_route
-    expected = []
-    if forecast := least.energy_forecast:
-        low, high = forecast.interval_wh()
-        expected.append(f"{low / 1000:.2f} to {high / 1000:.2f} kWh in 90 % of the trips")
-    if charge := least.charge_forecast:
-        low, high = charge.arrival_interval_percent
-        expected.append(f"arriving with {low:.1f} to {high:.1f} %")
-        expected.append(f"never below the reserve in {charge.never_below_reserve:.1%} of the trips")
-    if bound := least.guarantee:
-        st.write(
-            f"Expected energy {bound.low_wh / 1000:.2f} to {bound.high_wh / 1000:.2f} kWh by "
-            f"{literal(bound.assumes)}."
-        )
-    if expected:
-        st.write(sentence(f"the belief expects {', '.join(expected)}"))
-        if abs(inflation - 1) > NOTABLE:
-            often = "too often" if inflation > 1 else "too seldom"
-            st.caption(
-                f"Its trips were outside its intervals {literal(often)}; the intervals are scaled "
-                f"by {inflation:.2f}."
+def hint(places: tuple[str, ...], request: Request | None) -> str:
+    """Return the line on the map."""
+    if request and request.example:
+        return EXAMPLE
+    if not places[0]:
+        return START
+    if not places[-1]:
+        return GO
+    return "" if all(places) else STOP
+
+
+def details(request: Request, plan: Plan, selected: str) -> None:
+    """Show warnings, the tabs of the selected route and the effects of the settings."""
+    best = plan.recommended_route
+    if plan.battery and best.charge and best.charge.lost_wh >= WASTED_WH:
+        at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.edge_wh))
+        advice = f"; starting with {at_most:.0f} % or less would lose none" if at_most > 0 else ""
+        st.warning(
+            sentence(
+                f"{energy_text(best.charge.lost_wh)} of regeneration do not fit into the battery"
+                f"{advice}"
             )
+        )
+    show_tabs(request, plan, selected, notes(request, plan, selected))
+    show_effects(request, plan)
+
+
+def notes(request: Request, plan: Plan, selected: str) -> list[str]:
+    """Return sentences on the forecast, its width and the sources of the numbers."""
+    planned, inflation = plan.routes[selected], planner_of(request).inflation
+    found = []
+    if forecast := planned.energy_forecast:
+        low, high = forecast.interval_wh()
+        found.append(f"{low / 1000:.2f} to {high / 1000:.2f} kWh in 90 % of the trips")
+    if charge := planned.charge_forecast:
+        found.append(
+            f"the charge stays above the reserve in {charge.never_below_reserve:.1%} of the trips"
+        )
+    if abs(inflation - 1) > NOTABLE:
+        found.append(f"intervals scaled by {inflation:.2f} after past trips")
+    return [*found, *filter(None, [held_note(planned)]), plan.minutes_note]
 
 
 main()

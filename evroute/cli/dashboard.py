@@ -16,9 +16,8 @@ def app(
     from evroute.errors import MissingPackageError
     from evroute.resources import app_path
 
-    for module, package in (("streamlit", "streamlit"), ("streamlit_folium", "streamlit-folium")):
-        if find_spec(module) is None:
-            raise MissingPackageError(package, "app")
+    if find_spec("streamlit") is None:
+        raise MissingPackageError("streamlit", "app")
     # in this process, so that its end is the end of the server
     sys.argv = ["streamlit", "run", str(app_path("streamlit_app.py")), "--server.port", str(port)]
     sys.argv += ["--server.address", "127.0.0.1"]  # in spite of other configuration

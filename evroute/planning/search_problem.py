@@ -6,7 +6,6 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.errors import NoRouteError
 from evroute.planning.battery import TOLERANCE_WH, Battery, follow
 from evroute.planning.labels import LabelSearch
 from evroute.planning.legs import Legs
@@ -66,13 +65,12 @@ class SearchProblem:
 
         Raises
         ------
-        NoRouteError
+        NotEnoughChargeError
             If there is none; the message states the missing charge.
         """
         found = self.label_search.most_charge(battery, self.energy_wh)
         if found is None:
-            shortage = Shortage(self.legs, self.head_wh, self.energy_wh)
-            raise NoRouteError(shortage.text(battery))
+            raise Shortage(self.legs, self.head_wh, self.energy_wh).error(battery)
         return found
 
     def keeping_reserve(

@@ -11,6 +11,7 @@ from math import ceil
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.legs import Legs
 
@@ -70,8 +71,8 @@ class Shortage:
         need_wh = battery.before(end_wh, float(self.energy_wh[arm]))
         return max(battery.reserve_wh, need_wh)
 
-    def text(self, battery: Battery) -> str:
-        """Return the missing charge or capacity as text; a plan with that much succeeds."""
+    def error(self, battery: Battery) -> NotEnoughChargeError:
+        """Return the error with the missing charge or capacity; a plan with that much succeeds."""
         stops = self.legs.stops
         held = f"{battery.percent(battery.reserve_wh):.4g} %"
         start_percent = battery.percent(battery.start_wh)
@@ -80,18 +81,23 @@ class Shortage:
             least_percent = ceil(battery.percent(need_wh) - 1e-9)
             while battery.capacity_wh * (least_percent / 100) < need_wh - TOLERANCE_WH / 2:
                 least_percent += 1
-            return (
+            return NotEnoughChargeError(
                 f"no route keeps {held} when starting with {start_percent:.4g} %: needs "
                 f"{_steps(need_wh - battery.start_wh) * STEP_WH / 1000:.2f} kWh more; "
-                f"start with at least {least_percent} %"
+                f"start with at least {least_percent} %",
+                least_percent,
             )
         if not np.isfinite(self.least_start_wh(replace(battery, capacity_wh=np.inf))):
-            return f"no open way leads from edge row {stops[0]} to edge row {stops[-1]}"
+            return NotEnoughChargeError(
+                f"no open way leads from edge row {stops[0]} to edge row {stops[-1]}"
+            )
         if battery.reserve_wh == battery.capacity_wh:
-            return f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+            return NotEnoughChargeError(
+                f"a reserve of {held} leaves no charge to drive with; choose a smaller reserve"
+            )
         full = battery.start_wh == battery.reserve_wh
         missing_wh = self._least_missing_wh(battery.charged() if full else battery)
-        return (
+        return NotEnoughChargeError(
             f"even a full battery does not keep {held} all the way: needs {missing_wh / 1000:.2f} "
             f"kWh more than its {battery.capacity_wh / 1000:.4g} kWh when starting with "
             f"{100 if full else start_percent:.4g} %; charge on the way, or take a vehicle with a "

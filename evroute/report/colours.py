@@ -1,8 +1,8 @@
 """Colours of the routes of a plan, and classes of a quantity with their colours and legend.
 
 All are distinct for colour-blind readers. The orange-brown series is ColorBrewer's YlOrBr with a
-blue for values below zero; visits take steps of viridis. Both darken with the quantity, so that
-they survive a print in grey.
+blue for values below zero and a teal for the regeneration of a route; visits take steps of viridis.
+Both darken with the quantity, so that they survive a print in grey.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ PART_COLOURS = {
 """Okabe & Ito's colours of the parts of a route's energy."""
 
 _BELOW_ZERO = "#2b6cb0"
-_RISING = ("#fed976", "#fd9a29", "#d95f0e", "#7a2c04")
+_RISING = ("#fdbe6f", "#f98a1c", "#cc4c02", "#7a2c04")
 _VISITS = ("#a2cf4a", "#4bb37b", "#26838f", "#3d4e8a", "#440f54")
 _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
@@ -89,17 +89,13 @@ class Classes:
         return f"<div>{title} {' '.join(entries)}</div>"
 
 
-def energy_classes(wh_per_km: FloatArray) -> Classes:
-    """Choose round classes for energies per distance (k,), Wh/km: one below zero, four above.
-
-    The last class starts near the 90th percentile of the positive values.
-    """
-    positive = wh_per_km[wh_per_km > 0]
-    step = _nice(float(np.quantile(positive, 0.9)) / 3) if len(positive) else 1.0
-    breaks = (0.0, step, 2 * step, 3 * step)
-    between = tuple(f"{low:g} to {high:g}" for low, high in pairwise(breaks))
-    labels = ("below 0: regenerates", *between, f"{breaks[-1]:g} and more")
-    return Classes("Wh per km", breaks, labels, (_BELOW_ZERO, *_RISING))
+ENERGY_CLASSES = Classes(
+    "Wh per km",
+    (0.0, 100.0, 200.0, 300.0),
+    ("regenerates", "0 to 100", "100 to 200", "200 to 300", "300 and more"),
+    ("#1b9e94", *_RISING),
+)
+"""Energy per distance of a route: one scale for all plans."""
 
 
 def value_classes(title: str, values: FloatArray) -> Classes:

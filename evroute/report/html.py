@@ -19,7 +19,6 @@ from evroute.planning.plan import Plan
 from evroute.report.abstract import abstract
 from evroute.report.differences import differences
 from evroute.report.extras import require
-from evroute.report.leaflet import embedded
 from evroute.report.maps import base_map, route_map
 from evroute.report.own_trips import coefficient_history, read_trips, trips_table
 from evroute.report.page import count
@@ -50,7 +49,7 @@ def network_html(network: RoadNetwork) -> str:
     html = _lines(f"{network.name}: {size}", about["source"], f"heights: {about['elevation']}")
     if network.n_edges > MOST_DRAWN:
         return html
-    return html + str(base_map(network, embedded(), np.arange(network.n_edges))._repr_html_())
+    return html + str(base_map(network, np.arange(network.n_edges))._repr_html_())
 
 
 def folder_html(folder: Folder) -> str:

@@ -5,8 +5,7 @@ colour class: thousands of separate ones take seconds and megabytes. Text from d
 through `_text` alone, and a page through `map_page.MapPage`.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -18,15 +17,14 @@ from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import (
+    ENERGY_CLASSES,
     ROUTE_COLOURS,
     Classes,
-    energy_classes,
     route_style,
     value_classes,
-    visit_classes,
 )
 from evroute.report.extras import require
-from evroute.report.leaflet import Leaflet, embedded
+from evroute.report.leaflet import embedded
 from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
@@ -67,10 +65,6 @@ var {{ this.get_name() }} = L.control({position: {{ this.position|tojson }}});
 };
 {{ this.get_name() }}.addTo({{ this._parent.get_name() }});
 {% endmacro %}"""
-_SERVED_ROADS = """{% macro script(this, kwargs) %}
-L.polyline(window.evroute_roads, {color: {{ this.color|tojson }}, weight: 1.5})
-  .addTo({{ this._parent.get_name() }});
-{% endmacro %}"""
 _ATTRIBUTION = """{% macro script(this, kwargs) %}
 {{ this._parent.get_name() }}.attributionControl.addAttribution({{ this.html|tojson }});
 {% endmacro %}"""
@@ -88,10 +82,10 @@ def route_map(network: RoadNetwork, plan: Plan) -> "folium.Map":
     import folium
 
     rows = np.concatenate([planned.route.rows for planned in plan.routes.values()])
-    chart = base_map(network, embedded(), rows)
-    for layer in route_layers(network, plan):
+    chart = base_map(network, rows)
+    for layer in _route_layers(network, plan):
         layer.add_to(chart)
-    panel(route_classes(network, plan).legend_html(), "bottomright").add_to(chart)
+    panel(ENERGY_CLASSES.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     drawings = "".join(svg(drawing) for drawing in profiles(network, plan).values())
     page, element = _page(chart), folium.Element
@@ -119,74 +113,61 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     MissingPackageError
         If folium is not installed.
     """
-    layer, classes = values_layer(network, values, title)
+    classes = value_classes(title, values)
+    chart = base_map(network, np.arange(network.n_edges))
     import folium
 
-    chart = base_map(network, embedded(), np.arange(network.n_edges))
-    layer.add_to(chart)
+    classes_layer(network, values, classes, title).add_to(chart)
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     return chart
 
 
-def visits_layer(network: RoadNetwork, visits: IntArray) -> tuple["folium.FeatureGroup", Classes]:
-    """Return a layer of the driven roads coloured by visits (n,), and its classes for a legend."""
-    classes = visit_classes(int(visits.max()))
-    return _classes_layer(
-        network, "roads driven", visits.astype(float), np.flatnonzero(visits), classes
-    ), classes
-
-
-def values_layer(
-    network: RoadNetwork, values: FloatArray, title: str
-) -> tuple["folium.FeatureGroup", Classes]:
-    """Return a layer of the roads coloured by a quantity, and its classes for a legend.
+def class_lines(
+    network: RoadNetwork, values: FloatArray, classes: Classes
+) -> list[tuple[str, float, list[list[LonLat]]]]:
+    """Return colour, width in pixels and lines of each class, higher classes thicker and last.
 
     Parameters
     ----------
     network
         The roads.
     values
-        (n,) quantity of each edge, NaN where it has none.
-    title
-        The quantity with its unit.
+        (n,) quantity of each edge; edges of NaN are left out.
+    classes
+        Classes of the quantity.
     """
-    classes = value_classes(title, values)
-    return _classes_layer(
-        network, title, values, np.flatnonzero(np.isfinite(values)), classes
-    ), classes
-
-
-def _classes_layer(
-    network: RoadNetwork, name: str, values: FloatArray, shown: IntArray, classes: Classes
-) -> "folium.FeatureGroup":
-    """Return some edges as one multi-line per class, higher classes thicker and on top."""
-    require("folium")
-    import folium
-
-    layer = folium.FeatureGroup(name=_text(name))
+    shown = np.flatnonzero(np.isfinite(values))
     of_shown = classes.of(values[shown])
-    for k, colour in enumerate(classes.colours):
-        if len(edges := shown[of_shown == k]):
-            _lines(thin_lines(network, edges), color=colour, weight=3 + k / 2).add_to(layer)
-    return layer
+    return [
+        (colour, 3 + k / 2, thin_lines(network, edges))
+        for k, colour in enumerate(classes.colours)
+        if len(edges := shown[of_shown == k])
+    ]
 
 
-def base_map(
-    network: RoadNetwork, leaflet: Leaflet, around: IntArray, roads_js: str = ""
-) -> "folium.Map":
-    """Return a map of the roads of a network in grey.
+def classes_layer(
+    network: RoadNetwork, values: FloatArray, classes: Classes, name: str
+) -> "folium.FeatureGroup":
+    """Return the roads coloured by a quantity as a layer.
 
     Parameters
     ----------
-    network
-        The roads.
-    leaflet
-        Addresses of Leaflet that the page serves.
-    around
-        (k,) edges to which the map is fitted, once: a second fit would animate.
-    roads_js
-        Address of `roads_script`, which keeps the map small; empty: the roads are embedded.
+    network, values, classes
+        As in `class_lines`.
+    name
+        Name of the layer.
+    """
+    import folium
+
+    layer = folium.FeatureGroup(name=_text(name))
+    for colour, weight, lines in class_lines(network, values, classes):
+        _lines(lines, color=colour, weight=weight).add_to(layer)
+    return layer
+
+
+def base_map(network: RoadNetwork, around: IntArray) -> "folium.Map":
+    """Return a map of the roads in grey, fitted once to edges (k,): a second fit would animate.
 
     Raises
     ------
@@ -200,6 +181,7 @@ def base_map(
 
     chart = folium.Map(tiles=None, control_scale=True, font_size="0.8rem", zoom_snap=0.25)
     MapPage().add_child(chart)
+    leaflet = embedded()
     chart.default_js, chart.default_css = [("leaflet", leaflet.js)], [("leaflet_css", leaflet.css)]
     _page(chart).header.add_child(folium.Element(_STYLE), name="evroute_style")
     tiles = folium.TileLayer(
@@ -207,11 +189,7 @@ def base_map(
     )
     tiles.add_to(chart)
     roads = folium.FeatureGroup(name="roads", control=False).add_to(chart)
-    if roads_js:
-        chart.default_js.append(("roads", roads_js))
-        _element(_SERVED_ROADS, color=_ROAD).add_to(roads)
-    else:
-        _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
+    _lines(road_lines(network), color=_ROAD, weight=1.5).add_to(roads)
     _element(_ATTRIBUTION, html=_text(network.source.attribution)).add_to(chart)
     lon, lat = network.junction_lon_lat
     junctions = np.concatenate([network.tail[around], network.head[around]])
@@ -220,15 +198,8 @@ def base_map(
     return chart
 
 
-def roads_script(network: RoadNetwork) -> str:
-    """Return JavaScript with the grey roads of a network, for pages with several maps of it."""
-    lines = [[(lat, lon) for lon, lat in line] for line in road_lines(network)]
-    return f"window.evroute_roads = {json.dumps(lines, separators=(',', ':'))};\n"
-
-
-def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
+def _route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"]:
     """Return the routes of a plan as layers, the recommended one on top, then its marks."""
-    require("folium")
     import folium
 
     layers = []
@@ -240,40 +211,16 @@ def route_layers(network: RoadNetwork, plan: Plan) -> list["folium.FeatureGroup"
         colour, dashes = route_style(name, plan.recommended)
         if name == plan.recommended:
             folium.PolyLine(line, color=colour, weight=9).add_to(layer)
-            for stretch in _stretches(network, planned, route_classes(network, plan)):
-                stretch.add_to(layer)
+            for colour, piece, text in stretches(network, planned):
+                swapped = [(lat, lon) for lon, lat in piece]
+                folium.PolyLine(swapped, color=colour, weight=5, tooltip=_text(text)).add_to(layer)
         else:
             dash = " ".join(str(2 * step) for step in dashes)
             folium.PolyLine(
                 line, color=colour, weight=5, dash_array=dash, tooltip=_text(title)
             ).add_to(layer)
         layers.append(layer)
-    return [*layers, _marks(network, plan)]
-
-
-def route_classes(network: RoadNetwork, plan: Plan) -> Classes:
-    """Return the classes of energy per distance for the recommended route of a plan, Wh/km."""
-    return energy_classes(_wh_per_km(network, plan.recommended_route))
-
-
-def spots_layer(spots: Mapping[str, tuple[float, float]]) -> "folium.FeatureGroup":
-    """Return circles at (latitude, longitude) by their texts, for the ends and lowest charge."""
-    require("folium")
-    import folium
-
-    layer = folium.FeatureGroup(name="ends", control=False)
-    for (text, spot), fill in zip(spots.items(), _SPOTS, strict=False):
-        circle = folium.CircleMarker(
-            spot,
-            radius=7,
-            color=ROUTE_COLOURS["energy"],
-            weight=3,
-            fill_color=fill,
-            fill_opacity=1,
-            tooltip=_text(text),
-        )
-        circle.add_to(layer)
-    return layer
+    return [*layers, _marks_layer(network, plan)]
 
 
 def panel(html: str, position: str) -> Any:
@@ -281,17 +228,15 @@ def panel(html: str, position: str) -> Any:
     return _element(_PANEL, html=_inert(html), position=position)
 
 
-def _wh_per_km(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
-    return planned.edge_wh / network.length_m[planned.route.rows] * 1000
+def stretches(
+    network: RoadNetwork, planned: PlannedRoute
+) -> Iterator[tuple[str, list[LonLat], str]]:
+    """Yield colour, line and text of each piece of a route with one street and energy class.
 
-
-def _stretches(
-    network: RoadNetwork, planned: PlannedRoute, classes: Classes
-) -> Iterator["folium.PolyLine"]:
-    """Yield a route in pieces of one street and class, with length, climb and energy as text."""
-    import folium
-
-    rows, of_edge = planned.route.rows, classes.of(_wh_per_km(network, planned))
+    The text holds length, difference in height and energy.
+    """
+    rows = planned.route.rows
+    of_edge = ENERGY_CLASSES.of(planned.edge_wh / network.length_m[rows] * 1000)
     names = [network.street[row] for row in rows]
     for (kind, street), group in groupby(
         range(len(rows)), key=lambda i: (int(of_edge[i]), names[i])
@@ -303,8 +248,7 @@ def _stretches(
             f"{street or edge_label(network, middle)}: {length_m:,.0f} m, height {climb_m:+.0f} m, "
             f"{energy_wh:,.0f} Wh ({energy_wh / length_m * 1000:,.0f} Wh per km)"
         )
-        line = [(lat, lon) for lon, lat in route_line(network, rows[piece])]
-        yield folium.PolyLine(line, color=classes.colours[kind], weight=5, tooltip=_text(text))
+        yield ENERGY_CLASSES.colours[kind], route_line(network, rows[piece]), text
 
 
 def _text(text: str) -> str:
@@ -317,27 +261,38 @@ def _inert(html: str) -> str:
     return html.translate({ord(sign): f"&#{ord(sign)};" for sign in "`$\\{}"})
 
 
-def _marks(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
-    """Return circles at start, destination and lowest charge of the recommended route.
+def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
+    """Return start, destination and lowest charge of a row by their texts, degrees.
 
     The lowest charge is left out if it is at an end.
     """
-    least = plan.recommended_route
-    first, last = least.route.edges[0], least.route.edges[-1]
-    spots = {"start": network.tail[first], "destination": network.head[last]}
-    if (
-        plan.battery is not None
-        and least.charge is not None
-        and 0 < least.charge.lowest < len(least.route)
-    ):
-        percent = plan.battery.percent(float(least.charge.charge_wh.min()))
-        spots[f"lowest charge: {percent:.1f} %"] = network.head[
-            least.route.edges[least.charge.lowest - 1]
-        ]
+    planned = plan.routes[name]
+    edges, charge = planned.route.edges, planned.charge
+    spots = {"start": network.tail[edges[0]], "destination": network.head[edges[-1]]}
+    if plan.battery is not None and charge is not None and 0 < charge.lowest < len(edges):
+        percent = plan.battery.percent(float(charge.charge_wh.min()))
+        spots[f"lowest charge: {percent:.1f} %"] = network.head[edges[charge.lowest - 1]]
     lon, lat = network.junction_lon_lat
-    return spots_layer(
-        {text: (float(lat[junction]), float(lon[junction])) for text, junction in spots.items()}
-    )
+    return {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}
+
+
+def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
+    """Return circles at the marks of the recommended route."""
+    import folium
+
+    layer = folium.FeatureGroup(name="ends", control=False)
+    spots = marks(network, plan, plan.recommended)
+    for (text, (lon, lat)), fill in zip(spots.items(), _SPOTS, strict=False):
+        folium.CircleMarker(
+            (lat, lon),
+            radius=7,
+            color=ROUTE_COLOURS["energy"],
+            weight=3,
+            fill_color=fill,
+            fill_opacity=1,
+            tooltip=_text(text),
+        ).add_to(layer)
+    return layer
 
 
 def _lines(lines: list[list[LonLat]], **style: Any) -> "folium.PolyLine":

@@ -23,8 +23,8 @@ from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import DRAG
 from evroute.network.road_network import RoadNetwork
-from evroute.report.leaflet import embedded
-from evroute.report.maps import base_map, values_layer
+from evroute.report.colours import value_classes
+from evroute.report.maps import base_map, classes_layer
 from evroute.report.page import Figure, Page, cells, count, png, svg_address, template
 from evroute.report.trip_charts import (
     coefficients_chart,
@@ -213,11 +213,12 @@ def road_deviations(
         "learned minus physics (Wh per km)": off_wh / km,
         "its standard deviation (Wh per km)": std_wh / km,
     }
-    chart, legends = base_map(network, embedded(), driven), []
+    chart, legends = base_map(network, driven), []
     for k, (title, per_km) in enumerate(quantities.items()):
         values = np.full(network.n_edges, np.nan)
         values[driven] = per_km
-        layer, classes = values_layer(network, values, title)
+        classes = value_classes(title, values)
+        layer = classes_layer(network, values, classes, title)
         layer.overlay, layer.show = False, k == 0  # one at a time
         layer.add_to(chart)
         legends.append(classes.legend_html())

@@ -8,7 +8,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
-from evroute.report.colours import PART_COLOURS, ROUTE_COLOURS, route_style
+from evroute.report.colours import ROUTE_COLOURS, route_style
 from evroute.report.extras import require
 from evroute.report.words import distinct_routes
 
@@ -19,22 +19,11 @@ _WIDTH = 400
 _HEIGHT = 110
 
 
-def profiles(
-    network: RoadNetwork, plan: Plan, *, ink: str = ROUTE_COLOURS["energy"]
-) -> dict[str, "alt.Chart | alt.LayerChart"]:
+def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.LayerChart"]:
     """Draw profiles over the distance (km) of each route: ``height`` (m), ``charge`` (%).
 
     ``charge`` needs a battery. A dotted line marks the reserve where the charge comes near it. With
     a belief, a band holds the charge of the recommended route in 90 % of the trips.
-
-    Parameters
-    ----------
-    network
-        The roads.
-    plan
-        The routes.
-    ink
-        Colour of the recommended route, for light or dark pages.
     """
     require("altair")
     import altair as alt
@@ -50,9 +39,9 @@ def profiles(
             charges += _points(
                 network, planned, label, planned.charge.charge_wh / battery.capacity_wh * 100
             )
-    charts = {"height": _curves(plan, heights, "height (m)", ink)}
+    charts = {"height": _curves(plan, heights, "height (m)")}
     if battery is not None:
-        charts["charge"] = _curves(plan, charges, "charge (%)", ink)
+        charts["charge"] = _curves(plan, charges, "charge (%)")
         if forecast := plan.recommended_route.charge_forecast:
             low, high = forecast.band_percent.T
             points = _points(network, plan.recommended_route, "", low)
@@ -60,7 +49,9 @@ def profiles(
                 point | {"high": top}
                 for point, top in zip(points, high.round(3).tolist(), strict=True)
             ]
-            area = alt.Chart(alt.Data(values=band)).mark_area(color=ink, opacity=0.15)
+            area = alt.Chart(alt.Data(values=band)).mark_area(
+                color=ROUTE_COLOURS["energy"], opacity=0.15
+            )
             charts["charge"] = area.encode(x="km:Q", y="value:Q", y2="high:Q") + charts["charge"]
         reserve, values = battery.percent(battery.reserve_wh), [point["value"] for point in charges]
         if reserve >= 2 * min(values) - max(values):
@@ -69,39 +60,6 @@ def profiles(
             )
             charts["charge"] += rule.encode(y="value:Q")
     return charts
-
-
-def energy_bars(plan: Plan) -> "alt.Chart":
-    """Draw the parts of the energy of each route, kWh: used right of 0, recovered left of 0."""
-    require("altair")
-    import altair as alt
-
-    labels = distinct_routes(plan)
-    of_routes = {label: plan.routes[name].parts_wh for name, label in labels.items()}
-    parts = [
-        part for part in PART_COLOURS if any(of_route.get(part) for of_route in of_routes.values())
-    ]
-    records = [
-        {"route": label, "part": part, "kwh": round(of_route[part] / 1000, 4)}
-        for label, of_route in of_routes.items()
-        for part in parts
-    ]
-    chart: alt.Chart = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar()
-        .encode(
-            x=alt.X("kwh:Q", title="where the energy goes (kWh)", stack="zero"),
-            y=alt.Y("route:N", title=None, sort=list(of_routes), axis=alt.Axis(labelLimit=220)),
-            color=alt.Color(
-                "part:N",
-                scale=alt.Scale(domain=parts, range=[PART_COLOURS[part] for part in parts]),
-                legend=alt.Legend(title=None, orient="top"),
-            ),
-            tooltip=["route:N", "part:N", alt.Tooltip("kwh:Q", title="kWh", format=".3f")],
-        )
-        .properties(width=_WIDTH)
-    )
-    return chart
 
 
 def svg(chart: "alt.TopLevelMixin") -> str:
@@ -120,17 +78,14 @@ def _points(
     return [{"route": label, "km": at, "value": value} for at, value in pairs]
 
 
-def _curves(plan: Plan, points: list[dict[str, Any]], title: str, ink: str) -> Any:
+def _curves(plan: Plan, points: list[dict[str, Any]], title: str) -> Any:
     import altair as alt
 
     names = distinct_routes(plan)
     labels = list(names.values())
     colours = alt.Scale(
         domain=labels,
-        range=[
-            ink if name == plan.recommended else route_style(name, plan.recommended)[0]
-            for name in names
-        ],
+        range=[route_style(name, plan.recommended)[0] for name in names],
     )
     dashes = alt.Scale(
         domain=labels, range=[list(route_style(name, plan.recommended)[1]) for name in names]

@@ -50,15 +50,6 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
     return pd.DataFrame(rows).set_index("route")
 
 
-def parts_table(plan: Plan) -> "pd.DataFrame":
-    """Return the parts of the energy of each distinct route, kWh; rows sum to the route energy."""
-    import pandas as pd
-
-    labels = distinct_routes(plan)
-    parts = {label: plan.routes[name].parts_wh for name, label in labels.items()}
-    return (pd.DataFrame(parts).T / 1000).rename_axis("route").add_suffix(" (kWh)")
-
-
 def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataFrame":
     """Return the loss of each weight rule against the exact search over pairs of edges, Wh.
 

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute, energy_text
+from evroute.planning.plan import ROW_LABELS, SMALL_WH, Plan, PlannedRoute, energy_text
+from evroute.report.charts import panel_labels
 from evroute.report.mean_interval import half_interval
 
 if TYPE_CHECKING:
@@ -55,47 +56,68 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
     )
 
 
-_PARTS = {
-    "climb": "for the climb",
-    "rolling": "in rolling",
-    "drag": "against the air",
-    "auxiliary": "for heating and lights",
-    "turning": "in turns",
-    "lost": "that a full battery cannot take back",
-    "learned": "by learned differences of its roads",
-    "held": "by raising learned energies to the physical minimum",
+_CAUSES = {
+    "climb": "less climbing",
+    "rolling": "a shorter way",
+    "drag": "lower speeds",
+    "auxiliary": "less time for heating and lights",
+    "turning": "fewer turns",
+    "lost": "less regeneration lost to a full battery",
+    "learned": "roads that took less on past trips",
 }
 
 
-def why(plan: Plan) -> str:
-    """Return why the recommended route takes less than the fastest: length, speed, energy parts.
+def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
+    """Return why a row is as it is: the recommended one against the fastest, others against it.
 
-    Empty if they are one route. Parts that differ by less than 1 Wh are left out.
+    Parameters
+    ----------
+    network
+        The roads.
+    plan
+        The routes.
+    name
+        The row.
+
+    Returns
+    -------
+    str
+        The greatest cause of a saving and the differences in time and energy.
     """
-    least, fastest = plan.recommended_route, plan.routes["time"]
-    if least.route == fastest.route:
-        return ""
-    speeds = [f"{3.6 * each.length_m / each.time_s:.0f} km/h" for each in (least, fastest)]
-    off_m = least.length_m - fastest.length_m
-    length = (
-        f"{abs(off_m) / 1000:.1f} km {'longer' if off_m > 0 else 'shorter'}"
-        if abs(off_m) >= 50
-        else "as long"
-    )
-    names = [name for name in _PARTS if name in least.parts_wh.keys() | fastest.parts_wh.keys()]
-    off_wh = {
-        name: least.parts_wh.get(name, 0.0) - fastest.parts_wh.get(name, 0.0) for name in names
+    best, fastest, row = plan.recommended_route, plan.routes["time"], plan.routes[name]
+    if row.route == best.route == fastest.route:
+        least = plan.routes["energy"].route == best.route
+        return f"no route is faster{' or takes less energy' if least else ''}"
+    against = fastest if row.route == best.route else best
+    off_s, off_wh = row.time_s - against.time_s, row.energy_wh - against.energy_wh
+    small = max(planned.energy_wh for planned in plan.routes.values()) < SMALL_WH
+    amount = f"{abs(off_wh):.0f} Wh" if small else f"{abs(off_wh) / 1000:.2f} kWh"
+    same = float(amount.split()[0]) == 0
+    words = f"{amount} {'more' if off_wh > 0 else 'less'}" if not same else "the same energy"
+    words = f"{_off_time(off_s)}, {words}"
+    if against is best:
+        return f"{words}{'' if same else ' than recommended'}"
+    saved_wh = {
+        cause: against.parts_wh.get(cause, 0.0) - row.parts_wh.get(cause, 0.0) for cause in _CAUSES
     }
-    parts = [
-        f"{energy_text(abs(off))} {'more' if off > 0 else 'less'} {_PARTS[name]}"
-        for name, off in sorted(off_wh.items(), key=lambda item: item[1])
-        if abs(off) >= 1
-    ]
-    takes = f": it takes {', '.join(parts)}" if parts else ""
-    return (
-        f"the route of {ROW_LABELS[plan.recommended]} is {length} and driven at {speeds[0]} on "
-        f"average in place of {speeds[1]}{takes}"
-    )
+    cause = max(saved_wh, key=lambda cause: saved_wh[cause])
+    if off_wh >= 0 or saved_wh[cause] <= 0:
+        return words
+    climbs = {
+        edge: network.climb_m[edge] for edge in set(against.route.edges) - set(row.route.edges)
+    }
+    top = max(climbs, key=lambda edge: climbs[edge], default=-1)
+    if cause == "climb" and climbs.get(top, 0.0) > 0 and network.street[top]:
+        return f"avoids the climb on {network.street[top]}: {words}"
+    return f"{_CAUSES[cause]}: {words}"
+
+
+def _off_time(off_s: float) -> str:
+    """Return a difference in time as text."""
+    if abs(off_s) < 1:
+        return "as fast"
+    amount = f"{abs(off_s):.0f} s" if abs(off_s) < 60 else f"{abs(off_s) / 60:.0f} min"
+    return f"{amount} {'longer' if off_s > 0 else 'less'}"
 
 
 def learned(rounds: "pd.DataFrame") -> list[str]:
@@ -109,8 +131,6 @@ def learned(rounds: "pd.DataFrame") -> list[str]:
     rounds
         From `results.read_rounds`.
     """
-    from evroute.report.charts import panel_labels
-
     trips, sentences = int(rounds["t"].max()), []
     for panel, group in rounds.assign(panel=panel_labels(rounds)).groupby("panel"):
         of_run = group.groupby(["method", "run"])["regret_wh"].sum()

@@ -34,17 +34,23 @@ SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testSc
     === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
 PAGES = ("Plan", "Learn", "Runs", "Network")
-LOOKS = {"light": (1400, "light"), "dark": (1400, "dark"), "phone": (390, "light")}
+LOOKS = {
+    "light": (1400, 900, "light"),
+    "dark": (1400, 900, "dark"),
+    "phone": (390, 844, "light"),
+    "phone-dark": (390, 844, "dark"),
+}
+"""Width and height of the window, pixels, and colour scheme."""
 
 
 def main(network: str = "denver", *looks: str) -> None:
     OUT.mkdir(exist_ok=True)
     plan = {
         "network": network,
-        "charged": True,
+        "soc": 40,
         "weather": True,
         "temperature": -5,
-        "alternatives": 1,
+        "depart": "08:15",
     }
     with (
         TemporaryDirectory() as folder,
@@ -53,8 +59,9 @@ def main(network: str = "denver", *looks: str) -> None:
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
         for k, look in enumerate(looks or LOOKS):
-            width, scheme = LOOKS[look]
-            page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+            width, height, scheme = LOOKS[look]
+            size = {"width": width, "height": height}
+            page = browser.new_page(viewport=size, color_scheme=scheme)
             page.set_default_timeout(PATIENCE_MS)
             page.goto(f"{address}/?{urlencode(plan)}")
             for name in PAGES:
@@ -64,21 +71,21 @@ def main(network: str = "denver", *looks: str) -> None:
                     settle(page)
                     page.get_by_role("button", name="Run", exact=True).click()
                     page.get_by_text("has the least regret").first.wait_for()
-                picture(page, width, OUT / f"{name.lower()}-{look}.png")
+                picture(page, OUT / f"{name.lower()}-{look}.png")
             page.close()
         browser.close()
 
 
 def go_to(page: Page, name: str) -> None:
-    """Follow the link of a page; on a phone the sidebar has to be opened for it."""
-    closed = page.get_by_test_id("stExpandSidebarButton")
-    if closed.is_visible():
-        closed.click()
-    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+    """Follow the link of a page; on a phone the drawer has to be opened for it."""
+    narrow = page.viewport_size is not None and page.viewport_size["width"] < 700
+    if narrow:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name=name).click()
     page.wait_for_timeout(1000)
-    narrow = page.get_by_test_id("stSidebarCollapseButton")
-    if page.viewport_size and page.viewport_size["width"] < 700 and narrow.is_visible():
-        narrow.click()
+    opened = page.get_by_test_id("stSidebarCollapseButton")
+    if narrow and opened.is_visible():
+        opened.click()
 
 
 def settle(page: Page) -> None:
@@ -112,14 +119,17 @@ def served(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def picture(page: Page, width: int, path: Path) -> None:
-    """Take a picture of all of a page once it stands still."""
+def picture(page: Page, path: Path) -> None:
+    """Take a picture of a page once it stands still: of the window, and of all that scrolls."""
     settle(page)
-    height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": max(1000, height + 20)})
-    page.wait_for_timeout(2500)
     page.screenshot(path=str(path))
-    page.set_viewport_size({"width": width, "height": 1000})
+    size = page.viewport_size or {"width": 0, "height": 0}
+    height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
+    if height > size["height"]:
+        page.set_viewport_size({"width": size["width"], "height": height + 20})
+        page.wait_for_timeout(2500)
+        page.screenshot(path=str(path.with_stem(f"{path.stem}-whole")))
+        page.set_viewport_size(size)
     print(path)
 
 

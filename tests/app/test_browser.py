@@ -1,6 +1,4 @@
-"""The running dashboard in a real browser that reaches nothing but it: what a user does, in two
-journeys.
-"""
+"""The running dashboard in a real browser that reaches nothing but it: what a user does."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,9 +74,17 @@ def still(page: Page) -> None:
     page.wait_for_function(STILL)
 
 
-def verdict(page: Page) -> str:
+def cards(page: Page) -> list[str]:
     still(page)
-    return page.get_by_test_id("stAlertContentSuccess").first.inner_text()
+    page.locator(".evroute-cards button").first.wait_for()
+    return page.locator(".evroute-cards button").all_inner_texts()
+
+
+def drawn(page: Page) -> Any:
+    """Return the map once it is drawn."""
+    still(page)
+    page.locator(".evroute-map[data-drawn]").wait_for(state="attached")
+    return page.locator(".evroute-map")
 
 
 def choose(page: Page, box: str, option: str) -> None:
@@ -86,49 +92,120 @@ def choose(page: Page, box: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def test_a_plan_by_clicks_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_path: Path) -> None:
-    page = tabs.open("?by=clicks+on+the+map")
-    frame = page.frame_locator("iframe").first
-    roads = frame.locator("path.leaflet-interactive")
-    roads.first.wait_for(state="attached")
-    expect(page.get_by_text("Click the start on the map.")).to_be_visible()
-    frame.locator(".leaflet-control-zoom-in").click()
+def test_a_plan_by_clicks_and_drags_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_path: Path) -> None:
+    page = tabs.open()
+    board = drawn(page)
+    hint, pins = page.locator(".evroute-hint"), page.locator(".evroute-pin")
+    expect(hint).to_have_text("Example trip. Click the map to plan your own.")
+    expect(pins).to_have_text(["A", "B"])
+    board.locator(".leaflet-control-zoom-in").click()
     page.wait_for_timeout(800)
-    shape = roads.first.get_attribute("d")
-    box = page.locator("iframe").first.bounding_box()
+    box = board.bounding_box()
     assert box is not None
 
-    def click(x: float, y: float) -> None:
-        page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+    def at(x: float, y: float) -> tuple[float, float]:
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
-    click(0.45, 0.4)
-    expect(page.get_by_text("Click the destination on the map.")).to_be_visible()
-    frame.locator("path[fill='#ffffff']").wait_for(state="attached")
-    click(0.58, 0.7)
-    expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1)
-    frame.locator("path[fill='#222222']").wait_for(state="attached")
-    assert roads.first.get_attribute("d") == shape, "the zoom must survive the clicks"
-    assert frame.locator(".leaflet-control-layers-overlays label").count() >= 2
-    numbers = page.get_by_role("table").first.inner_text()
-    page.get_by_text("Add a stop").click()
-    still(page)
-    click(0.5, 0.3)
-    expect(page.get_by_role("table").first).not_to_have_text(numbers)
+    def view() -> str:
+        return str(board.locator(".leaflet-control-scale-line").inner_text())
 
-    two = tabs.open("?trip=B&extra=35&charged=True&soc=55")
-    second = verdict(two)
-    assert second != verdict(page), "tabs keep to themselves"
+    scale = view()
+    page.mouse.click(*at(0.45, 0.4))
+    expect(hint).to_contain_text("Now click where you are going")
+    expect(pins).to_have_text(["A"])
+    page.mouse.click(*at(0.58, 0.7))
+    expect(pins).to_have_text(["A", "B"])
+    expect(board.locator("path.evroute-selected").first).to_be_attached()
+    expect(board.locator("path.evroute-casing")).to_have_count(1)
+    assert view() == scale, "the zoom survives the clicks"
+    first = cards(page)
+    assert "from=" in page.url
+
+    page.mouse.click(*at(0.5, 0.3), button="right")
+    page.get_by_role("menuitem", name="Stop here").click()
+    expect(pins).to_have_text(["A", "1", "B"])
+    expect(page.get_by_role("combobox", name="Stop 1")).to_be_visible()
+    second = cards(page)
+    assert second != first
+    pins.nth(1).click()
+    page.get_by_role("menuitem", name="Remove this stop").click()
+    expect(pins).to_have_text(["A", "B"])
+    assert cards(page) == first
+
+    url = page.url
+    page.mouse.move(*centre(pins.nth(1)))
+    page.mouse.down()
+    page.mouse.move(*at(0.3, 0.55), steps=8)
+    page.mouse.up()
+    page.wait_for_url(lambda now: now != url)
+    assert cards(page) != first
+
+    two = tabs.open("?trip=B&limited=True&extra=35&soc=55")
+    other = cards(two)
+    assert other != cards(page), "tabs keep to themselves"
     assert "soc=55" in two.url
     again = tabs.open(two.url.removeprefix(f"{tabs.dashboard}/"))
-    assert verdict(again) == second
-    expect(again.get_by_role("slider", name="Charge at the start (%)")).to_have_value("55")
+    assert cards(again) == other
+    expect(again.get_by_role("button", name="Charge 55 %")).to_be_visible()
 
     large = tmp_path / "large.osm"
     with large.open("wb") as file:
         file.truncate(TOO_LARGE)
+    again.get_by_role("button", name="Denver").click()
     again.get_by_text("Bring your own roads").click()
     again.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(large)
     expect(again.get_by_text("must be 100.0MB or smaller")).to_be_visible()
+
+
+def centre(element: Any) -> tuple[float, float]:
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_cards_and_lines_select_a_route_and_enough_charge_is_one_click(tabs: Tabs) -> None:
+    page = tabs.open("?trip=A")
+    board = drawn(page)
+    buttons = page.locator(".evroute-cards button")
+    expect(buttons.nth(0)).to_have_attribute("aria-pressed", "true")
+    buttons.nth(1).click()
+    expect(buttons.nth(1)).to_have_attribute("aria-pressed", "true")
+    board.locator(".evroute-label").first.click()
+    expect(buttons.nth(1)).to_have_attribute("aria-pressed", "false")
+    still(page)
+    assert "route=" in page.url
+    page.get_by_role("tab", name="Streets").click()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+
+    page = tabs.open("?trip=A&soc=1&reserve=1")
+    use = page.get_by_role("button", name="Use")
+    expect(use).to_be_visible()
+    expect(page.locator(".evroute-map.evroute-dim")).to_have_count(1)
+    use.click()
+    expect(use).to_have_count(0)
+    expect(page.locator(".evroute-map.evroute-dim")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height: int) -> None:
+    page = tabs.open("?trip=A")
+    page.set_viewport_size({"width": width, "height": height})
+    box = drawn(page).bounding_box()
+    page.wait_for_timeout(500)
+    box = page.locator(".evroute-map").bounding_box()
+    assert box is not None
+    if width > 640:
+        assert box["width"] >= 1000
+        assert box["height"] >= 840
+        assert page.locator(".evroute-legend").bounding_box()["width"] <= 220
+    else:
+        assert box["height"] == pytest.approx(0.45 * height, abs=2)
+        page.mouse.move(200, 700)
+        page.mouse.wheel(0, 500)
+        page.wait_for_timeout(500)
+        assert page.locator(".evroute-map").bounding_box()["y"] < 60, "the map stays in view"
+    wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) <= 0
+    assert page.locator("iframe").count() == 0
 
 
 def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
@@ -141,14 +218,12 @@ def test_a_simulation_learns_stops_and_goes_on_while_another_tab_plans(
     go.click()
     expect(stop).to_be_enabled()
     expect(page.get_by_text("Roads driven by")).to_be_visible()
-    page.frame_locator("iframe").first.locator("path.leaflet-interactive").nth(1).wait_for(
-        state="attached"
-    )
+    page.locator(".evroute-map path").first.wait_for(state="attached")
 
     planning = tabs.open()
-    before = verdict(planning)
-    choose(planning, "Trip", "B")
-    expect(planning.get_by_test_id("stAlertContentSuccess")).not_to_have_text(before)
+    before = cards(planning)
+    planning.get_by_role("button", name="⇅").click()
+    expect(planning.locator(".evroute-cards button").first).not_to_have_text(before[0])
     expect(stop).to_be_enabled()
     stop.click()
     expect(page.get_by_role("button", name="Continue", exact=True)).to_be_enabled()

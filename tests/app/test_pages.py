@@ -2,15 +2,19 @@
 ``test_browser``.
 """
 
+import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evroute.errors import EvrouteError
+from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
@@ -18,7 +22,6 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
 
-LIMITED = "least energy within 15% extra time"
 PATIENCE_S = 200
 
 
@@ -26,21 +29,58 @@ def opened(page: str) -> AppTest:
     return AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S).run()
 
 
+def linked(link: dict[str, str]) -> AppTest:
+    """Open the page Plan by a link."""
+    page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+    for name, value in link.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def shown(page: AppTest, component: str) -> Any:
+    """Return the data of the map or of the cards."""
+    (found,) = (
+        json.loads(each.proto.json)
+        for each in page.get("bidi_component")
+        if each.proto.component_name == f"evroute_{component}"
+    )
+    return found
+
+
 def test_the_main_script_opens_on_the_plan() -> None:
     page = opened("streamlit_app.py")
     assert not page.exception
-    assert page.selectbox[0].label == "Network"
+    assert page.selectbox[0].label == "From"
 
 
-def test_the_plan_page_shows_what_evroute_plans() -> None:
+def test_the_plan_page_shows_the_plan_of_evroute() -> None:
     page = opened("views/plan.py")
-    expected = plan("denver", trip="A")
+    expected = plan("denver", trip="A", soc_percent=80, reserve_percent=10)
     assert not page.exception
-    assert expected.verdict[1:] in page.success[0].value.replace("\\", "")
-    shown = page.table[0].value["energy (kWh)"]
+    cards = shown(page, "cards")["cards"]
     assert expected.recommended == "energy-limited"
-    for name, label in (("energy", "least energy"), (expected.recommended, LIMITED)):
-        assert shown.loc[label] == pytest.approx(expected.routes[name].energy_wh / 1000)
+    assert [card["name"] for card in cards] == ["energy-limited", "time", "energy"]
+    for card in cards:
+        route = expected.routes[card["name"]]
+        arrival = expected.battery.percent(route.charge.charge_wh[-1])
+        assert card["arrival"] == f"arrive with {arrival:.0f} %"
+        assert f"{route.time_s / 60:.1f} min" in card["numbers"]
+        assert f"{route.energy_wh / 1000:.2f} kWh" in card["numbers"]
+    assert [card["recommended"] for card in cards] == [True, False, False]
+
+
+def test_the_first_visit_shows_an_example_and_no_edge_id() -> None:
+    page = opened("views/plan.py")
+    roads, drawn = load_network("denver"), shown(page, "map")
+    assert drawn["hint"] == "Example trip. Click the map to plan your own."
+    texts = json.dumps([drawn, shown(page, "cards")])
+    texts += " ".join(each.value for each in [*page.caption, *page.markdown])
+    texts += page.dataframe[0].value.to_csv()
+    assert not [each for each in roads.edge_id if each in texts]
+    assert [pin["label"] for pin in drawn["pins"]] == ["A", "B"]
+    assert all(" & " in pin["text"] for pin in drawn["pins"])
 
 
 def test_departure_and_money_are_those_of_the_plan() -> None:
@@ -48,73 +88,153 @@ def test_departure_and_money_are_those_of_the_plan() -> None:
     page.text_input(key="kept_depart").set_value("08:15")
     page.number_input(key="kept_price").set_value(0.35).run()
     page.number_input(key="kept_time_value").set_value(12.0).run()
-    expected = plan("denver", trip="A", depart="08:15", price=0.35, time_value=12.0)
+    options = {"depart": "08:15", "price": 0.35, "time_value": 12.0}
+    expected = plan("denver", trip="A", soc_percent=80, reserve_percent=10, **options)
     assert not page.exception
-    shown = page.table[0].value.iloc[0]
-    assert shown["cost with time"] == pytest.approx(expected.cost("cost"))
-    assert shown["arrival"] == expected.arrival_time("cost")
-
-
-def test_a_battery_adds_the_charge_and_its_profile() -> None:
-    page = opened("views/plan.py")
-    page.toggle(key="kept_charged").set_value(True).run()
-    assert not page.exception
-    assert "arrival charge (%)" in page.table[0].value
-    assert len(page.get("vega_lite_chart")) == 3
+    card = shown(page, "cards")["cards"][0]
+    assert card["name"] == "cost"
+    assert expected.arrival_time("cost") in card["numbers"]
+    assert f"costs {expected.energy_cost('cost'):.2f}" in card["numbers"]
 
 
 def test_a_time_limit_is_kept() -> None:
     page = opened("views/plan.py")
     page.toggle(key="kept_limited").set_value(True).run()
     page.slider(key="kept_extra").set_value(5).run()
-    minutes = page.table[0].value["time (min)"]
-    assert minutes.loc["least energy"] <= 1.05 * minutes.min() + 1e-9
+    _, made = page.session_state["last_plan"]
+    assert made.routes["energy"].time_s <= 1.05 * made.routes["time"].time_s + 1e-9
 
 
-def test_what_cannot_be_driven_is_a_sentence_on_the_page() -> None:
+def test_too_little_charge_keeps_the_cards_and_offers_enough() -> None:
     page = opened("views/plan.py")
-    page.toggle(key="kept_charged").set_value(True).run()
+    before = shown(page, "cards")["cards"]
     page.slider(key="kept_soc").set_value(1).run()
     page.slider(key="kept_reserve").set_value(1).run()
     assert not page.exception
-    assert "No route keeps 1 %" in page.error[0].value
-    assert not page.success
+    with pytest.raises(NotEnoughChargeError) as refused:
+        plan("denver", trip="A", soc_percent=1, reserve_percent=1)
+    needed = refused.value.start_percent
+    assert page.error[0].value == f"1 % is not enough: start with {needed} %."
+    assert shown(page, "cards") == {"cards": before, "dim": True}
+    assert shown(page, "map")["dim"]
+    assert shown(page, "map")["routes"]
+    page.button(key="use").click().run()
+    assert not page.error
+    assert page.slider(key="kept_soc").value == needed
+    assert not shown(page, "cards")["dim"]
 
 
-def test_clicks_make_a_trip_and_one_far_away_is_a_sentence() -> None:
-    network = load_network("denver")
-    lon, lat = network.junction_lon_lat
-    near, other = (f"{lat[k]:.6f},{lon[k]:.6f}" for k in (network.head[3], network.head[900]))
+def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
+    page = linked({"trip": "A", "soc": "1", "reserve": "1"})
+    assert "1 % is not enough" in page.error[0].value
+    assert len(shown(page, "cards")["cards"]) == 3
+
+
+def test_the_reserve_ends_at_the_charge() -> None:
     page = opened("views/plan.py")
-    page.selectbox(key="kept_by").set_value("clicks on the map").run()
-    assert "Click the start" in page.info[0].value
-    page.session_state["kept_places"] = near
-    page.run()
-    assert "Click the destination" in page.info[0].value
-    page.session_state["kept_places"] = f"{near};{other}"
-    page.run()
-    assert page.success
-    page.session_state["kept_places"] = f"{near};0.000000,0.000000"
-    page.run()
-    assert "from the nearest road" in page.error[0].value
+    page.slider(key="kept_soc").set_value(5).run()
     assert not page.exception
+    assert page.slider(key="kept_reserve").max == 5
+    assert page.slider(key="kept_reserve").value == 5
+
+
+def test_events_of_the_map_set_places_in_order() -> None:
+    page = opened("views/plan.py")
+
+    def do(**event: object) -> list[str]:
+        page.session_state["kept_stops"] = after(page, {"at": None, "row": None} | event)
+        page.session_state["kept_trip"] = ""
+        page.run()
+        assert not page.exception
+        return page.session_state["kept_stops"]
+
+    roads = load_network("denver")
+    lon, lat = roads.junction_lon_lat
+    a, b, c = ((round(lat[k], 6), round(lon[k], 6)) for k in roads.head[[3, 900, 500]])
+    texts = [f"{at[0]:.6f},{at[1]:.6f}" for at in (a, b, c)]
+    assert do(kind="click", at=a) == [texts[0], ""]
+    assert shown(page, "map")["hint"].startswith("Now click where you are going")
+    assert not [
+        each for each in page.get("bidi_component") if each.proto.component_name == "evroute_cards"
+    ]
+    assert do(kind="click", at=b) == [texts[0], texts[1]]
+    assert len(shown(page, "map")["routes"]) >= 1
+    assert shown(page, "map")["click"] == "menu"
+    assert do(kind="stop", at=c) == [texts[0], texts[2], texts[1]]
+    assert [pin["label"] for pin in shown(page, "map")["pins"]] == ["A", "1", "B"]
+    _, made = page.session_state["last_plan"]
+    expected = plan("denver", waypoints=(texts[0], texts[2], texts[1]), soc_percent=80)
+    assert made.recommended_route.edges == expected.recommended_route.edges
+    assert do(kind="move", row=0, at=b) == [texts[1], texts[2], texts[1]]
+    assert do(kind="remove", row=1) == [texts[1], texts[1]]
+    assert do(kind="start", at=a) == [texts[0], texts[1]]
+    assert do(kind="end", at=(0.0, 0.0)) == [texts[0], "0.000000,0.000000"]
+    assert "from the nearest road" in page.error[0].value
+
+
+def after(page: AppTest, event: Any) -> list[str]:
+    """Return the places after an event, as the page's callback sets them."""
+    import places
+
+    names = ("kept_stops", "kept_trip", "kept_network", "example")
+    state = {name: page.session_state[name] for name in names}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places.st, "session_state", state)
+        places.take_event(event)
+    return list(state["kept_stops"])
+
+
+def test_an_event_that_is_repeated_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import map_component
+
+    taken: list[int] = []
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(map_component.st, "session_state", state)
+    for number in (5, 5, 6, 5, 6, 7):
+        state["map"] = {"event": {"id": number}}
+        map_component._take("map", lambda event: taken.append(event["id"]))
+    assert taken == [5, 6, 7]
 
 
 def test_places_may_be_written_with_others_between() -> None:
     network = load_network("denver")
-    page = opened("views/plan.py")
-    page.selectbox(key="kept_by").set_value("names or coordinates").run()
-    assert "a start and a destination" in page.info[0].value
     ids = [network.edge_id[row] for row in (3, 500, 900)]
-    for field, place in zip(("from", "via", "to"), ids, strict=True):
-        page.text_input(key=f"kept_{field}").set_value(place)
-    page.run()
-    expected = plan("denver", waypoints=ids)
-    shown_kwh = page.table[0].value["energy (kWh)"].iloc[0]
-    assert shown_kwh == pytest.approx(expected.recommended_route.energy_wh / 1000)
+    page = linked({"from": ids[0], "via": ids[1], "to": ids[2]})
+    expected = plan("denver", waypoints=ids, soc_percent=80, reserve_percent=10)
+    _, made = page.session_state["last_plan"]
+    assert made.recommended_route.edges == expected.recommended_route.edges
+    assert [each.label for each in page.selectbox][:3] == ["From", "Stop 1", "To"]
+    older = linked({"by": "clicks on the map", "places": ";".join(ids)})
+    assert older.session_state["last_plan"][1].origin == ids[0]
 
 
-def test_conditions_tell_what_they_cost() -> None:
+def test_a_junction_is_chosen_by_its_name() -> None:
+    page = opened("views/plan.py")
+    page.selectbox[0].set_value("17th Street & Blake Street").run()
+    assert not page.exception
+    roads, made = page.session_state["last_plan"]
+    first = made.recommended_route.route.edges[0]
+    at = {roads.street[row] for row in np.flatnonzero(roads.head == roads.tail[first])}
+    assert {"Blake Street", "17th Street"} <= at | {roads.street[first]}
+    assert page.query_params["from"] == "Blake Street & 17th Street"
+    assert "trip" not in page.query_params
+
+
+def test_a_text_with_one_hit_is_that_place_and_one_with_several_offers_them() -> None:
+    to = "Broadway & 20th Street"
+    one = linked({"from": "blake 17", "to": to})
+    exact = linked({"from": "Blake Street & 17th Street", "to": to})
+    assert shown(one, "cards") == shown(exact, "cards")
+    several = linked({"from": "blake", "to": to})
+    assert "'blake' may be" in several.error[0].value
+    offered = several.get("button_group")[0]
+    assert len(offered.options) == 5
+    assert all("Blake Street" in option for option in offered.options)
+    none = linked({"from": "qqq", "to": to})
+    assert none.error[0].value.startswith("No place is called 'qqq'")
+
+
+def test_conditions_show_their_effect() -> None:
     page = opened("views/plan.py")
     page.toggle(key="kept_weather").set_value(True).run()
     page.slider(key="kept_temperature").set_value(-10).run()
@@ -123,76 +243,60 @@ def test_conditions_tell_what_they_cost() -> None:
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
 
 
-def test_a_full_start_that_wastes_regeneration_is_warned_of(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_full_start_that_loses_regeneration_is_a_warning() -> None:
     network = load_network("denver")
-    high, low = (
-        int(network.elevation_m[network.tail].argmax()),
-        int(network.elevation_m[network.head].argmin()),
-    )
-    page = opened("views/plan.py")
-    page.selectbox(key="kept_by").set_value("names or coordinates").run()
-    page.text_input(key="kept_from").set_value(network.edge_id[high])
-    page.text_input(key="kept_to").set_value(network.edge_id[low])
-    page.toggle(key="kept_charged").set_value(True).run()
-    assert not page.warning
-    page.slider(key="kept_soc").set_value(100).run()
-    wasted = plan(
-        "denver", waypoints=(network.edge_id[high], network.edge_id[low]), soc_percent=100.0
-    )
-    assert bool(page.warning) == (wasted.routes["energy"].charge.lost_wh > 5)
+    ends = [
+        network.edge_id[int(network.elevation_m[network.tail].argmax())],
+        network.edge_id[int(network.elevation_m[network.head].argmin())],
+    ]
+    assert not linked({"from": ends[0], "to": ends[1]}).warning
+    page = linked({"from": ends[0], "to": ends[1], "soc": "100"})
+    lost_wh = plan("denver", waypoints=ends, soc_percent=100).recommended_route.charge.lost_wh
+    assert lost_wh > 5
+    assert f"{lost_wh:.0f} Wh of regeneration do not fit" in page.warning[0].value
 
 
 def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
-    page = opened("views/plan.py")
-    before = page.table[0].value.loc[LIMITED, "energy (kWh)"]
-    used = next(each for each in page.number_input if each.label == "Energy used (kWh)")
-    used.set_value(float(before) + 0.05).run()
+    page = linked({"trip": "A", "soc": "40"})
+
+    def energy_wh() -> float:
+        return float(page.session_state["last_plan"][1].recommended_route.energy_wh)
+
+    before = energy_wh()
+    arrived = next(each for each in page.number_input if each.label == "Charge on arrival (%)")
+    arrived.set_value(39.0).run()
     button = next(each for each in page.button if each.label == "Learn from it")
     button.click().run()
     assert not page.exception
-    assert page.table[0].value.loc[LIMITED, "energy (kWh)"] > before + 0.01
+    assert energy_wh() > before + 10
     assert any("times the energy by physics" in each.value for each in page.markdown)
     next(each for each in page.button if each.label == "Forget the correction").click().run()
-    assert page.table[0].value.loc[LIMITED, "energy (kWh)"] == before
+    assert energy_wh() == before
 
 
 def test_a_link_reopens_its_plan() -> None:
     first = opened("views/plan.py")
     first.toggle(key="kept_limited").set_value(True).run()
     first.slider(key="kept_extra").set_value(35).run()
-    first.toggle(key="kept_charged").set_value(True).run()
     first.slider(key="kept_soc").set_value(55).run()
-    again = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
-    for name, value in first.query_params.items():
-        again.query_params[name] = value
-    again.run()
-    assert not again.exception
-    assert again.table[0].value.equals(first.table[0].value)
+    first.number_input(key="kept_price").set_value(0.3).run()
+    first.text_input(key="kept_depart").set_value("07:30").run()
+    again = linked(dict(first.query_params))
+    assert shown(again, "cards") == shown(first, "cards")
     assert again.slider(key="kept_soc").value == 55
+    assert again.query_params == first.query_params
 
 
-def test_a_link_of_nonsense_opens_the_default_plan() -> None:
-    page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
-    for name, value in {
-        "network": "../../etc",
-        "soc": "900",
-        "extra": "x",
-        "trip": "Z",
-        "folder": "../..",
-    }.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    assert page.success
+def test_a_link_of_nonsense_opens_the_example() -> None:
+    page = linked(
+        {"network": "../../etc", "soc": "900", "extra": "x", "trip": "Z", "folder": "../.."}
+    )
+    assert len(shown(page, "cards")["cards"]) == 3
 
 
 def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
     path = keep(replace(load_network("denver"), name="mine"))
-    page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
-    page.query_params["network"] = "mine"
-    page.run()
+    page = linked({"network": "mine"})
     assert page.selectbox(key="kept_network").value == "mine"
     path.unlink()
     page.run()
@@ -201,19 +305,17 @@ def test_a_network_whose_cache_was_deleted_meanwhile_is_a_sentence() -> None:
     assert not page.exception
 
 
-def test_a_goal_that_cannot_be_reached_is_a_sentence(
+def test_a_goal_that_cannot_be_reached_is_a_sentence_without_ids(
     make_network: Callable[..., RoadNetwork],
 ) -> None:
+    roads = make_network([("there", 0, 1), ("on", 1, 2)], [(0, 0, 0), (900, 0, 0), (900, 900, 0)])
     page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
-    page.session_state["uploaded"] = make_network(
-        [("there", 0, 1), ("on", 1, 2)], [(0, 0, 0), (900, 0, 0), (900, 900, 0)]
-    )
+    page.session_state["uploaded"] = replace(roads, street=("First Street", "Second Street"))
     page.session_state["kept_network"] = "toy"
-    page.session_state["kept_by"] = "names or coordinates"
+    page.session_state["kept_stops"] = ["on", "there"]
     page.run()
-    page.text_input(key="kept_from").set_value("on")
-    page.text_input(key="kept_to").set_value("there").run()
-    assert page.error[0].value.startswith("No legal way leads from road at ")
+    both = r"First Street \& Second Street"
+    assert page.error[0].value == f"No legal way leads from {both} to {both}."
     assert not page.exception
 
 
@@ -246,10 +348,8 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     planned = opened("views/plan.py")
     planned.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not planned.exception
-    assert "90 % of the trips" in " ".join(each.value for each in planned.markdown)
-    assert not any(
-        each.label == "Interval with a guarantee" for each in opened("views/plan.py").toggle
-    )
+    assert "90 % of the trips" in " ".join(each.value for each in planned.caption)
+    assert re.fullmatch(r"\(\d+-\d+ %\)", shown(planned, "cards")["cards"][0]["interval"])
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options

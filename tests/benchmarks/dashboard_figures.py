@@ -1,7 +1,7 @@
 """Speed of the dashboard in Chromium: ``tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
 
 Prints a row for each visit: seconds from the request to the roads drawn, from the second click to
-the verdict and to the route on the map, and megabytes of the messages of each rerun; those of the
+the cards and to the route on the map, and megabytes of the messages of each rerun; those of the
 first beside the files (the page's own code among them). The first visit of a network finds the
 server without it; later ones have it.
 """
@@ -29,7 +29,7 @@ def main(*networks: str) -> None:
         "messages (MB)",
         "first click (MB)",
     ]
-    columns += ["verdict (s)", "route drawn (s)", "second click (MB)"]
+    columns += ["cards (s)", "route drawn (s)", "second click (MB)"]
     print(f"| {' | '.join(columns)} |")
     print(f"|{' --- |' * len(columns)}")
     with (
@@ -40,7 +40,7 @@ def main(*networks: str) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
         for network in networks or ("denver", "monaco", "luxembourg"):
             for visit in range(1, VISITS + 1):
-                row = visited(browser, f"{address}/?network={network}&by=clicks+on+the+map")
+                row = visited(browser, f"{address}/?network={network}")
                 print(
                     f"| {network} | {visit} | {' | '.join(f'{value:.2f}' for value in row)} |",
                     flush=True,
@@ -69,28 +69,26 @@ def visited(browser: Browser, address: str) -> list[float]:
     page.on("response", lambda answer: files.append(int(answer.headers.get("content-length", 0))))
     started = time.perf_counter()
     page.goto(address)
-    frame = page.frame_locator("iframe").first
-    frame.locator("path.leaflet-interactive").first.wait_for(state="attached")
+    board = page.locator(".evroute-map[data-roads]")
+    board.wait_for()
     drawn_s = time.perf_counter() - started
     first_mb = taken_mb()
     files_mb = sum(files) / 1e6
-    box = page.locator("iframe").first.bounding_box()
+    box = board.bounding_box()
     assert box is not None
     (x, y), (x2, y2) = (
         (box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in CLICKS
     )
     page.mouse.click(x, y)
-    page.get_by_text("Now click where to go.").wait_for()
+    page.get_by_text("Now click where you are going.").wait_for()
     click_mb = taken_mb()
     started = time.perf_counter()
     page.mouse.click(x2, y2)
-    page.locator(
-        "[data-testid=stAlertContentSuccess], [data-testid=stAlertContentError]"
-    ).first.wait_for()
-    said_s = time.perf_counter() - started
-    frame.locator("path[fill='#222222']").first.wait_for(state="attached")
+    page.locator(".evroute-cards button, [data-testid=stAlertContentError]").first.wait_for()
+    cards_s = time.perf_counter() - started
+    board.locator("path.evroute-selected").first.wait_for(state="attached")
     routed_s = time.perf_counter() - started
-    row = [drawn_s, files_mb, first_mb, click_mb, said_s, routed_s, taken_mb()]
+    row = [drawn_s, files_mb, first_mb, click_mb, cards_s, routed_s, taken_mb()]
     page.close()
     return row
 

@@ -13,10 +13,11 @@ from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report import extras
-from evroute.report.leaflet import Leaflet, embedded
-from evroute.report.maps import base_map, route_map, values_map, visits_layer
-from evroute.report.profile import energy_bars, profiles
-from evroute.report.words import distinct_routes
+from evroute.report.colours import ENERGY_CLASSES, visit_classes
+from evroute.report.leaflet import embedded
+from evroute.report.lines import route_line, thin_lines
+from evroute.report.maps import class_lines, route_map, stretches, values_map
+from evroute.report.profile import profiles
 
 LOADED = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""")
 
@@ -71,28 +72,15 @@ def test_names_of_streets_are_text_and_never_markup(make_network, tmp_path: Path
         assert part not in page
 
 
-def test_visits_are_drawn_with_their_legend(hill: RoadNetwork, tmp_path: Path) -> None:
-    layer, classes = visits_layer(hill, np.array([9, 5, 5, 4, 4, 9, 0]))
-    assert "times driven" in classes.legend_html()
-    page = saved(layer.add_to(base_map(hill, embedded(), np.arange(7))).get_root(), tmp_path)
-    drawn = [label for label, c in zip(classes.labels, classes.colours, strict=True) if c in page]
-    assert drawn == ["4 to 5", "9"]
-    assert [address[:5] for address in LOADED.findall(page)] == ["data:", "data:"]
-
-
-def test_no_visits_at_all_are_an_empty_layer(hill: RoadNetwork) -> None:
-    layer, _ = visits_layer(hill, np.zeros(7, dtype=int))
-    assert not layer._children
-
-
-def test_a_dashboard_gets_leaflet_from_its_own_server(hill: RoadNetwork, tmp_path: Path) -> None:
-    page = saved(
-        base_map(
-            hill, Leaflet("/static/leaflet.js", "/static/leaflet.css"), np.arange(hill.n_edges)
-        ),
-        tmp_path,
-    )
-    assert LOADED.findall(page) == ["/static/leaflet.js", "/static/leaflet.css"]
+def test_roads_that_no_route_drove_are_left_out(hill: RoadNetwork) -> None:
+    visits = np.array([9, 5, 5, 4, 4, 9, 0])
+    classes = visit_classes(9)
+    drawn = class_lines(hill, np.where(visits > 0, visits, np.nan), classes)
+    shown = [
+        label for colour, _, _ in drawn for label in [classes.labels[classes.colours.index(colour)]]
+    ]
+    assert shown == ["4 to 5", "9"]
+    assert class_lines(hill, np.full(7, np.nan), classes) == []
 
 
 def test_the_embedded_style_holds_its_images() -> None:
@@ -119,7 +107,7 @@ def test_a_missing_folium_says_what_to_install(
         extras, "find_spec", lambda name: None if name == "folium" else find_spec(name)
     )
     with pytest.raises(MissingPackageError, match=r"pip install 'evroute\[report\]'"):
-        base_map(hill, embedded(), np.arange(hill.n_edges))
+        values_map(hill, np.zeros(hill.n_edges), "zero")
 
 
 def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
@@ -132,9 +120,20 @@ def test_values_are_drawn_with_their_legend_and_gaps_stay_grey(
     assert "below" in page
 
 
-def test_bars_hold_every_part_of_every_route(hill: RoadNetwork) -> None:
-    planned = plan(hill, waypoints=("in", "out"), soc_percent=100.0)
-    records = energy_bars(planned).to_dict()["data"]["values"]
-    for name, label in distinct_routes(planned).items():
-        total_wh = sum(record["kwh"] for record in records if record["route"] == label) * 1000
-        assert total_wh == pytest.approx(planned.routes[name].energy_wh, abs=1.0)
+def test_stretches_cover_the_route_in_order(hill: RoadNetwork) -> None:
+    planned = plan(hill, waypoints=("in", "out")).recommended_route
+    pieces = list(stretches(hill, planned))
+    line = route_line(hill, planned.route.rows)
+    joined = [point for _, piece, _ in pieces for point in piece]
+    assert [point for k, point in enumerate(joined) if k == 0 or point != joined[k - 1]] == line
+    assert {colour for colour, _, _ in pieces} <= set(ENERGY_CLASSES.colours)
+
+
+def test_lines_of_classes_leave_out_edges_without_a_value(hill: RoadNetwork) -> None:
+    values = np.full(hill.n_edges, np.nan)
+    values[[0, 2]] = 50.0, 250.0
+    drawn = class_lines(hill, values, ENERGY_CLASSES)
+    assert [(colour, lines) for colour, _, lines in drawn] == [
+        (ENERGY_CLASSES.colours[1], thin_lines(hill, np.array([0]))),
+        (ENERGY_CLASSES.colours[3], thin_lines(hill, np.array([2]))),
+    ]

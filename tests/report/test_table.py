@@ -9,7 +9,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner, plan
 from evroute.report.results import read_rounds, read_timings
-from evroute.report.table import final_table, parts_table, plan_table, rules_table
+from evroute.report.table import final_table, plan_table, rules_table
 
 
 def test_final_values_by_hand(run_folder: RunFolder) -> None:
@@ -50,13 +50,6 @@ def test_the_routes_of_a_plan_stand_side_by_side(denver: RoadNetwork) -> None:
     assert table.loc["least energy", "arrival charge (%)"] == table["arrival charge (%)"].max()
     used_wh = (50 - table["arrival charge (%)"]) / 100 * made.battery.capacity_wh
     assert (table["energy (kWh)"] * 1000).to_list() == pytest.approx(used_wh.to_list())
-
-
-def test_parts_sum_to_the_energy(denver: RoadNetwork) -> None:
-    made = plan(denver, trip="A")
-    assert parts_table(made).sum(axis=1).to_list() == pytest.approx(
-        plan_table(made)["energy (kWh)"].to_list()
-    )
 
 
 def test_what_rules_lose_is_told_against_the_exact_search(denver: RoadNetwork) -> None:

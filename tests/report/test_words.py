@@ -1,29 +1,27 @@
-"""Why a route takes less: what the sentence says is what the two routes differ in."""
-
-import re
-
-import pytest
+"""Reasons of routes: the sentence holds the differences between the two routes."""
 
 from evroute.experiments.runs import RunFolder
+from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
 from evroute.report.results import read_rounds
-from evroute.report.words import learned, why
+from evroute.report.words import learned, reason
 
 
-def test_a_route_that_is_the_fastest_needs_no_reason() -> None:
-    assert why(plan("denver", trip="A", max_extra_time=0.0)) == ""
+def test_a_route_that_is_the_fastest_needs_no_cause(denver: RoadNetwork) -> None:
+    planned = plan(denver, trip="A", max_extra_time=0.0)
+    assert reason(denver, planned, "time") == "no route is faster or takes less energy"
 
 
-def test_the_reasons_add_up_to_what_is_saved() -> None:
-    planned = plan("denver", trip="A")
-    told = why(planned)
-    off_wh = [
-        (1 if more == "more" else -1) * float(wh)
-        for wh, more in re.findall(r"(\d+) Wh (more|less)", told)
-    ]
-    saved_wh = planned.routes["time"].energy_wh - planned.recommended_route.energy_wh
-    assert -sum(off_wh) == pytest.approx(saved_wh, abs=0.5 * len(off_wh) + 1)
-    assert re.search(r"driven at (\d+) km/h on average in place of (\d+) km/h", told)
+def test_a_reason_names_the_greatest_saving_and_both_differences(denver: RoadNetwork) -> None:
+    planned = plan(denver, trip="A")
+    fastest, best = planned.routes["time"], planned.recommended_route
+    saved_wh = {part: fastest.parts_wh[part] - wh for part, wh in best.parts_wh.items()}
+    assert max(saved_wh, key=lambda part: saved_wh[part]) == "drag"
+    seconds, kwh = best.time_s - fastest.time_s, (fastest.energy_wh - best.energy_wh) / 1000
+    words = reason(denver, planned, planned.recommended)
+    assert words == f"lower speeds: {seconds:.0f} s longer, {kwh:.2f} kWh less"
+    other = reason(denver, planned, "time")
+    assert other == f"{seconds:.0f} s less, {kwh:.2f} kWh more than recommended"
 
 
 def test_what_was_learned_names_the_method_of_least_regret(run_folder: RunFolder) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from playwright.sync_api import Frame, Page, TimeoutError, expect
+from playwright.sync_api import Locator, Page, expect
 
 from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.experiment import Experiment, simulate
@@ -97,7 +97,7 @@ def watched(browser: Any) -> Iterator[Callable[..., Watched]]:
         each.context.close()
 
 
-def shown(frame: Page | Frame, selector: str = "body") -> str:
+def shown(frame: Page, selector: str = "body") -> str:
     """Return the text that is shown, without spaces and word joiners."""
     return re.sub(r"[\s\u2060]", "", "\n".join(frame.locator(selector).all_inner_texts()))
 
@@ -217,25 +217,28 @@ def still(page: Page) -> None:
     page.wait_for_function(STILL)
 
 
-def map_frame(page: Page, name: str) -> Frame:
-    """Return the frame of the map of a page, with all tooltips open.
+def drawn(page: Page) -> Locator:
+    """Return the map of a page once it is drawn."""
+    board = page.locator(".evroute-map")
+    board.locator(".leaflet-container").wait_for()
+    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
+    still(page)
+    return board
 
-    On a busy machine the component draws nothing once in a while; the page is opened anew then.
-    """
-    drawn = page.frame_locator("iframe").first.locator("path.leaflet-interactive").first
-    for _ in range(3):
-        try:
-            drawn.wait_for(state="attached", timeout=PATIENCE_MS / 4)
+
+def hovered(page: Page) -> str:
+    """Return the text of the tooltips over the selected route and the pins."""
+    board = drawn(page)
+    for path in board.locator("path.evroute-selected").all():
+        x, y = path.evaluate(MIDDLE)  # a pin may stand there
+        page.mouse.move(x, y)
+        page.mouse.move(x + 1, y)
+        page.wait_for_timeout(250)
+        if board.locator(".leaflet-tooltip").count():
             break
-        except TimeoutError:
-            page.get_by_role("link", name="Learn").click()
-            expect(page.get_by_text("Let methods learn")).to_be_visible()
-            page.get_by_role("link", name=name).click()
-            still(page)
-    page.wait_for_timeout(1000)
-    (frame,) = (each for each in page.frames if "streamlit_folium" in each.url)
-    assert frame.evaluate(OPEN_TOOLTIPS) >= 1
-    return frame
+    expect(board.locator(".leaflet-tooltip").first).to_be_visible()
+    titles = [str(each.get_attribute("title")) for each in board.locator("[title]").all()]
+    return shown(page, ".leaflet-tooltip") + bare(" ".join(titles))
 
 
 @pytest.mark.slow
@@ -250,32 +253,34 @@ def test_the_dashboard_shows_names_and_runs_none(
     monkeypatch.chdir(dashboard_folder)
     browser = watched(dashboard)
     page = browser.context.new_page()
-    ends = {"from": place(toy_hill, 0), "to": place(toy_hill, 5), "by": "names or coordinates"}
+    ends = {"from": place(toy_hill, 0), "to": place(toy_hill, 5)}
     run = next(iter((dashboard_folder / "runs/own/parts").iterdir())).stem
-    link = {"network": "hostile", "charged": True, "soc": 50, "folder": "own", "run": run}
+    link = {"network": "hostile", "soc": 50, "folder": "own", "run": run}
     page.goto(f"{dashboard}/?{urlencode(ends | link)}")
     still(page)
-    expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1)
-    frame = map_frame(page, "Plan")
+    expect(page.locator(".evroute-cards button").first).to_be_visible()
+    tips = hovered(page)
+    page.get_by_role("combobox", name="From").click()
+    page.get_by_role("option").first.wait_for()
     payload.tried("page Plan", "belief run", *NETWORK_FIELDS)
     browser.check(page)
-    assert bare(payload.long("street")) in shown(frame, ".leaflet-tooltip")
-    assert bare(payload.long("attribution")) in shown(frame, ".leaflet-control-attribution")
+    assert bare(payload.long("street")) in tips
+    assert bare(payload.long("attribution")) in shown(page, ".evroute-source")
     text = shown(page)
-    assert bare(payload.long("edge_id")) in text
     assert bare(payload.long("street")) in text
+    assert bare(payload.long("edge_id")) not in text + tips, "a driver reads no ids"
+    page.keyboard.press("Escape")
 
     page.get_by_role("link", name="Network").click()
     expect(page.get_by_text("Data source and its gaps")).to_be_visible()
     expect(page.get_by_text("Roads that differ most from physics")).to_be_visible()
-    still(page)
-    frame = map_frame(page, "Network")
+    drawn(page)
     payload.tried("page Network", "belief run", *NETWORK_FIELDS)
     browser.check(page)
     text = shown(page)
     for field in ("kind", "files", "attribution", "elevation", "notes"):
         assert bare(payload.long(field)) in text, field
-    assert bare(payload.long("attribution")) in shown(frame, ".leaflet-control-attribution")
+    assert bare(payload.long("attribution")) in shown(page, ".evroute-source")
 
     page.get_by_role("link", name="Learn").click()
     expect(page.get_by_text("Let methods learn")).to_be_visible()
@@ -333,29 +338,29 @@ def test_an_uploaded_network_shows_its_names_and_runs_none(
     monkeypatch.chdir(dashboard_folder)
     browser = watched(dashboard)
     page = browser.context.new_page()
-    by = {"by": "names or coordinates", "network": payload.long("link"), "trip": payload.long("t")}
-    page.goto(f"{dashboard}/?{urlencode(by)}")
+    ends = {"from": place(toy_hill, 0), "to": place(toy_hill, 5)}
+    link = {"network": payload.long("link"), "via": payload.long("t")}
+    page.goto(f"{dashboard}/?{urlencode(ends | link)}")
     still(page)
-    payload.tried("page Plan", "link network", "link trip")
+    payload.tried("page Plan", "link network", "link via")
     browser.check(page)
+    assert bare(payload.long("t")) in shown(page)
     assert bare(payload.long("link")) in shown(page)
+    page.get_by_role("button", name="Denver").click()
     page.get_by_text("Bring your own roads").click()
     upload = page.get_by_test_id("stFileUploaderDropzoneInput").first
-    error = page.get_by_test_id("stAlertContentError")
     upload.set_input_files("upload.npz")
-    expect(error).to_have_count(0)
+    still(page)
     page.get_by_role("combobox", name="Network").click()
     page.get_by_role("option", name="elsewhere", exact=True).click()
     still(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="✕").first.click()
     payload.tried("upload", *NETWORK_FIELDS)
-    for label, edge in (("From (edge id, or LAT,LON)", 0), ("To", 5)):
-        page.get_by_role("textbox", name=label, exact=True).fill(place(toy_hill, edge))
-        page.keyboard.press("Enter")
-        still(page)
-    expect(page.get_by_test_id("stAlertContentSuccess")).to_have_count(1)
-    frame = map_frame(page, "Plan")
+    expect(page.locator(".evroute-cards button").first).to_be_visible()
+    assert bare(payload.long("street")) in hovered(page)
     browser.check(page)
-    assert bare(payload.long("street")) in shown(frame, ".leaflet-tooltip")
+    page.get_by_role("tab", name="Export").click()
     with page.expect_download() as taken:
         page.get_by_role("button", name="GeoJSON").click()
     assert re.fullmatch(r"[\w.-]+\.geojson", taken.value.suggested_filename)

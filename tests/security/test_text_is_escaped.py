@@ -1,6 +1,7 @@
 """The source itself: wherever text could become markup, it goes through what escapes it."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +41,7 @@ def is_escaped(value: ast.expr, escape: set[str]) -> bool:
             return name in escape
         case ast.IfExp(body=one, orelse=other):
             return is_escaped(one, escape) and is_escaped(other, escape)
-        case ast.JoinedStr(values=parts):
+        case ast.JoinedStr(values=parts) | ast.List(elts=parts):
             return all(is_escaped(part, escape) for part in parts)
         case ast.FormattedValue(value=inner, format_spec=None):
             return is_escaped(inner, escape)
@@ -64,8 +65,9 @@ def test_the_dashboard_shows_text_through_literal(path: Path) -> None:
     assert unescaped == []
 
 
-@pytest.mark.parametrize("path", [ROOT / "evroute/report/maps.py", ROOT / "app/maps.py"])
-def test_maps_give_folium_escaped_text(path: Path) -> None:
+@pytest.mark.parametrize("name", ["maps.py", "own_trips.py"])
+def test_maps_give_folium_escaped_text(name: str) -> None:
+    path = ROOT / "evroute/report" / name
     unescaped = [
         f"{path.name}:{call.lineno} {keyword.arg}={ast.unparse(keyword.value)}"
         for call, _ in calls(path)
@@ -77,16 +79,40 @@ def test_maps_give_folium_escaped_text(path: Path) -> None:
 
 def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
     homes = {
-        "folium": {"evroute/report/maps.py", "app/maps.py"},
-        "branca": {"evroute/report/maps.py", "evroute/report/map_page.py", "app/maps.py"},
+        "folium": {"evroute/report/maps.py", "evroute/report/own_trips.py"},
+        "branca": {"evroute/report/maps.py", "evroute/report/map_page.py"},
         "rich.console": {"evroute/cli/console.py", "evroute/cli/progress.py"},
-        "jinja2": {"evroute/report/maps.py", "evroute/report/page.py", "app/maps.py"},
+        "jinja2": {"evroute/report/maps.py", "evroute/report/page.py"},
     }
     for path in (*APP, *(ROOT / "evroute").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         for package, modules in homes.items():
             if f"import {package}" in text or f"from {package}" in text:
                 assert path.relative_to(ROOT).as_posix() in modules
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "app").rglob("map_component/*.js")))
+def test_the_components_make_text_nodes_only(script: Path) -> None:
+    code = script.read_text(encoding="utf-8")
+    assert not re.search(
+        r"(inner|outer)HTML|insertAdjacent|document\.write|eval\(|Function\(", code
+    )
+    tooltips = re.findall(r"bind(?:Tooltip|Popup)\((\w+)", code)
+    assert set(tooltips) <= {"node"}
+    assert set(re.findall(r"html: (\w+)", code)) <= {"node"}
+
+
+def test_the_components_have_constant_code() -> None:
+    tree = ast.parse((ROOT / "app/map_component/__init__.py").read_text(encoding="utf-8"))
+    (call,) = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.components.v2.component"
+    )
+    code = {each.arg: ast.unparse(each.value) for each in call.keywords}
+    assert code["js"] == "_read(f'{name}.js')"
+    assert code["css"] == "_read(f'{name}.css')"
+    assert code["html"] == "f'<div class=\"evroute-{name}\"></div>'"
 
 
 def test_the_page_of_a_report_trusts_no_text() -> None:

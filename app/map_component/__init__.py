@@ -1,0 +1,183 @@
+"""Map of the dashboard and cards of the routes: components of Streamlit, drawn with Leaflet.
+
+The scripts are constants; all text from data travels as JSON and becomes text nodes. The roads of a
+network, up to megabytes, are fetched once from an address of their own. The view of the map
+survives reruns, a change of page and a reload.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypedDict
+
+import streamlit as st
+from cache import BY_DIGEST
+from streamlit.runtime import exists, get_instance
+
+from evroute.arrays import FloatArray
+from evroute.network.road_network import RoadNetwork
+from evroute.report.colours import Classes
+from evroute.report.lines import LonLat, road_lines
+from evroute.report.maps import class_lines
+
+LatLon = tuple[float, float]
+LAST_EVENT = "last_event"
+
+
+def _read(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+_map, _cards = (
+    st.components.v2.component(
+        f"evroute_{name}",
+        html=f'<div class="evroute-{name}"></div>',
+        css=_read(f"{name}.css"),
+        js=_read(f"{name}.js"),
+        isolate_styles=False,  # Leaflet's style sheet is one of the page
+    )
+    for name in ("map", "cards")
+)
+
+
+class MapEvent(TypedDict):
+    """A click, drag or choice of the driver.
+
+    id: time on the driver's clock, ms.  kind: ``click``, ``start``, ``stop``, ``end``, ``move``,
+    ``remove`` or ``route``.  at: latitude and longitude, None for some kinds.  row: of the moved or
+    removed place.  name: of the route.
+    """
+
+    id: int
+    kind: str
+    at: LatLon | None
+    row: int | None
+    name: str
+
+
+def show_map(
+    roads: RoadNetwork,
+    *,
+    key: str,
+    height: str,
+    drawn: dict[str, Any],
+    bounds: tuple[LatLon, LatLon] | None = None,
+    on_event: Callable[[MapEvent], None] | None = None,
+) -> None:
+    """Show a map of a network.
+
+    Parameters
+    ----------
+    roads
+        The network.
+    key
+        Session key of the map.
+    height
+        Height as CSS, such as ``480px``.
+    drawn
+        Contents above the roads: ``classes``, ``legend`` (`classes_of`), ``routes``, ``pins``,
+        ``spots``, ``hint``, ``dim`` and ``click``.
+    bounds
+        South-west and north-east corner that are shown first, degrees; None for all roads.
+    on_event
+        Called with each event; None if the map takes none.
+    """
+    empty = {"classes": [], "routes": [], "pins": [], "spots": [], "hint": "", "dim": False}
+    _map(
+        key=key,
+        data=empty
+        | {
+            "click": "",
+            "legend": {"title": "", "entries": []},
+            "view": f"{key}-{roads.digest[:16]}",
+            "roads": roads_address(roads),
+            "attribution": roads.source.attribution,
+            "bounds": bounds or _extent(roads),
+            "height": height,
+        }
+        | drawn,
+        on_event_change=partial(_take, key, on_event),
+    )
+
+
+def show_cards(
+    cards: Sequence[dict[str, Any]], *, key: str, dim: bool, on_event: Callable[[MapEvent], None]
+) -> None:
+    """Show the cards of the routes.
+
+    Parameters
+    ----------
+    cards
+        From `cards.cards_of`.
+    key
+        Session key of the cards.
+    dim
+        True if they belong to an earlier request.
+    on_event
+        Called with an event of the kind ``route`` after a click.
+    """
+    data = {"cards": list(cards), "dim": dim}
+    _cards(key=key, data=data, on_event_change=partial(_take, key, on_event))
+
+
+def _take(key: str, on_event: Callable[[MapEvent], None] | None) -> None:
+    """Pass an event on, once: Streamlit repeats those of a run that another event interrupts."""
+    event = st.session_state[key].get("event")
+    if on_event and event and event["id"] > st.session_state.get(LAST_EVENT, 0):
+        st.session_state[LAST_EVENT] = event["id"]
+        on_event(event)
+
+
+def classes_of(roads: RoadNetwork, values: FloatArray, classes: Classes) -> dict[str, Any]:
+    """Return the contents of a map whose roads are coloured by a quantity.
+
+    Parameters
+    ----------
+    roads
+        The network.
+    values
+        (n,) quantity of each edge; edges of NaN are left out.
+    classes
+        Classes of the quantity.
+    """
+    lines = [
+        {"colour": colour, "weight": weight, "lines": [flipped(line) for line in lines]}
+        for colour, weight, lines in class_lines(roads, values, classes)
+    ]
+    return {"classes": lines, "legend": legend(classes)}
+
+
+def legend(classes: Classes) -> dict[str, Any]:
+    """Return title and entries of a legend."""
+    entries = list(zip(classes.colours, classes.labels, strict=True))
+    return {"title": classes.title, "entries": entries}
+
+
+def flipped(line: Sequence[LonLat]) -> list[LatLon]:
+    """Return a line as latitudes and longitudes."""
+    return [(lat, lon) for lon, lat in line]
+
+
+def roads_address(roads: RoadNetwork) -> str:
+    """Register the lines of the roads with the server for this tab and return their address."""
+    if not exists():
+        return "/roads.json"
+    address: Any = get_instance().media_file_mgr.add(
+        _lines_json(roads), "application/json", f"roads-{roads.digest}"
+    )
+    return str(address)
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
+def _lines_json(roads: RoadNetwork) -> bytes:
+    lines = [flipped(line) for line in road_lines(roads)]
+    return json.dumps(lines, separators=(",", ":")).encode()
+
+
+def _extent(roads: RoadNetwork) -> tuple[LatLon, LatLon]:
+    lon, lat = roads.junction_lon_lat
+    return (
+        (float(lat.min()), float(lon.min())),
+        (float(lat.max()), float(lon.max())),
+    )

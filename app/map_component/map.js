@@ -1,0 +1,261 @@
+// The map of the dashboard: draws its data, and sends clicks, drags and menu choices to Python.
+// Text from data becomes text nodes only; the code holds no templates.
+
+const LEAFLET = "/app/static/leaflet/";
+const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
+
+function loadLeaflet() {
+  window.evrouteLeaflet ??= Promise.all([
+    loaded("link", { rel: "stylesheet", href: `${LEAFLET}leaflet.css` }),
+    loaded("script", { src: `${LEAFLET}leaflet.js` }),
+  ]).then(() => window.L);
+  return window.evrouteLeaflet;
+}
+
+function loaded(tag, properties) {
+  const element = Object.assign(document.createElement(tag), properties);
+  return new Promise((resolve, reject) => {
+    element.onload = resolve;
+    element.onerror = reject;
+    document.head.append(element);
+  });
+}
+
+function node(tag, className, text = "") {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".evroute-map");
+  root.evroute ??= loadLeaflet().then((L) => new DashboardMap(L, root));
+  root.evroute.then((map) => map.draw(data, (event) => setTriggerValue("event", { id: Date.now(), ...event })));
+}
+
+class DashboardMap {
+  constructor(L, root) {
+    Object.assign(this, { L, root, viewed: null, roadsUrl: null });
+    const canvas = root.appendChild(node("div", "evroute-canvas"));
+    const own = { attributionControl: false, zoomControl: false, trackResize: false };
+    this.map = L.map(canvas, { zoomSnap: 0.25, ...own });
+    L.control.zoom({ position: "topright" }).addTo(this.map);
+    this.map.createPane("roads").style.zIndex = 350;
+    this.roads = L.polyline([], {
+      renderer: L.canvas({ pane: "roads", padding: 0.3 }), interactive: false, weight: 1.5,
+    }).addTo(this.map);
+    this.drawn = L.layerGroup().addTo(this.map);
+    const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
+    L.control.layers({}, { "Street map (internet)": tiles }, { collapsed: true }).addTo(this.map);
+    this.legend = this.box("bottomleft", "evroute-legend");
+    this.source = this.box("bottomright", "evroute-source");
+    L.control.scale({ position: "bottomright", imperial: false }).addTo(this.map);
+    this.hint = root.appendChild(node("div", "evroute-hint"));
+    this.hint.setAttribute("role", "status");
+    this.menu = root.appendChild(node("div", "evroute-menu"));
+    this.menu.setAttribute("role", "menu");
+    this.closeMenu();
+    this.map.on("click", ({ latlng, containerPoint }) => {
+      if (!this.menu.hidden) this.closeMenu();
+      else if (this.data.click === "send") this.send({ kind: "click", at: this.place(latlng) });
+      else if (this.data.click === "menu") this.openMenu(containerPoint, MENU, latlng);
+    });
+    this.map.on("contextmenu", ({ latlng, containerPoint }) => {
+      if (this.data.click) this.openMenu(containerPoint, MENU, latlng);
+    });
+    this.map.on("movestart", () => this.closeMenu());
+    this.map.on("moveend", () => this.keepView());
+    root.addEventListener("keydown", ({ key }) => key === "Escape" && this.closeMenu());
+    new ResizeObserver(() => this.resize()).observe(root);
+  }
+
+  box(position, className) {
+    const element = node("div", className);
+    const control = new this.L.Control({ position });
+    control.onAdd = () => element;
+    this.L.DomEvent.disableClickPropagation(element);
+    control.addTo(this.map);
+    return element;
+  }
+
+  resize() {
+    if (this.waiting) this.draw(...this.waiting);
+    else if (this.root.clientHeight) this.map.invalidateSize({ animate: false });
+  }
+
+  place({ lat, lng }) {
+    return [Number(lat.toFixed(6)), Number(this.map.wrapLatLng([lat, lng]).lng.toFixed(6))];
+  }
+
+  draw(data, send) {
+    Object.assign(this, { data, send });
+    this.root.style.setProperty("--evroute-map-height", data.height);
+    // a map without a size has no view; `resize` draws as soon as it has one
+    this.waiting = this.root.clientWidth && this.root.clientHeight ? null : [data, send];
+    if (this.waiting) return;
+    this.root.classList.toggle("evroute-dim", data.dim);
+    this.map.invalidateSize({ animate: false });
+    this.drawn.clearLayers();
+    this.closeMenu();
+    this.drawLegend(data.legend);
+    this.source.textContent = data.attribution;
+    this.hint.textContent = data.hint;
+    this.hint.hidden = !data.hint;
+    this.view(data);
+    this.drawRoads(data.roads);
+    for (const { colour, weight, lines } of data.classes) {
+      this.line(lines, { color: colour, weight });
+    }
+    const selected = data.routes.find((route) => route.selected);
+    for (const route of data.routes) if (route !== selected) this.alternative(route, selected);
+    if (selected) this.selected(selected);
+    data.spots.forEach(({ at, text }) => this.tip(this.L.circleMarker(at, {
+      radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
+    }).addTo(this.drawn), text));
+    data.pins.forEach((pin) => this.pin(pin));
+    this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
+  }
+
+  view({ view, bounds, pins }) {
+    const kept = this.viewed === view || this.keptView(view);
+    this.viewed = null; // the moves of this method are not kept
+    if (!kept || pins.some(({ at }) => !this.map.getBounds().contains(at))) this.fit(bounds);
+    this.viewed = view;
+  }
+
+  fit(bounds) {
+    const narrow = this.root.clientWidth < 600; // there the legend covers half of the width
+    this.map.fitBounds(bounds, {
+      paddingTopLeft: [30, 50 + this.hint.offsetHeight],
+      paddingBottomRight: [65, narrow ? 50 + this.legend.offsetHeight : 35],
+      animate: false,
+    });
+  }
+
+  keptView(name) {
+    try {
+      const [lat, lng, zoom] = JSON.parse(sessionStorage.getItem(`evroute-${name}`));
+      this.map.setView([lat, lng], zoom, { animate: false });
+      return true;
+    } catch {
+      return false; // nothing is kept yet, or the browser keeps nothing
+    }
+  }
+
+  keepView() {
+    if (!this.viewed) return;
+    const { lat, lng } = this.map.getCenter();
+    try {
+      const view = JSON.stringify([lat, lng, this.map.getZoom()]);
+      sessionStorage.setItem(`evroute-${this.viewed}`, view);
+    } catch { /* the browser keeps nothing */ }
+  }
+
+  async drawRoads(url) {
+    this.roads.setStyle({ color: getComputedStyle(this.map.getContainer()).borderTopColor });
+    if (url === this.roadsUrl) return;
+    this.roadsUrl = url;
+    const answer = await fetch(url);
+    if (!answer.ok || url !== this.roadsUrl) return;
+    this.roads.setLatLngs(await answer.json());
+    this.root.dataset.roads = url;
+  }
+
+  line(lines, style) {
+    const solid = { interactive: false, lineCap: "round", lineJoin: "round", ...style };
+    return this.L.polyline(lines, solid).addTo(this.drawn);
+  }
+
+  tip(layer, text) {
+    return text ? layer.bindTooltip(node("span", "", text), { sticky: true }) : layer;
+  }
+
+  alternative({ name, label, text, line }, selected) {
+    const choose = () => this.send({ kind: "route", name });
+    const style = { color: "#6f88a8", weight: 4, interactive: true, className: "evroute-route" };
+    this.tip(this.line(line, style), text).on("click", (event) => {
+      this.L.DomEvent.stop(event);
+      choose();
+    });
+    const icon = this.L.divIcon({ html: node("span", "evroute-label", label), className: "" });
+    const at = ownMiddle(line, selected?.line ?? []);
+    this.L.marker(at, { icon, title: text, pane: "tooltipPane" }).on("click", choose)
+      .addTo(this.drawn);
+  }
+
+  selected({ line, stretches }) {
+    this.line(line, { color: "#ffffff", weight: 10, className: "evroute-casing" });
+    for (const { colour, line: piece, text } of stretches) {
+      const style = { color: colour, weight: 6, interactive: true, className: "evroute-selected" };
+      this.tip(this.line(piece, style), text);
+    }
+  }
+
+  pin({ row, label, text, at, stop }) {
+    const html = node("span", "evroute-pin");
+    html.append(node("b", "", label));
+    const size = { iconSize: [26, 26], iconAnchor: [13, 31] };
+    const icon = this.L.divIcon({ html, className: "", ...size });
+    const draggable = Boolean(this.data.click);
+    const marker = this.L.marker(at, { icon, draggable, autoPan: true, title: text });
+    marker.on("dragend", () => {
+      this.send({ kind: "move", row, at: this.place(marker.getLatLng()) });
+    });
+    if (draggable && stop) {
+      const open = (event) => {
+        this.L.DomEvent.stop(event);
+        const point = this.map.latLngToContainerPoint(at);
+        this.openMenu(point, [["remove", "Remove this stop"]], null, row);
+      };
+      marker.on("contextmenu", open).on("click", open);
+    }
+    marker.addTo(this.drawn);
+  }
+
+  openMenu({ x, y }, choices, latlng, row = null) {
+    const at = latlng && this.place(latlng);
+    this.menu.replaceChildren(...choices.map(([kind, text]) => {
+      const button = node("button", "", text);
+      button.type = "button";
+      button.setAttribute("role", "menuitem");
+      button.onclick = () => {
+        this.closeMenu();
+        this.send({ kind, at, row });
+      };
+      return button;
+    }));
+    this.menu.hidden = false;
+    const { x: width, y: height } = this.map.getSize();
+    this.menu.style.left = `${Math.min(x, width - this.menu.offsetWidth - 8)}px`;
+    this.menu.style.top = `${Math.min(y, height - this.menu.offsetHeight - 8)}px`;
+    this.menu.firstChild.focus({ preventScroll: true });
+  }
+
+  closeMenu() {
+    this.menu.hidden = true;
+  }
+
+  drawLegend({ title, entries }) {
+    this.legend.replaceChildren(node("b", "", title), ...entries.map(([colour, label]) => {
+      const entry = node("span", "", label);
+      const swatch = node("i", "");
+      swatch.style.background = colour;
+      entry.prepend(swatch);
+      return entry;
+    }));
+    this.legend.hidden = !entries.length;
+  }
+}
+
+// The middle of the longest part of a line that another line does not share.
+function ownMiddle(line, other) {
+  const shared = new Set(other.map(String));
+  let [best, run] = [[], []];
+  for (const point of line) {
+    run = shared.has(String(point)) ? [] : [...run, point];
+    if (run.length > best.length) best = run;
+  }
+  const part = best.length ? best : line;
+  return part[Math.floor(part.length / 2)];
+}
