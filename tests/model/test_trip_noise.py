@@ -76,6 +76,15 @@ def test_computing_afresh_changes_nothing(make_world):
     np.testing.assert_allclose(model.covariance(world.arms), before, atol=1e-9)
 
 
+def test_numbers_are_compared_with_fresh_ones_every_hundred_trips(make_world, monkeypatch):
+    world, checked = make_world(5), []
+    model = world.model()
+    monkeypatch.setattr(ExactGP, "_check", lambda self: checked.append(self._updates))
+    for _ in range(201):
+        model.update(world.trip(1))
+    assert checked == [100, 200]
+
+
 def fresh(model):
     from evroute.model.incremental_posterior import Fresh
 
