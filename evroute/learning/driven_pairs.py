@@ -13,7 +13,7 @@ from evroute.arrays import FloatArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.learning.measured import MeasuredTrip
-from evroute.planning.planner import LearnedDay
+from evroute.planning.learned import LearnedDay
 
 FEWEST = 2
 """Trips on each route of a pair."""

@@ -178,18 +178,12 @@ def stretches(network: RoadNetwork, edges: Sequence[int]) -> list[tuple[str, sli
 
     Unnamed roads of one class in succession are one stretch, called after its middle edge.
     """
-    names = [_name(network, edge) for edge in edges]
+    names = [clean(network.street[edge]) or (_kind(network, edge),) for edge in edges]
     groups = [list(group) for _, group in groupby(range(len(edges)), key=names.__getitem__)]
     return [
         (edge_label(network, edges[rows[len(rows) // 2]]), slice(rows[0], rows[-1] + 1))
         for rows in groups
     ]
-
-
-@lru_cache(maxsize=_LABELS_KEPT)
-def _name(network: RoadNetwork, edge: int) -> str | tuple[str]:
-    """Return the street of an edge, else its class alone."""
-    return clean(network.street[edge]) or (_kind(network, edge),)
 
 
 @lru_cache(maxsize=10_000)

@@ -6,9 +6,10 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,15 +21,16 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
 from evroute.network.catalog import load_network
+from evroute.network.line_graph import LineGraph
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, ChargeTrace, follow
+from evroute.planning.battery import Battery, follow
 from evroute.planning.edge_space import EdgeSpace
-from evroute.planning.forecast import EnergyForecast
-from evroute.planning.guarantee import Guarantee, RouteGuarantee
+from evroute.planning.guarantee import Guarantee
+from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
@@ -39,70 +41,7 @@ from evroute.planning.search_problem import SearchProblem
 from evroute.planning.weights import DEFAULT_SEARCH
 
 INTERPRETED_PLANS = 3
-"""Plans of one planner before compiled code is loaded, which takes as long as some 30 plans."""
-
-
-class LearnedDay(Protocol):
-    """Learned energies under the conditions of one day."""
-
-    @property
-    def space(self) -> SearchSpace:
-        """The arms."""
-
-    @property
-    def mean_wh(self) -> FloatArray:
-        """(a,) expected energy of each arm, Wh."""
-
-    @property
-    def noise_std_wh(self) -> FloatArray:
-        """(a,) standard deviation of one measurement, Wh."""
-
-    @property
-    def full_battery_fade(self) -> float:
-        """Share of regeneration lost per 10 % of charge above that of a full battery."""
-
-    def posterior(self) -> Belief:
-        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
-
-    def forecast(
-        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
-    ) -> EnergyForecast:
-        """Forecast a trip.
-
-        Parameters
-        ----------
-        passed
-            (k,) arms in driving order.
-        energy_wh
-            (k,) expected energies as they are searched and shown, Wh.
-        expected
-            Charge along the trip, None if unknown.
-        """
-
-    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
-        """Bound the expected energy of a trip over arms (k,)."""
-
-
-class LearnedEnergies(Protocol):
-    """The parts of a learned belief that a planner needs (`load_belief`)."""
-
-    @property
-    def inflation(self) -> float:
-        """Factor on the deviations of its forecasts."""
-
-    @property
-    def time_s(self) -> FloatArray:
-        """(n,) expected travel time of each edge, s."""
-
-    @property
-    def minutes_from(self) -> str:
-        """Source of the travel times: ``"trips"`` or ``"map"``."""
-
-    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
-        """Raise EvrouteError unless it is about this network and this vehicle."""
-
-    def under(self, conditions: DrivingConditions) -> LearnedDay:
-        """Return the energies on a day with these conditions."""
+"""Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
 
 
 class Planner:
@@ -119,11 +58,18 @@ class Planner:
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
 
+    Attributes
+    ----------
+    plans
+        Number of plans that this process began.
+
     Raises
     ------
     EvrouteError
         If the belief is about another network or vehicle.
     """
+
+    plans: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -150,7 +96,6 @@ class Planner:
         self.prior = self.space.prior()
         usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
-        self.arms = self.space.reference
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if self.learned is not None:
             believed_wh, self.noise_std_wh = self.learned.mean_wh, self.learned.noise_std_wh
@@ -158,9 +103,7 @@ class Planner:
         self.states = states if self.learned is None else states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        graph = self.space.search.line_graph
-        self.search = Search(graph, turns=self.space.search.turns, compiled=False)
-        self._plans = 0
+        self.search = _search(network, turns=self.space is not self.space.edges)
 
     @property
     def minutes_from(self) -> str:
@@ -232,8 +175,8 @@ class Planner:
         places = self._rows((origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
-        self._plans += 1
-        self.search.compiled = self._plans > INTERPRETED_PLANS and numba_installed()
+        Planner.plans += 1
+        self.search.compiled = Planner.plans > INTERPRETED_PLANS and numba_installed()
         problem = self.problem(places)
         try:
             fastest = problem.legs.route(problem.time_s)
@@ -297,7 +240,7 @@ class Planner:
             minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.arms.prior_mean_wh[passed]).sum()
+            off_wh = (believed_wh - self.space.reference.prior_mean_wh[passed]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = float(held_wh.sum())
@@ -368,6 +311,12 @@ class Planner:
             states.tail_wh,
             states.head_wh,
         )
+
+
+@lru_cache(maxsize=4)
+def _search(network: RoadNetwork, *, turns: bool) -> Search:
+    """Return the search that all planners on a network share."""
+    return Search(LineGraph.from_network(network), turns=turns, compiled=False)
 
 
 def plan(

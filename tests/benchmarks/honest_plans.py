@@ -108,7 +108,7 @@ def broken(planner: Planner, plan: Plan, request: dict[str, Any]) -> list[str]:
     for one in routes.values():
         believed_wh = planner.prior.mean_wh
         if planner.belief is not None:
-            believed_wh = planner.belief.model.posterior(planner.arms).mean_wh
+            believed_wh = planner.belief.model.posterior(planner.space.reference).mean_wh
         rise_wh = planner.states.head_wh - planner.states.tail_wh
         passed = planner.space.arms_of_route(one.route)
         shown_wh = np.maximum(believed_wh, rise_wh)[passed]

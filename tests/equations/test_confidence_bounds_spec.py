@@ -143,6 +143,16 @@ def test_02_cmm_in_dmm_in_amm_strictly_in_ay_and_in_igp_at_matched_parameters(se
     assert np.all(amm.low > igp.low)
 
 
+@pytest.mark.parametrize("kind", ["cmm", "amm"])
+def test_02_before_any_measurement_the_norm_bounds(kind):
+    """|f(x)| <= ||f|| sqrt(k(x, x)); AMM adds its radius -2 sigma² ln delta over alpha."""
+    state = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=0.5)
+    found = state.bounds(SOME, kind)
+    half = {"cmm": 4.0, "amm": np.sqrt(16.0 - 2 * 0.5 * np.log(0.1))}[kind]
+    np.testing.assert_allclose(found.high, np.full(len(SOME), half), rtol=1e-6)
+    np.testing.assert_allclose(found.low, np.full(len(SOME), -half), rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["ay", "igp"])
 def test_02_earlier_bounds_are_those_of_their_papers_from_whole_matrices(kind):
     """Abbasi-Yadkori et al. 2011 and Chowdhury & Gopalan 2017 with ln det in place of gamma."""

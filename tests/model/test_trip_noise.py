@@ -206,7 +206,8 @@ def test_off_is_off(make_world):
 
 def test_passes_of_a_trip_count_as_their_mean() -> None:
     """The mean of c passes errs by 1 / sqrt(c) as much; times sqrt(c) it is one measurement."""
-    four, one = (TripNoise(np.full(2, 5.0), trip_effect=0.0, noise="learned") for _ in range(2))
+    options = TripNoiseOptions(noise="learned")
+    four, one = (TripNoise(np.full(2, 5.0), options) for _ in range(2))
     edge = np.array([0])
     four.update(edge, np.array([4]), np.array([8.0]), np.array([[3.0]]), np.zeros(1))
     one.update(edge, np.array([1]), np.array([16.0]), np.array([[12.0]]), np.zeros(1))

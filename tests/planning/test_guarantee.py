@@ -71,13 +71,15 @@ def test_plans_and_their_documents_tell_it(setting):
     planner = Planner(setting.network, setting.vehicle, belief, guarantee=Guarantee(B=8.0))
     plan = planner.plan(setting.network.row_of["in"], setting.network.row_of["out"])
     route = plan.routes["energy"]
-    expected = guarantee_arms(model, planner.arms, Route(route.route.edges).rows, Guarantee(B=8.0))
+    expected = guarantee_arms(
+        model, planner.space.reference, Route(route.route.edges).rows, Guarantee(B=8.0)
+    )
     assert route.guarantee == expected
     told = document(plan)["routes"]["energy"]["forecast"]["guarantee"]
     assert told["expected_wh"] == [expected.low_wh, expected.high_wh]
     assert (told["interval"], told["B"], told["delta"]) == ("cmm", 8.0, 0.05)
     plain = Planner(setting.network, setting.vehicle, belief).plan(
-        planner.arms.id[0], planner.arms.id[3]
+        planner.space.reference.id[0], planner.space.reference.id[3]
     )
     assert "guarantee" not in document(plain)["routes"]["energy"]["forecast"]
 

@@ -26,6 +26,7 @@ from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
 from evroute.planning.planner import Planner, plan
+from evroute.planning.tradeoff import cheapest_within
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -312,6 +313,12 @@ def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
     assert cut.routes["energy"].edges[1] == "a1"
     missing_wh = float(cut.proof.rsplit("within ", 1)[1].split(" Wh")[0])
     assert missing_wh >= ways["a"].energy_wh - ways["b"].energy_wh
+    # of known routes and that of the hull, the cheapest stands
+    quick, middle, slow = (Route((0, k, k + 1, 7)) for k in (1, 3, 5))
+    request, limit_s = planner.problem((0, 7)), ways["b"].time_s + 1
+    for known in ([quick, middle], [middle, quick]):
+        limited = request, (1.0, 0.0), limit_s, None, known, (slow, quick)
+        assert cheapest_within(*limited, effort=1)[0].edges == middle.edges
 
 
 def test_what_was_learned_moves_the_route_and_is_told_apart(hill: RoadNetwork) -> None:

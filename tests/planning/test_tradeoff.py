@@ -153,8 +153,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         assert energy_wh[found.rows].sum() == pytest.approx(best_wh, abs=1e-6)
         worth = 1.0, float(rng.uniform(0.1, 2.0))  # a Wh, a second
         cheapest = min(energy_wh[r].sum() + worth[1] * duration[tuple(r)] for r in in_time)
-        ends = origin, destination
-        found, _ = labels.cheapest(None, energy_wh, time_s, limit_s, *ends, worth=worth)
+        found, _ = labels.cheapest(None, energy_wh, time_s, limit_s, worth=worth)
         assert found is not None
         rows = found.rows
         assert energy_wh[rows].sum() + worth[1] * time_s[rows].sum() == pytest.approx(cheapest)

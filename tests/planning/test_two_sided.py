@@ -117,7 +117,7 @@ def test_plans_are_equal_compiled_and_interpreted(
         stops = rng.choice(network.n_edges, 2 + vias, replace=False).tolist()
         battery = None if percent is None else Battery(1000.0, 10.0 * percent, 20.0, 80.0, 0.5)
         plans = []
-        for interpreted in (0, 10):
+        for interpreted in (0, 10**9):
             monkeypatch.setattr("evroute.planning.planner.INTERPRETED_PLANS", interpreted)
             planner = Planner(network, load_vehicle())
             try:

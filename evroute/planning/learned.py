@@ -1,0 +1,76 @@
+"""Learned energies as a planner uses them; beliefs of `evroute.learning` meet these protocols."""
+
+from typing import Protocol
+
+from evroute.arms import Belief
+from evroute.arrays import FloatArray, IntArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.arm_space import SearchSpace
+from evroute.planning.battery import ChargeTrace
+from evroute.planning.forecast import EnergyForecast
+from evroute.planning.guarantee import Guarantee, RouteGuarantee
+
+
+class LearnedDay(Protocol):
+    """Learned energies under the conditions of one day."""
+
+    @property
+    def space(self) -> SearchSpace:
+        """The arms."""
+
+    @property
+    def mean_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh."""
+
+    @property
+    def noise_std_wh(self) -> FloatArray:
+        """(a,) standard deviation of one measurement, Wh."""
+
+    @property
+    def full_battery_fade(self) -> float:
+        """Share of regeneration lost per 10 % of charge above that of a full battery."""
+
+    def posterior(self) -> Belief:
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
+
+    def forecast(
+        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
+    ) -> EnergyForecast:
+        """Forecast a trip.
+
+        Parameters
+        ----------
+        passed
+            (k,) arms in driving order.
+        energy_wh
+            (k,) expected energies as they are searched and shown, Wh.
+        expected
+            Charge along the trip, None if unknown.
+        """
+
+    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+        """Bound the expected energy of a trip over arms (k,)."""
+
+
+class LearnedEnergies(Protocol):
+    """The parts of a learned belief that a planner needs (`load_belief`)."""
+
+    @property
+    def inflation(self) -> float:
+        """Factor on the deviations of its forecasts."""
+
+    @property
+    def time_s(self) -> FloatArray:
+        """(n,) expected travel time of each edge, s."""
+
+    @property
+    def minutes_from(self) -> str:
+        """Source of the travel times: ``"trips"`` or ``"map"``."""
+
+    def check(self, network: RoadNetwork, vehicle: Vehicle) -> None:
+        """Raise EvrouteError unless it is about this network and this vehicle."""
+
+    def under(self, conditions: DrivingConditions) -> LearnedDay:
+        """Return the energies on a day with these conditions."""
