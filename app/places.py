@@ -31,8 +31,6 @@ def choose(places: list[str]) -> None:
     """Set origin, stops and destination; the trip is then no named one."""
     st.session_state[key("stops")] = places
     st.session_state[key("trip")] = ""
-    for name in [name for name in st.session_state if str(name).startswith(INPUT)]:
-        del st.session_state[name]
 
 
 def read_places(roads: RoadNetwork) -> bool:
@@ -127,8 +125,10 @@ def ask_places(roads: RoadNetwork) -> None:
 
 
 def _take_input(roads: RoadNetwork, row: int, name: str) -> None:
-    places, text = chosen(), st.session_state[name] or ""
-    found = hits(roads, text) if text else []
+    places, text = chosen(), st.session_state.get(name)
+    if not text or row >= len(places):  # an input that is no longer shown
+        return
+    found = hits(roads, text)
     places[row] = found[0] if len(found) == 1 else text
     choose(places)
 

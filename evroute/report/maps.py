@@ -5,7 +5,7 @@ colour class: thousands of separate ones take seconds and megabytes. Text from d
 through `_text` alone, and a page through `map_page.MapPage`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,38 @@ def values_map(network: RoadNetwork, values: FloatArray, title: str) -> "folium.
     panel(classes.legend_html(), "bottomright").add_to(chart)
     folium.LayerControl(collapsed=False).add_to(chart)
     return chart
+
+
+def quantities_map(
+    network: RoadNetwork, quantities: Mapping[str, FloatArray], around: IntArray
+) -> tuple["folium.Map", list[str]]:
+    """Return a map that shows one of several quantities at a time, and their legends as HTML.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    quantities
+        (n,) values of each edge by title with unit, NaN where an edge has none; the first is shown.
+    around
+        (k,) edges to which the map is fitted.
+
+    Raises
+    ------
+    MissingPackageError
+        If folium is not installed.
+    """
+    chart, legends = base_map(network, around), []
+    import folium
+
+    for k, (title, values) in enumerate(quantities.items()):
+        classes = value_classes(title, values)
+        layer = classes_layer(network, values, classes, title)
+        layer.overlay, layer.show = False, k == 0
+        layer.add_to(chart)
+        legends.append(classes.legend_html())
+    folium.LayerControl().add_to(chart)
+    return chart, legends
 
 
 def class_lines(

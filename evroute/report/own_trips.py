@@ -23,8 +23,7 @@ from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.learning.trip_terms import DRAG
 from evroute.network.road_network import RoadNetwork
-from evroute.report.colours import value_classes
-from evroute.report.maps import base_map, classes_layer
+from evroute.report.maps import quantities_map
 from evroute.report.page import Figure, Page, cells, count, png, svg_address, template
 from evroute.report.trip_charts import (
     coefficients_chart,
@@ -197,8 +196,6 @@ def road_deviations(
     measured
         The same trips.
     """
-    import folium
-
     network, posterior = learner.network, learner.edge_posterior
     known = [trip.edge for trip in measured if trip.routes == 1]
     if not known:
@@ -209,20 +206,14 @@ def road_deviations(
     off_wh = (posterior.mean_wh - learner.setting.edges.reference.prior_mean_wh)[driven]
     std_wh = posterior.std_wh[driven]
     clear_km = km[np.abs(off_wh) > CLEAR_SD * std_wh].sum()
-    quantities = {
-        "learned minus physics (Wh per km)": off_wh / km,
-        "its standard deviation (Wh per km)": std_wh / km,
-    }
-    chart, legends = base_map(network, driven), []
-    for k, (title, per_km) in enumerate(quantities.items()):
-        values = np.full(network.n_edges, np.nan)
-        values[driven] = per_km
-        classes = value_classes(title, values)
-        layer = classes_layer(network, values, classes, title)
-        layer.overlay, layer.show = False, k == 0  # one at a time
-        layer.add_to(chart)
-        legends.append(classes.legend_html())
-    folium.LayerControl().add_to(chart)
+    quantities = {}
+    for title, value_wh in (
+        ("learned minus physics (Wh per km)", off_wh),
+        ("its standard deviation (Wh per km)", std_wh),
+    ):
+        quantities[title] = np.full(network.n_edges, np.nan)
+        quantities[title][driven] = value_wh / km
+    chart, legends = quantities_map(network, quantities, driven)
     caption = (
         f"Learned energy differs from physics by more than {CLEAR_SD:.0f} standard "
         f"deviations on {clear_km:.1f} of {km.sum():.1f} km of road driven; the mean difference is "

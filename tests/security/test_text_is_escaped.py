@@ -65,9 +65,8 @@ def test_the_dashboard_shows_text_through_literal(path: Path) -> None:
     assert unescaped == []
 
 
-@pytest.mark.parametrize("name", ["maps.py", "own_trips.py"])
-def test_maps_give_folium_escaped_text(name: str) -> None:
-    path = ROOT / "evroute/report" / name
+def test_maps_give_folium_escaped_text() -> None:
+    path = ROOT / "evroute/report/maps.py"
     unescaped = [
         f"{path.name}:{call.lineno} {keyword.arg}={ast.unparse(keyword.value)}"
         for call, _ in calls(path)
@@ -79,7 +78,7 @@ def test_maps_give_folium_escaped_text(name: str) -> None:
 
 def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
     homes = {
-        "folium": {"evroute/report/maps.py", "evroute/report/own_trips.py"},
+        "folium": {"evroute/report/maps.py"},
         "branca": {"evroute/report/maps.py", "evroute/report/map_page.py"},
         "rich.console": {"evroute/cli/console.py", "evroute/cli/progress.py"},
         "jinja2": {"evroute/report/maps.py", "evroute/report/page.py"},
