@@ -48,16 +48,18 @@ def test_a_stop_belongs_to_no_piece_but_for_its_ends(stood_s, expected) -> None:
 
 
 @pytest.mark.parametrize(
-    ("charged_wh", "expected"),
+    ("stood_s", "charged_wh", "expected"),
     [
-        (490.0, [([0, 4], "")]),  # 1 % of the battery is 500 Wh
-        (1500.0, [([0, 2], "0.833 min of standing, charging 1.5 kWh"), ([3, 4], "")]),
-        (6000.0, [([0, 4], "")]),  # more than 400 kW for 50 s
+        (130, 740.0, [([0, 4], "")]),  # 1.5 % of the battery is 750 Wh
+        (130, 1500.0, [([0, 2], "2.17 min of standing, charging 1.5 kWh"), ([3, 4], "")]),
+        (110, 1500.0, [([0, 4], "")]),  # less than two minutes
+        (130, 15_000.0, [([0, 4], "")]),  # more than 400 kW for 130 s
     ],
 )
-def test_a_short_stop_is_a_cut_if_it_charges(charged_wh, expected) -> None:
-    used_wh = [0, 100, 200, 200 - charged_wh, 300 - charged_wh]
-    assert pieces([0, 10, 20, 70, 80], [0, 1, 2, 2, 3], used_wh) == expected
+def test_a_short_stop_is_a_cut_if_it_charges(stood_s, charged_wh, expected) -> None:
+    time_s, used_wh = [0, 10, 20, 20 + stood_s, 30 + stood_s], [0, 100, 200]
+    used_wh += [200 - charged_wh, 300 - charged_wh]
+    assert pieces(time_s, [0, 1, 2, 2, 3], used_wh, gap_s=300.0) == expected
 
 
 def test_standing_is_within_fifty_metres() -> None:
