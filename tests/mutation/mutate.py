@@ -136,8 +136,7 @@ def main() -> None:
         if f"{path} | {text} | {change}" not in equivalent:
             tree = trees.get()
             (tree / path).write_bytes(source)
-            results = (result_of(tree, ring) for ring in nearest(path) if ring)
-            result = next(filter("survived".__ne__, results), "survived")
+            result = tried(tree, nearest(path))
             shutil.copy2(ROOT / path, tree / path)
             trees.put(tree)
         print(f"{result:10}  {path}:{line}  {change}", flush=True)
