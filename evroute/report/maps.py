@@ -294,9 +294,18 @@ def _inert(html: str) -> str:
 
 
 def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
-    """Return start, destination and lowest charge of a row by their texts, degrees.
+    """Return longitude and latitude of start, destination and lowest charge by their texts, degrees.
 
     The lowest charge is left out if it is at an end.
+
+    Parameters
+    ----------
+    network
+        Network of the plan.
+    plan
+        Plan of any request.
+    name
+        Row of the plan, such as ``"energy"``.
     """
     planned = plan.routes[name]
     edges, charge = planned.route.edges, planned.charge

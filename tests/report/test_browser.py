@@ -9,6 +9,7 @@ import pytest
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import plan
+from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.maps import route_map, values_map
 from evroute.report.page import build_page, template
 
@@ -58,7 +59,8 @@ def test_hovering_over_the_route_tells_what_a_stretch_takes(
     route_map(denver, plan(denver, trip="A")).save(str(target))
     opened.goto(target.as_uri())
     opened.locator("path.leaflet-interactive").first.wait_for(state="attached")
-    middle = opened.locator("path.leaflet-interactive[stroke='#fed976']").first.evaluate(
+    colour = ENERGY_CLASSES.colours[1]  # 0 to 100 Wh per km
+    middle = opened.locator(f"path.leaflet-interactive[stroke='{colour}']").first.evaluate(
         """path => {
             const point = path.getPointAtLength(path.getTotalLength() /
             2).matrixTransform(path.getScreenCTM()); return [point.x, point.y];
