@@ -294,7 +294,7 @@ def _inert(html: str) -> str:
 
 
 def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
-    """Return longitude and latitude of start, destination and lowest charge by their texts, degrees.
+    """Return longitude and latitude of start, destination and lowest charge by their texts, °.
 
     The lowest charge is left out if it is at an end.
 
