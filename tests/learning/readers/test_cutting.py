@@ -69,3 +69,16 @@ def test_standing_is_within_fifty_metres() -> None:
         ([3, 4], ""),
     ]
     assert pieces(time_s, [0, 1, 1.5, 1.5, 3], gap_s=600.0) == [([0, 4], "")]
+
+
+def test_degrees_of_longitude_are_shorter_in_the_north() -> None:
+    """0.0008 degrees of longitude are 89 m at the equator and 44 m at 60 degrees."""
+    time_s = np.array([0.0, 10.0, 20.0, 320.0, 620.0, 630.0])
+    lon = 6 + 0.001 * np.array([0.0, 1.0, 2.0, 2.8, 2.8, 4.0])
+    used_wh = np.full(6, np.nan)
+    reasons = []
+    for latitude in (0.0, 60.0):
+        lat = np.full(6, latitude)
+        found = cut(time_s, lat, lon, used_wh, battery_wh=BATTERY_WH, gap_s=400.0)
+        reasons.append([piece.reason for piece in found])
+    assert reasons == [[""], ["10 min of standing", ""]]
