@@ -1,11 +1,12 @@
 """Minutes of plans on a belief against the minutes that the same routes take in its world.
 
-    python tests/benchmarks/honest_minutes.py 34 100
+    python tests/benchmarks/honest_minutes.py 34 100 0
 
+Arguments: plans, trips learned before, seed of the worlds (0 for development, 1 to confirm).
 In each world (`congestion`, `cold`) and network, independent normals under Thompson sampling learn
-100 random trips of 1 to 4 km; then 34 further trips are planned on the belief. Prints the ratio of
-minutes in the plan to expected minutes in the world: median, and share within 0.8 to 1.25, of the
-fastest route and of the recommended one; beside it the same with the speeds of the map.
+random trips of 1 to 4 km; then further trips are planned on the belief. Prints the ratio of minutes
+in the plan to expected minutes in the world: median, and share within 0.8 to 1.25, of the fastest
+route and of the recommended one; beside it the same with the speeds of the map.
 ``EVROUTE_DATA_DIR`` names the data folder.
 """
 
@@ -30,7 +31,9 @@ TRIP = "random 1-4 km"
 KINDS = ("fastest", "recommended", "by the map")
 
 
-def ratios(world: str, network: str, plans: int, horizon: int, folder: Path) -> list[list[float]]:
+def ratios(
+    world: str, network: str, plans: int, horizon: int, seed: int, folder: Path
+) -> list[list[float]]:
     """Return planned over driven minutes, (p, 3): fastest, recommended, and recommended by the map.
 
     Parameters
@@ -39,21 +42,23 @@ def ratios(world: str, network: str, plans: int, horizon: int, folder: Path) -> 
         Names.
     plans, horizon
         Plans to compare, and trips learned before.
+    seed
+        Seed of world and trips.
     folder
         Empty folder for the run.
     """
     method = {"model": "independent", "index": "ts"}
     made = Experiment(
-        trips={network: [TRIP]}, methods=[method], horizon=horizon, seeds=1, world=world
+        trips={network: [TRIP]}, methods=[method], horizon=horizon, seeds=seed + 1, world=world
     )
     simulate(made, folder)
-    (run,) = made.runs()
+    run = list(made.runs())[seed]
     setting = load_setting(run.network, run.vehicle, run.assumed)
     names = (crc32(setting.network.name.encode()), crc32(run.trip.encode()))
     world_seeds, _, _, trip_seeds = SeedSequence(run.seed, spawn_key=names).spawn(6)[:4]
     trips = load_demand(run.trip, setting, trip_seeds)
     truth = run.world.build(setting, trips, world_seeds)
-    planner = Planner(setting.network, load_vehicle(), load_belief(folder))
+    planner = Planner(setting.network, load_vehicle(), load_belief(folder, run.name))
     found: list[list[float]] = []
     for t in range(horizon + 1, horizon + 1 + plans):
         request = truth.observe(t)
@@ -86,13 +91,13 @@ def line(named: str, values: np.ndarray) -> str:
 
 
 if __name__ == "__main__":
-    plans, horizon = int(sys.argv[1]), int(sys.argv[2])
+    plans, horizon, seed = map(int, sys.argv[1:])
     print(f"| world, network | plans | {' | '.join(KINDS)} |\n| --- | --- | --- | --- | --- |")
     together = []
     for world in WORLDS:
         for network in NETWORKS:
             with tempfile.TemporaryDirectory() as folder:
-                found = ratios(world, network, plans, horizon, Path(folder) / "run")
+                found = ratios(world, network, plans, horizon, seed, Path(folder) / "run")
             together.append(np.array(found))
             print(line(f"{world}, {network}", together[-1]), flush=True)
     print(line("all", np.concatenate(together)))
