@@ -70,14 +70,8 @@ def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`, with intervals.
     """
-    import pandas as pd
-
     names = label_columns(rounds)
-    ends = [
-        _ends(run.sort_values("t")).assign(**{name: run[name].iloc[0] for name in names})
-        for _, run in rounds.groupby("run", sort=False)
-    ]
-    frame = pd.concat(ends, ignore_index=True).dropna(subset=["low", "high", "measured"])
+    frame = _ends(rounds).dropna(subset=["low", "high", "measured"])
     frame["width"] = frame["high"] - frame["low"]
     frame["held"] = 100.0 * frame["measured"].between(frame["low"], frame["high"])
     frame["score"] = interval_score(
@@ -89,32 +83,41 @@ def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     return table.rename(columns=titles)
 
 
-def _ends(run: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the ends of all intervals of one run, a row per late trip and kind."""
+def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the ends of all intervals, a row per late trip and kind, run by run."""
     import pandas as pd
 
-    sd = run["predicted_sd_wh"].where(run["predicted_sd_wh"] > 0)
-    z = ((run["energy_wh"] - run["predicted_wh"]) / sd).to_numpy()
+    number = rounds["run"].factorize()[0]
+    rounds = rounds.assign(number=number).sort_values(["number", "t"], kind="stable")
+    sd = rounds["predicted_sd_wh"].where(rounds["predicted_sd_wh"] > 0)
+    z = (rounds["energy_wh"] - rounds["predicted_wh"]) / sd
     multipliers: dict[str, Any] = {
         "Gaussian": float(ndtri(0.5 + LEVEL / 2)),
-        "adaptive conformal": run["half90_wh"] / sd,
-        "conformal with Student's t": student_multipliers(z),
+        "adaptive conformal": rounds["half90_wh"] / sd,
+        "conformal with Student's t": z.groupby(rounds["number"]).transform(
+            lambda of_run: student_multipliers(of_run.to_numpy())
+        ),
     }
     kinds = {"chosen": ("predicted_wh", sd, "energy_wh")}
-    if "audit_wh" in run:
-        kinds["random"] = ("audit_predicted_wh", run["audit_predicted_sd_wh"], "audit_wh")
-    found = []
-    for routes, (mean, deviation, measured) in kinds.items():
-        same = {"t": run["t"], "routes": routes, "measured": run[measured]}
-        for interval, multiplier in multipliers.items():
-            low, high = run[mean] - multiplier * deviation, run[mean] + multiplier * deviation
-            found.append(pd.DataFrame(same | {"interval": interval, "low": low, "high": high}))
-    per_m = (run["energy_wh"] / run["length_m"]).shift().expanding()
-    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
-    low, high = (per_m.quantile(share) * run["length_m"] for share in tails)
-    same = {"t": run["t"], "routes": "chosen", "measured": run["energy_wh"]}
-    found.append(
-        pd.DataFrame(same | {"interval": "energy per km of past trips", "low": low, "high": high})
+    if "audit_wh" in rounds:
+        kinds["random"] = ("audit_predicted_wh", rounds["audit_predicted_sd_wh"], "audit_wh")
+    ends = [
+        (routes, interval, measured, *(rounds[mean] + sign * times * of for sign in (-1, 1)))
+        for routes, (mean, of, measured) in kinds.items()
+        for interval, times in multipliers.items()
+    ]
+    past = (rounds["energy_wh"] / rounds["length_m"]).groupby(rounds["number"])
+    tails = (
+        past.transform(lambda of_run, share=share: of_run.shift().expanding().quantile(share))
+        for share in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
     )
-    ends = pd.concat(found, ignore_index=True)
-    return ends[ends["t"] > BURN_IN]
+    by_length = (per_m * rounds["length_m"] for per_m in tails)
+    ends.append(("chosen", "energy per km of past trips", "energy_wh", *by_length))
+    late, kept = rounds["t"] > BURN_IN, ["number", *label_columns(rounds)]
+    found = [
+        rounds.loc[late, kept].assign(
+            routes=routes, interval=interval, measured=rounds[measured], low=low, high=high
+        )
+        for routes, interval, measured, low, high in ends
+    ]
+    return pd.concat(found, ignore_index=True).sort_values("number", kind="stable")
