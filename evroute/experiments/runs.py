@@ -72,7 +72,7 @@ class Run:
 
     @property
     def assumed(self) -> Prior:
-        """The prior, with the temperature among the contexts if the world tells it."""
+        """The prior, with the temperature among the contexts if the world has one."""
         return replace(self.prior, temperature=self.world.tells_temperature)
 
     @property

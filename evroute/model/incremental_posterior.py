@@ -73,7 +73,7 @@ class IncrementalPosterior:
         self._forget()
 
     def _forget(self) -> None:
-        """Drop what was computed from numbers that change."""
+        """Drop cached values of numbers that change."""
         self._belief: tuple[FloatArray, FloatArray] | None = None
         self._columns: dict[int, tuple[FloatArray, FloatArray]] = {}
         self._mirrored, self._n_read = False, 0

@@ -22,7 +22,7 @@ TOLERANCE_WH = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Battery:
-    """Usable capacity, charge at the start and reserve, and what is lost near a full charge.
+    """Usable capacity, charge at the start and reserve, and the loss near a full charge.
 
     Parameters
     ----------

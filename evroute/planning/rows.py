@@ -1,4 +1,4 @@
-"""Rows of a plan: its options, and their routes with a statement of what is certified.
+"""Rows of a plan: its options, and their routes with a statement of their certificate.
 
 Rows are ``energy``, ``time`` and ``distance``; ``energy-limited``, least energy within 15 % extra
 time, where ``energy`` takes longer and the request has no limit of its own; ``cost``, least money
