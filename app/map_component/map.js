@@ -114,6 +114,7 @@ class DashboardMap {
       radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
     }).addTo(this.drawn), text));
     data.pins.forEach((pin) => this.pin(pin));
+    this.root.dataset.selected = selected?.name ?? "";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
