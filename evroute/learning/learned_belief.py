@@ -115,7 +115,7 @@ class LearnedBelief:
         """Posterior of every edge in free flow, (n,) Wh; of turns, the mean over those into it."""
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
-    def passed(self, route: Route) -> tuple[Arms, IntArray]:
+    def route_arms(self, route: Route) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
@@ -157,23 +157,23 @@ class LearnedBelief:
         return replace(self, space=self.space.under(conditions))
 
     def forecast(
-        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
     ) -> RouteForecast:
         """Forecast one trip over arms (k,) around its expected energies, for any charge.
 
         Parameters
         ----------
-        passed
+        arms_of_route
             (k,) arms in driving order.
         energy_wh
             (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the trip, which does not matter here.
         """
-        energy = forecast(self.model, self.space.reference, passed).inflated(self.inflation)
+        energy = forecast(self.model, self.space.reference, arms_of_route).inflated(self.inflation)
         return energy.around(energy_wh)
 
-    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a trip over arms (k,).
 
         Raises
@@ -181,11 +181,11 @@ class LearnedBelief:
         EvrouteError
             If the model is no plain regression with a kernel.
         """
-        return guarantee_arms(self.model, self.space.reference, passed, requested)
+        return guarantee_arms(self.model, self.space.reference, arms_of_route, requested)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
-        mean_wh, sd_wh = predict(self.model, *self.passed(Route(tuple(trip.edge.tolist()))))
+        mean_wh, sd_wh = predict(self.model, *self.route_arms(Route(tuple(trip.edge.tolist()))))
         half50_wh, _, half90_wh, _ = (self.conformal.multipliers * sd_wh).tolist()
         return {
             "predicted_wh": mean_wh,

@@ -99,12 +99,6 @@ class Method(BaseModel):
                 f"index '{self.index}' needs a kernel fixed before the run; leave "
                 "fit_hyperparameters out"
             )
-        if self.fit_hyperparameters and (
-            of_noise := {"trip_effect", "noise"} & self.options.keys()
-        ):
-            raise EvrouteError(
-                f"fit_hyperparameters fits the noise too; leave it or {min(of_noise)} out"
-            )
         if lacking(made_by(model), needs):
             able = [name for name in MODELS if not lacking(made_by(model_options(name)), needs)]
             raise EvrouteError(
