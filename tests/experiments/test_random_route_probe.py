@@ -5,6 +5,7 @@ import pytest
 
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.random_route_probe import EVERY
+from evroute.learning.intervals import PastErrors
 
 COLUMNS = ["audit_wh", "audit_predicted_wh", "audit_predicted_sd_wh"]
 
