@@ -70,7 +70,9 @@ def check_sigma_delta(sigma: float, delta: float) -> None:
 def explained(
     eigenvalues: FloatArray, squares: FloatArray, mixture: Mixture, sigma: float
 ) -> float:
-    """Return ``||y||² - R²``, with the squared radius R² of `squared_radius` for ``delta = 1``.
+    """Return ``||y||² - R²``: ``||f - y||² <= R²`` at all times with probability ``1 - delta``.
+
+    This is R² for ``delta = 1``; any other adds ``2 sigma² ln(1 / delta)``.
 
     The part of y outside the span of K cancels; neither it nor repetitions of an arm are needed.
 
@@ -90,43 +92,6 @@ def explained(
             mixture,
             sigma,
         )
-    )
-
-
-def squared_radius(
-    y: FloatArray,
-    eigenvalues: FloatArray,
-    squares: FloatArray,
-    mixture: Mixture,
-    *,
-    sigma: float,
-    delta: float,
-) -> float:
-    """Return ``R²``: with probability ``1 - delta``, ``||f - y||² <= R²`` at all times.
-
-    Parameters
-    ----------
-    y
-        (t,) measurements.
-    eigenvalues, squares
-        As for `explained`; other eigenvalues are 0.
-    mixture
-        Guesses.
-    sigma
-        Sub-Gaussian parameter of the noise, in the unit of y.
-    delta
-        Probability that the bound fails, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If sigma or delta is outside its range.
-    """
-    check_sigma_delta(sigma, delta)
-    return (
-        float(y @ y)
-        - explained(eigenvalues, squares, mixture, sigma)
-        - 2 * sigma**2 * float(np.log(delta))
     )
 
 

@@ -9,10 +9,15 @@ from evroute.model.mixture import (
     constant_explained,
     constant_interval,
     explained,
-    squared_radius,
 )
 
 SIGMA = 0.7
+
+
+def squared_radius(y, eigenvalues, squares, mixture, *, sigma, delta):
+    """Return R² of Theorem 4.1, from the part of it that depends on the measurements."""
+    gained = explained(eigenvalues, squares, mixture, sigma)
+    return float(y @ y) - gained - 2 * sigma**2 * np.log(delta)
 
 
 def constant_log_e(count, total, mixture, *, sigma, mean=0.0):

@@ -242,7 +242,7 @@ class NystromGP:
         prior = self.sparse.kernel(arms.id, arms.features, arms.id, arms.features)
         z = self.sparse.embed(arms.id, arms.features)
         covariance = (
-            self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+            self.sparse.ridge * self.sparse.covariance(z, prior) * noise[:, np.newaxis] * noise
         )
         return 0.5 * (covariance + covariance.T)
 
