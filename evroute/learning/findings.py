@@ -49,7 +49,7 @@ def findings(
     learner
         Belief after these trips.
     """
-    columns = {name: np.array(trips[name].to_pylist(), dtype=float) for name in _needed(trips)}
+    columns = numbers_of(trips)
     sentences = [errors(columns), *intervals(columns)]
     if isinstance(learner, TripEnergies):
         sentences += [coefficients(learner), *contradictions(learner.belief)]
@@ -173,5 +173,7 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
         )
 
 
-def _needed(trips: pa.Table) -> list[str]:
-    return [name for name in trips.column_names if name != "trip"]
+def numbers_of(trips: pa.Table) -> dict[str, FloatArray]:
+    """Return the columns of ``trips.parquet`` by name, without the names of the trips."""
+    names = [name for name in trips.column_names if name != "trip"]
+    return {name: np.array(trips[name].to_pylist(), dtype=float) for name in names}

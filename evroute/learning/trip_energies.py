@@ -243,8 +243,7 @@ class TripEnergies:
     def _ends(self, edge: IntArray) -> IntArray:
         """Return the junctions along edges (k,), (k + 1,)."""
         network = self.network
-        ends: IntArray = np.append(network.tail[edge[:1]], network.head[edge])
-        return ends
+        return np.append(network.tail[edge[:1]], network.head[edge])
 
     def _road_features(self, edge: IntArray) -> FloatArray:
         """Return the features of edges (k,) times their lengths in km, (k, m)."""
@@ -280,8 +279,7 @@ class TripEnergies:
             rest = self.junctions.rest(self._ends(edge))
             apart = rest[0, 0] + rest.diagonal() - 2.0 * rest[0]
             unknown += self.belief.field_std**2 * apart[1:]
-        known_or_rounding: FloatArray = np.maximum(unknown, 0.0)
-        return known_or_rounding
+        return np.maximum(unknown, 0.0)
 
     def _terms(
         self,

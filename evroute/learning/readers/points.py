@@ -221,7 +221,4 @@ def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
     """Return the time on each edge, (e,) s, by interpolation; NaN on the first and last."""
     ends_m = np.cumsum(setting.network.length_m[match.edges])
     passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
-    travel_s: FloatArray = np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[
-        : len(match.edges)
-    ]
-    return travel_s
+    return np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[: len(match.edges)]
