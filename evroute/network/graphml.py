@@ -20,9 +20,10 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls, osm_tags, speed_limits
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
-from evroute.network.road_network import WGS84, RoadNetwork, Source, transformer
+from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.turns import meeting_turns
 
 if TYPE_CHECKING:
