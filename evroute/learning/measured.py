@@ -146,10 +146,7 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
         trip is impossible.
     """
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
-    legal = np.isin(
-        edge[:-1] * network.n_edges + edge[1:],
-        network.turns[:, 0] * network.n_edges + network.turns[:, 1],
-    )
+    legal = network.has_turns(edge)
     if not legal.all():
         gap = int(np.flatnonzero(~legal)[0])
         raise ImpossibleTripError(
