@@ -28,7 +28,7 @@ Elevation = Annotated[
 ]
 Unchecked = Annotated[
     bool,
-    typer.Option("--elevation-unchecked", help="Build with heights that cannot be true as well."),
+    typer.Option("--elevation-unchecked", help="Build also with heights that fail the checks."),
 ]
 Smoothing = Annotated[
     float,

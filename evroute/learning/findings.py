@@ -168,7 +168,7 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
         )
     if belief.inflations:
         yield (
-            "three of ten trips in a row were beyond belief, so the prior of the coefficients was "
+            "3 of 10 consecutive trips were refused, so the prior of the coefficients was "
             f"widened {10**belief.inflations} times; check the vehicle file"
         )
 

@@ -173,8 +173,8 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     ):
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
-            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times what "
-            "eq. 8 dissipates, which is impossible; check the units"
+            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times the "
+            "energy that eq. 8 dissipates, which is impossible; check the units"
         )
 
 

@@ -35,7 +35,7 @@ from evroute.planning.edge_space import EdgeSpace
 MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
 ROAD_WH_PER_KM = 15.0
-"""Deviation of roads below which they are taken to say nothing."""
+"""Least deviation of roads that counts."""
 _TRIPS, _TIMES = "trips/", "times/"
 _ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
 _EDGES, _COUNTS = "driven/edge", "driven/count"

@@ -107,7 +107,7 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     if not source.attribution:
         notes.append("the graph names no source, so the network has no attribution")
     notes.append(
-        "no node tells of lights, stop signs or giving way"
+        "no node has a light, a stop sign or a give-way sign"
         if control is None
         else controls.note(control)
     )

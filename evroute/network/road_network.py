@@ -169,7 +169,7 @@ class RoadNetwork:
         if self.length_m[longest] > LONGEST_EDGE_M:
             raise NetworkFormatError(
                 f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
-                "which no road is between two junctions; look for a junction in a wrong place"
+                f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions"
             )
         if n and (
             min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
@@ -206,9 +206,7 @@ class RoadNetwork:
         if self.control is not None and np.any(
             (self.control < 0) | (self.control >= len(controls.NAMES))
         ):
-            raise NetworkFormatError(
-                f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}"
-            )
+            raise NetworkFormatError(f"the control of turns must be 0 to {len(controls.NAMES) - 1}")
 
     @property
     def n_edges(self) -> int:

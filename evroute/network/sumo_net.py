@@ -277,7 +277,7 @@ def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
             and target_lane in edges[target].lanes
         ):
             pair = row[origin], row[target]
-            pairs[pair] = max(pairs.get(pair, controls.NOT_TOLD), control)
+            pairs[pair] = max(pairs.get(pair, controls.UNKNOWN), control)
     turns = sorted(pairs)
     return np.array(turns, dtype=np.int64).reshape(-1, 2), np.array(
         [pairs[pair] for pair in turns], dtype=np.int64

@@ -48,7 +48,7 @@ def test_a_network_of_the_data_folder_is_built_once_and_then_loaded(
     assert built.length_m.tolist() == pytest.approx([120.0, np.hypot(100, built.climb_m[0])])
     assert built.source.smoothing_m == 30.0
     assert built.source.notes == (
-        "the source tells nothing of lights, stop signs or right of way",
+        "the source has no lights, stop signs or right of way",
         "kept the largest strongly connected component: 2 of 3 edges",
     )
     assert built.control is None
