@@ -7,8 +7,6 @@ import typer
 
 from evroute.cli.console import plain_console
 
-SHOWN_SENTENCES = 6
-
 
 def report(
     folder: Annotated[
@@ -25,6 +23,7 @@ def report(
     from evroute.files import replacing
     from evroute.learning.learn import HEIGHTS
     from evroute.network.catalog import load_network
+    from evroute.report.abstract import SHOWN_SENTENCES
     from evroute.report.own_trips import build_trips_page
     from evroute.report.page import build_page
 

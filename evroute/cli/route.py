@@ -24,11 +24,11 @@ def route(
         typer.Option(
             "--from",
             metavar="PLACE",
-            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+            help="Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
         ),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")
+        str | None, typer.Option("--to", metavar="PLACE", help="Destination, written likewise.")
     ] = None,
     via: Annotated[
         list[str] | None,
@@ -166,7 +166,7 @@ def route(
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
-        (interval and belief is None, "--interval bounds what was learned: --belief FOLDER"),
+        (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
         (
             only is not None and (only != "energy" or batch is None or search != "potential"),
