@@ -63,7 +63,8 @@ class Learned:
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
     (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
     high90_s, of the travel time.  new: number of them from this table, the last ones.
-    known: trips of the table that the folder had learned already.  skipped: trips set aside, with
+    known: trips of the table that the folder had learned already.  conflicts: those of them that
+    are recorded with other edges or energies, which stand.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
     findings: sentences on errors, intervals and coefficients, over all trips.
@@ -73,6 +74,7 @@ class Learned:
     trips: pa.Table
     new: int
     known: int
+    conflicts: Sequence[str]
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
@@ -172,6 +174,11 @@ def learn(
             store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
+        conflicts = [
+            trip.trip
+            for trip in measured.trips
+            if trip.trip in recorded and not trip.is_same(recorded[trip.trip])
+        ]
         if new := [trip for trip in measured.trips if trip.trip not in recorded]:
             new.sort(key=lambda trip: trip.departed_s)
             append_part(folder.path, new, setting.network)
@@ -203,6 +210,11 @@ def learn(
         notes.append(
             f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
         )
+    if conflicts:
+        notes.append(
+            f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
+            "other measurements, which stand; give new measurements a new id"
+        )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")
     return Learned(
@@ -210,6 +222,7 @@ def learn(
         trips=pa.table(trips),
         new=len(late),
         known=len(known),
+        conflicts=conflicts,
         skipped=measured.skipped,
         notes=notes,
         aside=aside,

@@ -60,6 +60,12 @@ class MeasuredTrip:
     known_variance_wh2: float = 0.0
     routes: int = 1
 
+    def is_same(self, other: "MeasuredTrip") -> bool:
+        """Return whether two trips have the same edges and energies."""
+        return np.array_equal(self.edge, other.edge) and np.allclose(
+            self.energy_wh, other.energy_wh, rtol=1e-9, atol=1e-9, equal_nan=True
+        )
+
     def feedback(self, setting: Setting) -> Feedback:
         """Return the feedback of the trip on edges, in free-flow contexts."""
         return Feedback(
@@ -141,10 +147,7 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
         trip is impossible.
     """
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
-    legal = np.isin(
-        edge[:-1] * network.n_edges + edge[1:],
-        network.turns[:, 0] * network.n_edges + network.turns[:, 1],
-    )
+    legal = network.has_turns(edge)
     if not legal.all():
         gap = int(np.flatnonzero(~legal)[0])
         raise ImpossibleTripError(

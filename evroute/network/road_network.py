@@ -258,6 +258,18 @@ class RoadNetwork:
         """Edge row by edge id."""
         return {edge_id: row for row, edge_id in enumerate(self.edge_id)}
 
+    def has_turns(self, edges: IntArray) -> BoolArray:
+        """Return whether a turn leads from each of edges (k,) to the next, (k - 1,)."""
+        number = edges[:-1] * self.n_edges + edges[1:]
+        found: BoolArray = self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
+        return found
+
+    @cached_property
+    def _turn_numbers(self) -> IntArray:
+        """(m + 1,) increasing number of each turn, and one beyond all."""
+        left, entered = self.turns.T
+        return np.append(np.sort(left * self.n_edges + entered), self.n_edges**2)
+
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:
         """Shape points as WGS 84 longitudes and latitudes, (p,) degrees each."""
