@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
@@ -85,7 +86,7 @@ def learn(
     out: str | Path,
     *,
     network: str = "denver",
-    vehicle: str = DEFAULT_VEHICLE,
+    vehicle: str | None = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str | None = None,
@@ -102,8 +103,10 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle
-        Names or files.
+    network
+        Name or file.
+    vehicle
+        Name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new one.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
@@ -132,7 +135,9 @@ def learn(
         prior or str(made.get("prior", DEFAULT_SPREAD)),
         kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
-    setting = load_setting(network, vehicle, assumed)
+    setting = load_setting(network, vehicle or DRIVER_DEFAULT, assumed)
+    if vehicle is None and "vehicle" in made:
+        setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
     kept_heights = folder.path / HEIGHTS
     if heights_from_trips:
         setting = _with_heights(setting, kept_heights, Path(table))
@@ -142,7 +147,7 @@ def learn(
     fresh = _before_trips(
         model, options or {}, setting, [name for name, value in given.items() if value]
     )
-    names = {vehicle, Path(vehicle).stem, setting.vehicle.name}
+    names = {setting.vehicle.name} | ({vehicle, Path(vehicle).stem} if vehicle else set())
     by_edges = not isinstance(fresh, TripEnergies)
     measured = read_measured(Path(table), setting, names, with_routes=by_edges)
     run = f"{setting.network.name}-learned"
