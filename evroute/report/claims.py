@@ -6,7 +6,9 @@ by Student's t, divided by the mean of y.
 
 import json
 import math
+from collections import Counter
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions
@@ -16,14 +18,15 @@ from evroute.experiments.runs import RunFolder
 from evroute.methods.method import Method
 from evroute.methods.parts import index_options, model_options
 from evroute.report.mean_interval import half_interval
-from evroute.report.results import read_rounds
-from evroute.tables import read_columns
+from evroute.report.results import read_bandit, read_rounds
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LEVEL = 0.9
 """Level of the interval of a ratio."""
+WORDS = ("holds", "undecided", "fails")
+N_NAMES = 6
 PARTS = ("model", "index", "radius")
 PANEL = ("problem", "network", "trip", "world", "search", "prior", "kernel", "lengthscale")
 
@@ -46,6 +49,78 @@ class Verdict:
         if self.high < self.claim.at_most:
             return "holds"
         return "fails" if self.low > self.claim.at_most else "undecided"
+
+
+def folder_verdicts(folder: RunFolder) -> list[Verdict]:
+    """Judge the claims that the folder's experiment stated; empty if it stated none.
+
+    Raises
+    ------
+    EvrouteError
+        If the claims are not those that the runs began with, or as `verdicts` raises.
+    """
+    manifest = folder.manifest()
+    if not (stated := manifest["configuration"].get("claims")):
+        return []
+    claims = Claims.model_validate(stated)
+    if claims.digest() != manifest.get("claims_sha256"):
+        raise EvrouteError(
+            f"the claims in {folder.path}/manifest.json were changed after the runs began; "
+            "simulate again"
+        )
+    return verdicts(claims, run_table(folder))
+
+
+def claims_table(judged: list[Verdict]) -> "pd.DataFrame":
+    """Return one row per claim and panel; the first `N_NAMES` columns are text."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "claim": each.claim.statement,
+                "source": each.claim.source,
+                "comparator": _comparator(each.claim),
+                "statistic": each.claim.statistic,
+                "panel": each.panel,
+                "verdict": each.word,
+                "seeds": each.seeds,
+                "mean": each.mean,
+                "of the comparator": each.against,
+                "ratio": each.mean / each.against,
+                "90 % from": each.low,
+                "to": each.high,
+                "at most": each.claim.at_most,
+            }
+            for each in judged
+        ]
+    )
+
+
+def verdict_lines(judged: list[Verdict]) -> list[str]:
+    """Return a line per claim: its verdict, the claim, and the ratios or the panels."""
+    lines = []
+    for claim, group in groupby(judged, key=lambda each: each.claim):
+        panels = list(group)
+        words = Counter(each.word for each in panels)
+        ratios = ", ".join(f"{word} in {words[word]}" for word in WORDS if words[word])
+        if len(panels) == 1:
+            one = panels[0]
+            ratios = f"ratio {one.low:.2f} to {one.high:.2f}, at most {claim.at_most:g}"
+        lines.append(f"{overall(panels)}: {claim.statement} ({ratios}; {claim.source})")
+    return lines
+
+
+def overall(panels: list[Verdict]) -> str:
+    """Return ``fails`` if a claim fails in any panel, ``holds`` if it holds in all."""
+    words = {each.word for each in panels}
+    return "fails" if "fails" in words else "undecided" if "undecided" in words else "holds"
+
+
+def _comparator(claim: Claim) -> str:
+    if not isinstance(claim.against, dict):
+        return f"{claim.against:g}"
+    return ", ".join(map(str, claim.against.values()))
 
 
 def run_table(folder: RunFolder) -> "pd.DataFrame":
@@ -74,18 +149,13 @@ def run_table(folder: RunFolder) -> "pd.DataFrame":
         kept = ["method", *PANEL[1:], "seed", "t", "regret_wh", "distinct_edges", "beta"]
         of_parts = pd.DataFrame([parts[label] for label in last["method"]])
         return pd.concat([of_parts, last[kept]], axis=1).rename(columns={"t": "horizon"})
-    rows = []
-    for place, given in enumerate(configuration["methods"]):
-        for path in sorted((folder.path / "parts").glob(f"{place}-s*.parquet")):
-            rounds = read_columns(path).to_pandas()
-            row = (
-                rounds.iloc[-1]
-                .drop("regret")
-                .rename({"cumulative_regret": "regret", "t": "horizon"})
-            )
-            row["seconds"] = rounds["seconds"].sum()
-            rows.append({"problem": configuration["problem"]} | _bandit_parts(given) | dict(row))
-    return pd.DataFrame(rows)
+    rounds = read_bandit(folder)
+    runs = rounds.groupby(["place", "seed"])
+    last = runs.last().assign(seconds=runs["seconds"].sum()).reset_index()
+    last["regret"] = last["cumulative_regret"]
+    methods = [_bandit_parts(given) for given in configuration["methods"]]
+    of_parts = pd.DataFrame([methods[place] for place in last["place"]])
+    return pd.concat([of_parts, last], axis=1).rename(columns={"t": "horizon"})
 
 
 def _bandit_parts(given: str | dict[str, Any]) -> dict[str, str]:
