@@ -59,8 +59,7 @@ class ErrorSpread:
 
     def _weights(self) -> FloatArray:
         age = np.arange(len(self.scores), 0, -1)
-        weights: FloatArray = 0.5 ** (age / HALF_LIFE_TRIPS)
-        return weights
+        return 0.5 ** (age / HALF_LIFE_TRIPS)
 
 
 class PastErrors:

@@ -13,8 +13,8 @@ from numpy.random import default_rng
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.display import drawn_by
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
 from evroute.learning.intervals import PastErrors

@@ -55,21 +55,6 @@ class LateField:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TripLearned:
-    """Outcome of one trip.
-
-    expected: prediction from before the trip.  refused: whether the trip was set aside.
-    readmitted: numbers of trips refused earlier and learned now; trips are numbered from 0 as they
-    came.  inflated: whether the prior variances grew tenfold.
-    """
-
-    expected: TripPrediction
-    refused: bool
-    readmitted: tuple[int, ...]
-    inflated: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Trip:
     number: int
     row: FloatArray
@@ -141,10 +126,6 @@ class TripBelief:
         """Coefficients in force: the constrained mode, and how far it is from the mean."""
         return self._mean
 
-    def draw(self, rng: np.random.Generator) -> cone.Physical:
-        """Draw coefficients from the posterior cut to the cone."""
-        return cone.draw(self.regression.mean, self.regression.root, self._cone, rng)
-
     def widen(self, columns: int) -> None:
         """Add columns of the field; earlier trips have 0 in them."""
         if not columns:
@@ -178,7 +159,7 @@ class TripBelief:
             moved_wh=float(row @ self._mean.moved),
         )
 
-    def learn(self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0) -> TripLearned:
+    def learn(self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0) -> None:
         """Learn one trip, or refuse it.
 
         Parameters
@@ -202,8 +183,7 @@ class TripBelief:
             )
         trip = _Trip(self.seen, np.array(row, dtype=np.float64), float(energy_wh), float(known_wh2))
         self.seen += 1
-        expected = self.expect(trip.row, trip.known_wh2)
-        refused = not self._admit(trip, expected)
+        refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
         self._recent = [*self._recent, refused][-RECENT:]
@@ -212,7 +192,11 @@ class TripBelief:
             self.inflations += 1
             self._recent = []
             self._rebuild()
-        return TripLearned(expected, refused, self._judge_again(everyone=inflated), inflated)
+        for number in self.refused:
+            waited = self.seen - 1 - number
+            due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
+            if due and self._admit(next(each for each in self._refused if each.number == number)):
+                self._refused = [each for each in self._refused if each.number != number]
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""
@@ -283,8 +267,9 @@ class TripBelief:
         cone_of_all[:, self.column == 0] = self.prior.cone
         return cone_of_all
 
-    def _admit(self, trip: _Trip, expected: TripPrediction) -> bool:
+    def _admit(self, trip: _Trip) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
+        expected = self.expect(trip.row, trip.known_wh2)
         error_wh = trip.energy_wh - expected.mean_wh
         if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
@@ -297,17 +282,6 @@ class TripBelief:
             self.regression.update(trip.row, trip.energy_wh, noise_wh2)
         self._take()
         return True
-
-    def _judge_again(self, *, everyone: bool) -> tuple[int, ...]:
-        """Judge refused trips that are due, or all of them; return the numbers of those learned."""
-        readmitted = []
-        for trip in list(self._refused):
-            waited = self.seen - 1 - trip.number
-            due = everyone or (waited > 0 and waited % JUDGED_AGAIN == 0)
-            if due and self._admit(trip, self.expect(trip.row, trip.known_wh2)):
-                readmitted.append(trip.number)
-                self._refused.remove(trip)
-        return tuple(readmitted)
 
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""

@@ -128,15 +128,13 @@ class TripDay:
     @cached_property
     def mean_wh(self) -> FloatArray:
         """(n,) expected energy of each edge where nothing is lost to a full battery, Wh."""
-        mean: FloatArray = self.terms @ self.belief.coefficients.coefficients[self.columns]
-        return mean
+        return self.terms @ self.belief.coefficients.coefficients[self.columns]
 
     @property
     def noise_std_wh(self) -> FloatArray:
         """(n,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
         noise = self.belief.noise
-        std: FloatArray = np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
-        return std
+        return np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
 
     @property
     def full_battery_fade(self) -> float:

@@ -72,7 +72,7 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
                 yield f"No belief of {method} on {name}: {error}."
                 continue
             if not isinstance(belief, LearnedBelief):
-                yield f"Nothing of what {method} learned on {name}: it has no model of edges."
+                yield f"No table of roads of {method} on {name}: it has no model of edges."
                 continue
             model, edges = belief.model, belief.space.edges.reference
             roads = differences(belief.edge_posterior, edges, network).head(SHOWN_ROADS)

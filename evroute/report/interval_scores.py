@@ -33,8 +33,7 @@ def interval_score(low: FloatArray, high: FloatArray, measured: FloatArray) -> F
         (n,) measured values, in the same unit.
     """
     outside = np.maximum(low - measured, 0.0) + np.maximum(measured - high, 0.0)
-    score: FloatArray = high - low + 2.0 / (1.0 - LEVEL) * outside
-    return score
+    return high - low + 2.0 / (1.0 - LEVEL) * outside
 
 
 def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":

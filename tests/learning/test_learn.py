@@ -229,8 +229,7 @@ def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(
     [
         ("", "neither CSV nor Parquet"),
         ("trip,edge,energy_wh\n", "has no rows"),
-        ("trip,edge\na,b\n", "needs one of the columns energy_wh and energy_kwh"),
-        ("trip,edge,energy_wh,energy_kwh\na,b,1,1\n", "needs one of"),
+        ("trip,edge\na,b\n", "has no column 'energy_wh'"),
         ("edge,energy_wh\nb,1\n", "no column 'trip'"),
         ("trip,energy_wh\nb,1\n", "no column 'edge'"),
         ("trip,edge,energy_wh\na,b,much\n", "column 'energy_wh'"),
