@@ -26,8 +26,12 @@ def learn(
         str, typer.Option(help="A network's name, or a stored .npz file.")
     ] = "denver",
     vehicle: Annotated[
-        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
-    ] = "reference",
+        str | None,
+        typer.Option(
+            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --out, or "
+            "nissan-leaf-40]"
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(

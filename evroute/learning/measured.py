@@ -61,6 +61,12 @@ class MeasuredTrip:
     known_variance_wh2: float = 0.0
     routes: int = 1
 
+    def is_same(self, other: "MeasuredTrip") -> bool:
+        """Return whether two trips have the same edges and energies."""
+        return np.array_equal(self.edge, other.edge) and np.allclose(
+            self.energy_wh, other.energy_wh, rtol=1e-9, atol=1e-9, equal_nan=True
+        )
+
     def feedback(self, setting: Setting) -> Feedback:
         """Return the feedback of the trip on edges, in free-flow contexts."""
         return Feedback(

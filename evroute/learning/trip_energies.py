@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.display import drawn_by
+from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation

@@ -122,10 +122,10 @@ def test_reset_forgets_and_may_change_the_model(setting, tmp_path) -> None:
 def test_the_options_of_a_folder_hold_until_they_are_given_anew(setting, tmp_path) -> None:
     first = write(tmp_path / "first.csv", table_of(setting, ENDS[:1]))
     both = write(tmp_path / "both.csv", table_of(setting, ENDS))
-    once = learn(both, tmp_path / "once", model="exact", options={"trip_effect": 0.3})
-    learn(first, tmp_path / "steps", model="exact", options={"trip_effect": 0.3})
+    once = learn(both, tmp_path / "once", model="physics+gp", options={"rest_scale": 0.3})
+    learn(first, tmp_path / "steps", model="physics+gp", options={"rest_scale": 0.3})
     assert same(learn(both, tmp_path / "steps").trips, once.trips)
-    assert load_belief(tmp_path / "steps").method.options["trip_effect"] == 0.3
+    assert load_belief(tmp_path / "steps").method.options["rest_scale"] == 0.3
 
 
 def test_a_folder_goes_on_with_its_own_model_prior_and_kernel(setting, tmp_path) -> None:

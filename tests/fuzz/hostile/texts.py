@@ -49,7 +49,7 @@ def option(folder: Path, rng: Generator) -> Command:
     value = one(
         rng, [nested(rng)[:60_000], "9" * 60_000, "{" * 500, "a.b = 1", "nan", "1e999", "\u2028"]
     )
-    name = one(rng, ["beta_scale", "x" * 50_000, "lengthscale_factor", "trip_effect", "controls"])
+    name = one(rng, ["beta_scale", "x" * 50_000, "lengthscale_factor", "rest_scale", "controls"])
     chosen = ["simulate", "--network", "denver", "--option", f"{name}={value}"]
     return Command([*chosen, "--horizon", "2", "--seeds", "1", "--out", str(folder / "out")])
 
