@@ -20,6 +20,8 @@ from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
+ENERGY_COLUMNS = ("id", "trip", "from", "to")
+"""Columns of requests for least energies alone."""
 MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
@@ -33,6 +35,7 @@ WEATHER = {
     "payload": "payload_kg",
 }
 """Columns of conditions, and their fields."""
+NUMBERS = ("soc", "reserve", "max_extra_time", "price", "time_value", *WEATHER)
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -202,7 +205,7 @@ def answer_energies(
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
     """Return the edge rows of a request, or its error as text."""
     try:
-        _check_columns(row, ("id", "trip", "from", "to"), " with --only energy")
+        _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
         origin, destination = stops(planner.network, row.get("trip") or None, places)
         if origin == destination:

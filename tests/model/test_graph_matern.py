@@ -45,9 +45,7 @@ def test_a_column_is_the_same_to_the_last_bit_in_any_company(laplacian):
     alone, together = GraphMatern(laplacian), GraphMatern(laplacian)
     all_at_once = together.block(ALL, ALL)
     for edge in (29, 3, 8):
-        np.testing.assert_array_equal(
-            alone.block(np.array([edge]), ALL)[0], all_at_once[edge]
-        )
+        np.testing.assert_array_equal(alone.block(np.array([edge]), ALL)[0], all_at_once[edge])
 
 
 def test_a_kept_diagonal_changes_nothing(laplacian):
