@@ -7,8 +7,6 @@ import typer
 
 from evroute.cli.console import plain_console
 
-SHOWN_SENTENCES = 6
-
 
 def report(
     folder: Annotated[
@@ -28,6 +26,7 @@ def report(
     from evroute.files import replacing
     from evroute.learning.learn import HEIGHTS
     from evroute.network.catalog import load_network
+    from evroute.report.abstract import SHOWN_SENTENCES
     from evroute.report.bandits import build_bandit_page
     from evroute.report.own_trips import build_trips_page
     from evroute.report.page import build_page

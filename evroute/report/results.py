@@ -41,7 +41,7 @@ def read_bandit(folder: RunFolder) -> "pd.DataFrame":
     paths = sorted((folder.path / "parts").glob("[!.]*-s*.parquet"))
     if not paths:
         raise EvrouteError(f"no run in {folder.path} is finished; run the bandit again")
-    frames = [
+    frames: list[pd.DataFrame] = [
         _read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths
     ]
     return pd.concat(frames, ignore_index=True).sort_values(["place", "seed", "t"])
