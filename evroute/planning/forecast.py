@@ -183,9 +183,22 @@ def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, fl
     if isinstance(model, HasJoint):
         energy = forecast(model, arms, passed)
         return energy.mean_wh, energy.std_wh
+    return float(means(model, arms, passed).sum()), float("nan")
+
+
+def means(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
+    """Return the posterior mean of each arm of a trip in driving order, (k,) Wh.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, passed
+        As in `forecast`.
+    """
     distinct, place = np.unique(passed, return_inverse=True)
-    mean_wh = model.posterior(arms.take(distinct)).mean_wh[place]
-    return float(mean_wh.sum()), float("nan")
+    mean_wh: FloatArray = model.posterior(arms.take(distinct)).mean_wh[place]
+    return mean_wh
 
 
 def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
