@@ -35,18 +35,13 @@ def learn(
     model: Annotated[
         str | None,
         typer.Option(
-            help="trips: coefficients of whole trips, with the intervals that they need; or a "
+            help="trips: coefficients of whole trips, with calibrated intervals; or a "
             "model of edges from 'evroute method list'. [that of --out, or trips]"
         ),
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
-    ] = None,
-    arms: Annotated[
-        str | None,
-        typer.Option(
-            help="Arms of the model: edges, turns (edges as entered), or turns-braked. [edges]"
-        ),
+        list[str] | None,
+        typer.Option(help="NAME=VALUE, an option of the model, such as arms=turns; repeatable."),
     ] = None,
     prior: Annotated[
         str | None,
@@ -89,7 +84,7 @@ def learn(
             network=network,
             vehicle=vehicle,
             model=model,
-            options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
+            options=dict(map(_parsed, option or ())),
             prior=prior,
             kernel=kernel,
             heights_from_trips=heights_from_trips,

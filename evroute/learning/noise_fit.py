@@ -142,5 +142,4 @@ def fit_scales(
 def _narrowed(features: FloatArray) -> FloatArray:
     """Return features (n, at most n) with the same products between trips as these (n, m)."""
     n, m = features.shape
-    narrowed: FloatArray = features if m <= n else qr(features.T, mode="economic")[1].T
-    return narrowed
+    return features if m <= n else qr(features.T, mode="economic")[1].T
