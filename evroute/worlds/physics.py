@@ -16,8 +16,9 @@ import numpy as np
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import air_density_kgpm3, headwind_mps, temperature_feature
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH, energy_parts
+from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
