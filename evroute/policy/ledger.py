@@ -28,7 +28,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 
 DELTA = 0.05
-PROBABILITIES = (0.1, 0.2, 0.5)
+PROBABILITIES = (0.1, 0.2, 0.5, 0.8)
 """Probabilities of the baseline in trips that may drive the learner's route."""
 START_TRIPS = 0.5
 SAFETY = 1.5

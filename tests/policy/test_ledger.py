@@ -41,7 +41,7 @@ def test_the_first_trips_measure_the_noise_on_the_baseline() -> None:
         assert ledger.probability(20.0, 60.0) == 1.0
         ledger.settle(1.0, 1, 99.0, believed_wh=-9.0, noise_wh=20.0, most_wh=60.0)
         assert ledger._lost_wh == ledger.lost_at_most_wh == 0.0
-    assert ledger.probability(20.0, 60.0) == 0.5
+    assert ledger.probability(20.0, 60.0) == 0.8
 
 
 def test_two_trips_by_hand(monkeypatch) -> None:
@@ -50,9 +50,9 @@ def test_two_trips_by_hand(monkeypatch) -> None:
     ledger.open(TRIP_WH)
     assert ledger.income_wh == pytest.approx(510.0)  # half a trip, and 1 % of one
     assert ledger.lost_at_most_wh == 0.0
-    assert ledger.probability(20.0, 60.0) == 0.5
-    assert ledger.probability(20.0, 1100.0) == 1.0  # half of 1,100 Wh are more than 510 Wh
-    assert ledger.probability(20.0, 1000.0, under_way_wh=20.0) == 1.0
+    assert ledger.probability(20.0, 60.0) == 0.8
+    assert ledger.probability(20.0, 2600.0) == 1.0  # a fifth of 2,600 Wh is more than 510 Wh
+    assert ledger.probability(20.0, 2500.0, under_way_wh=20.0) == 1.0
     # the learner's route: belief 5 Wh more, measured 30 Wh above the belief in it
     ledger.settle(0.5, 0, 30.0, believed_wh=5.0, noise_wh=20.0, most_wh=60.0)
     assert ledger.lost_at_most_wh == pytest.approx(30.0)  # half of the most
