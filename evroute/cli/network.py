@@ -34,7 +34,10 @@ Smoothing = Annotated[
     float,
     typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
 ]
-
+Spacing = Annotated[
+    float,
+    typer.Option(min=5, max=1000, metavar="METRES", help="Distance of the heights inside edges."),
+]
 Names = Annotated[
     Path | None,
     typer.Option(
@@ -96,10 +99,11 @@ def build(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    spacing: Spacing = 30.0,
     names: Names = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
-    from evroute.network.road_network import check_name
+    from evroute.network.text_checks import check_name
 
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
@@ -107,9 +111,8 @@ def build(
         raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
     ((option, source),) = given.items()
     check_name(name)
-    checked = not elevation_unchecked
-    doing = f"reading {source}"
-    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked, names)
+    heights = elevation, smoothing, spacing, not elevation_unchecked
+    _build(lambda: _read(option, str(source), name), f"reading {source}", heights, names)
 
 
 @app.command()
@@ -118,6 +121,7 @@ def fetch(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    spacing: Spacing = 30.0,
     names: Names = None,
 ) -> None:
     """Download, verify and build a published SUMO network of a city; needs internet."""
@@ -141,9 +145,11 @@ def fetch(
 
     def read() -> "RoadNetwork":
         network = sumo_net.read(path, name)
-        return replace(network, source=replace(network.source, attribution=requested.attribution))
+        source = replace(network.source, attribution=requested.attribution)
+        return replace(network, source=source).with_tables(network.tables)
 
-    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked, names)
+    heights = elevation, smoothing, spacing, not elevation_unchecked
+    _build(read, f"reading {path.name}", heights, names)
 
 
 @app.command()
@@ -184,7 +190,7 @@ def close(
 ) -> None:
     """Store a copy of a network without closed roads, for roadworks."""
     from evroute.network import catalog, closures
-    from evroute.network.road_network import check_name
+    from evroute.network.text_checks import check_name
 
     network = catalog.load_network(name)
     check_name(new)
@@ -201,17 +207,19 @@ def close(
 def _build(
     read: "Callable[[], RoadNetwork]",
     doing: str,
-    elevation: list[str] | None,
-    smoothing: float,
-    checked: bool,
+    heights: tuple[list[str] | None, float, float, bool],
     names: Path | None,
 ) -> None:
-    """Read the roads, set their heights and names, store them, and print a summary."""
+    """Read the roads, set their heights and names, store them, and print a summary.
+
+    ``heights``: rasters, smoothing and spacing, m, and whether heights are checked.
+    """
     from rich.text import Text
 
     from evroute.network import catalog, osm, street_names
     from evroute.network.elevation import GREATEST_SMOOTHING_M
 
+    elevation, smoothing, spacing, checked = heights
     if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
         raise typer.BadParameter(
             f"it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} metres", param_hint="--smoothing"
@@ -225,6 +233,7 @@ def _build(
             network,
             rasters=rasters,
             smoothing_m=smoothing,
+            spacing_m=spacing,
             attribution=attribution,
             checked=checked,
         )

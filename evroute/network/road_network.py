@@ -6,9 +6,8 @@ inclines).
 """
 
 import hashlib
-import re
 from collections import ChainMap, Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
@@ -25,15 +24,10 @@ from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.optional_tables import TABLES, Table
+from evroute.network.pieces import Pieces
+from evroute.network.text_checks import check_crs, check_name, check_texts
 from evroute.text import check_printable
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-# zones of UTM as OSMnx and netconvert write them; others are looked up by pyproj
-_UTM = re.compile(
-    r"EPSG:32[67](0[1-9]|[1-5]\d|60)"
-    r"|\+proj=utm \+zone=([1-9]|[1-5]\d|60) \+ellps=WGS84 \+datum=WGS84 \+units=m \+no_defs"
-)
-_SHOWN_CHARACTERS = 60
 WGS84 = "EPSG:4326"
 LONGEST_EDGE_M = 500_000.0
 
@@ -58,7 +52,7 @@ class Source:
 
     def __post_init__(self) -> None:
         texts = self.kind, *self.files, self.sha256, self.attribution, self.elevation, *self.notes
-        _check_texts("source", texts)
+        check_texts("source", texts)
         if not isinstance(self.smoothing_m, float | int):
             raise NetworkFormatError(
                 f"smoothing_m of the source is {self.smoothing_m!r}, no number"
@@ -120,12 +114,12 @@ class RoadNetwork:
         n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
         limits.check("edges", n, "the network has {} edges")
         limits.check("turns", len(self.turns), "the network has {} turns")
-        _check_texts("name", (self.name,))
+        check_texts("name", (self.name,))
         check_name(self.name)
-        _check_texts("crs", (self.crs,))
-        _check_crs(self.crs)
+        check_texts("crs", (self.crs,))
+        check_crs(self.crs)
         for column in ("edge_id", "street", "road_class", "junction_id"):
-            _check_texts(column, getattr(self, column))
+            check_texts(column, getattr(self, column))
         freeze(
             self,
             tail=(self.tail, np.int64, (n,)),
@@ -243,6 +237,34 @@ class RoadNetwork:
         """(n,) height of the head junction minus that of the tail, m."""
         return self.elevation_m[self.head] - self.elevation_m[self.tail]
 
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """The edges in pieces of one slope, from the table ``profile``; None without it."""
+        if "profile" not in self.tables:
+            return None
+        ends_m = self.elevation_m[self.tail], self.elevation_m[self.head]
+        try:
+            return Pieces.from_table(self.tables["profile"], self.length_m, *ends_m)
+        except (KeyError, ValueError) as error:
+            raise NetworkFormatError(
+                f"the profile of network '{self.name}' is damaged ({error}); build it again"
+            ) from error
+
+    @property
+    def ascent_m(self) -> FloatArray:
+        """(n,) height gained on the rising pieces of each edge, m."""
+        return self._rise_m(1.0)
+
+    @property
+    def descent_m(self) -> FloatArray:
+        """(n,) height lost on the falling pieces of each edge, m, at least 0."""
+        return self._rise_m(-1.0)
+
+    def _rise_m(self, sign: float) -> FloatArray:
+        if self.pieces is None:
+            return np.maximum(sign * self.climb_m, 0.0)
+        return self.pieces.total(np.maximum(sign * self.pieces.climb_m, 0.0))
+
     @property
     def incline_rad(self) -> FloatArray:
         """(n,) incline with ``sin(incline) = climb / length``."""
@@ -257,6 +279,18 @@ class RoadNetwork:
     def row_of(self) -> dict[str, int]:
         """Edge row by edge id."""
         return {edge_id: row for row, edge_id in enumerate(self.edge_id)}
+
+    def has_turns(self, edges: IntArray) -> BoolArray:
+        """Return whether a turn leads from each of edges (k,) to the next, (k - 1,)."""
+        number = edges[:-1] * self.n_edges + edges[1:]
+        found: BoolArray = self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
+        return found
+
+    @cached_property
+    def _turn_numbers(self) -> IntArray:
+        """(m + 1,) increasing number of each turn, and one beyond all."""
+        left, entered = self.turns.T
+        return np.append(np.sort(left * self.n_edges + entered), self.n_edges**2)
 
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:
@@ -392,49 +426,6 @@ def transformer(source: str, target: str) -> Any:
     from pyproj import Transformer
 
     return Transformer.from_crs(source, target, always_xy=True)
-
-
-def check_name(name: str) -> None:
-    """Refuse a network name that could not be a plain file name.
-
-    Raises
-    ------
-    NetworkFormatError
-        If it is not 1 to 200 letters, digits, ``.``, ``_`` and ``-``, the first a letter or digit.
-    """
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith(".npz"):
-        raise NetworkFormatError(
-            f"{_shown(name)} cannot name a network; use letters, digits, '.', '_' and '-'"
-        )
-
-
-def _check_texts(column: str, texts: Sequence[str]) -> None:
-    """Refuse values that are no texts, such as integer edge ids, and texts that are too long."""
-    if wrong := [text for text in texts if not isinstance(text, str)]:
-        raise NetworkFormatError(f"{column} holds {_shown(wrong[0])}, which is no text")
-    longest = max(map(len, texts), default=0)
-    limits.check("characters", longest, f"a text of {column} has {{}} characters")
-
-
-@cache
-def _check_crs(crs: str) -> None:
-    if _UTM.fullmatch(crs):
-        return
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
-    try:
-        found = CRS.from_user_input(crs)
-    except CRSError:
-        raise NetworkFormatError(f"the coordinate system {_shown(crs)} is not known") from None
-    if not found.is_projected or found.axis_info[0].unit_name != "metre":
-        raise NetworkFormatError(f"the coordinate system {_shown(crs)} is not in metres")
-
-
-def _shown(value: object) -> str:
-    """Return the beginning of a wrong value for a message."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 
 from evroute.arrays import IntArray
 from evroute.network.names import add_tables
+from evroute.network.profile import carried
 from evroute.network.road_network import RoadNetwork, transformer
 
 NEAR_M = 20.0
@@ -46,7 +47,7 @@ def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:
         network.source, notes=(*network.source.notes, note), attribution="; ".join(credits)
     )
     named = replace(network, street=tuple(street), source=source)
-    return add_tables(named, network, donor)
+    return add_tables(named, network, donor).with_tables(carried(named, network))
 
 
 def _votes(network: RoadNetwork, edges: IntArray, donor: RoadNetwork) -> Counter[tuple[int, str]]:
