@@ -115,7 +115,7 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
         records = [{"km": at, "low": a, "high": b} for at, a, b in zip(km, low, high, strict=True)]
         band = alt.Chart(alt.Data(values=records)).mark_area(opacity=0.25)
         charge = band.encode(x="km:Q", y="low:Q", y2="high:Q") + charge
-    if planned.charge.charge_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
+    if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
         charge += rule.mark_rule(color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
     junctions = np.concatenate([roads.tail[rows[:1]], roads.head[rows]])

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 def test_the_trip_of_the_demo_climbs_and_the_fastest_route_takes_more() -> None:
     planned = plan("denver", trip="C", soc_percent=6.4, reserve_percent=5.0)
     least, fastest = planned.routes["energy"], planned.routes["time"]
-    assert least.climb_m > 25
+    assert least.ascent_m > 25
     assert fastest.energy_wh > 1.1 * least.energy_wh
     # of the reference car's 35 kWh
     arrival_percent = [6.4 - each.energy_wh / 350 for each in (least, fastest)]

@@ -51,9 +51,7 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
         driven = least.route.rows[:lowest]
         length_km = network.length_m[driven].sum() / 1000
         where = f"after {length_km:.1f} km, on {edge_label(network, int(driven[-1]))}"
-    return (
-        f"lowest charge {plan.battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}"
-    )
+    return f"lowest charge {plan.battery.percent(float(least.charge.low_wh[lowest])):.1f} % {where}"
 
 
 _CAUSES = {
