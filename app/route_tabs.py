@@ -16,6 +16,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import PART_COLOURS
 from evroute.report.exports import route_geojson, route_gpx
+from evroute.report.lines import route_heights
 
 WIDTH = 270
 PARTS = {
@@ -118,8 +119,8 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
     if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
         charge += rule.mark_rule(color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
-    junctions = np.concatenate([roads.tail[rows[:1]], roads.head[rows]])
-    height = _curve(km, roads.elevation_m[junctions], "height (m)", axis_title="distance (km)")
+    at_m, height_m = route_heights(roads, rows)
+    height = _curve(at_m / 1000, height_m, "height (m)", axis_title="distance (km)")
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")
 
 

@@ -301,6 +301,7 @@ def _print_table(about: dict[str, Any]) -> None:
         f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True)
     )
     table.add_row("|incline| of edges", ", ".join(incline_texts))
+    table.add_row("ascent", f"{about['ascent_m_per_km']:.1f} m per km")
     table.add_row(
         "edges with negative energy",
         f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)",

@@ -102,7 +102,7 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     if off_wh >= 0 or saved_wh[cause] <= 0:
         return words
     climbs = {
-        edge: network.climb_m[edge] for edge in set(against.route.edges) - set(row.route.edges)
+        edge: network.ascent_m[edge] for edge in set(against.route.edges) - set(row.route.edges)
     }
     top = max(climbs, key=lambda edge: climbs[edge], default=-1)
     if cause == "climb" and climbs.get(top, 0.0) > 0 and network.street[top]:
