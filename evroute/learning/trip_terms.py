@@ -14,8 +14,8 @@ auxiliary power        ``(P - P_aux) * minutes``, Wh               1            
 
 All terms are sums over edges, so a search can use them. The sums in the table are over the pieces
 of an edge with one slope each: one piece where the network has no profile. ``m`` is the prior mean
-of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which recuperation fades; the
-coefficient of that term is the share of recuperation lost per 10 % above ``s0``.
+of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which recuperation
+fades; the coefficient of that term is the share of recuperation lost per 10 % above ``s0``.
 
 Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
@@ -102,8 +102,8 @@ def edge_terms(
     pace_spm
         (k,) expected travel time per metre, s/m.
     returned_wh
-        (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh; it can be lost to
-        a full battery.
+        (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh; a full
+        battery can lose it.
     soc_percent
         (k,) charge at the start of each edge, or one charge for all, %; the full-battery term is 0
         where it is NaN (unknown).
