@@ -19,6 +19,7 @@ from evroute.arrays import FloatArray
 from evroute.bandits.problems import PROBLEMS, Problem
 from evroute.bandits.starvation import StarvationExperiment
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
+from evroute.claims import Claims
 from evroute.errors import EvrouteError
 from evroute.files import read_toml
 from evroute.folder import Folder
@@ -49,7 +50,7 @@ class BanditExperiment(BaseModel):
 
     methods: as in experiments on roads, for models that need no network; also ``sup-k-ucb``.
     noise_std: deviation of a measured cost.  variance, lengthscale: of the kernel, known to the
-    models.
+    models.  claims: on the runs, with the command that makes them (`claims.Claim`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -62,6 +63,7 @@ class BanditExperiment(BaseModel):
     variance: float = Field(default=1.0, gt=0)
     lengthscale: float = Field(default=0.1, gt=0)
     noise_std: float = Field(default=0.1, gt=0)
+    claims: Claims | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,8 @@ def play(
     ]
     tables = []
     manifest = {
-        "configuration": experiment.model_dump(mode="json"),
+        "configuration": experiment.model_dump(mode="json", exclude_none=True),
+        **({"claims_sha256": experiment.claims.digest()} if experiment.claims else {}),
         "versions": {"evroute": __version__},
     }
     with nullcontext() if out is None else Folder(out).writing(manifest):

@@ -9,6 +9,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evroute.energy.driving import DrivingConditions
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.guarantee import Guarantee
     from evroute.planning.plan import Plan
@@ -24,11 +25,11 @@ def route(
         typer.Option(
             "--from",
             metavar="PLACE",
-            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+            help="Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
         ),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")
+        str | None, typer.Option("--to", metavar="PLACE", help="Destination, written likewise.")
     ] = None,
     via: Annotated[
         list[str] | None,
@@ -38,8 +39,12 @@ def route(
         str | None, typer.Option(help="A named trip of the network, instead of two places.")
     ] = None,
     vehicle: Annotated[
-        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
-    ] = "reference",
+        str | None,
+        typer.Option(
+            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --belief, or "
+            "nissan-leaf-40]"
+        ),
+    ] = None,
     search: Annotated[
         str,
         typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare."),
@@ -149,10 +154,10 @@ def route(
     batch: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.csv",
-            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, "
-            "depart, price, "
-            "time_value) with JSON lines.",
+            metavar="FILE",
+            help="Answer rows of a CSV or Parquet table (id, trip | from, via, to, vehicle, soc, "
+            "reserve, max_extra_time, depart, price, time_value, temperature, wind, wind_from, "
+            "payload) with JSON lines.",
         ),
     ] = None,
     only: Annotated[
@@ -174,7 +179,7 @@ def route(
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
-        (interval and belief is None, "--interval bounds what was learned: --belief FOLDER"),
+        (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
         (
             only is not None and (only != "energy" or batch is None or search != "potential"),
@@ -217,21 +222,25 @@ def route(
         learned = load_belief(belief, run, network=roads)
         roads = learned.network
 
-    def planner_of(name: str) -> "Planner":
-        from evroute.energy.vehicle import load_vehicle
-        from evroute.planning.planner import Planner
+    from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+    from evroute.planning.planner import Planner
 
-        return Planner(roads, load_vehicle(name), learned, conditions=day, guarantee=wanted)
+    name = vehicle or (DRIVER_DEFAULT if learned is None else learned.vehicle.name)
+
+    def planner_of(chosen: str, conditions: "DrivingConditions") -> "Planner":
+        of_belief = vehicle is None and learned is not None and chosen == name
+        car = learned.vehicle if of_belief and learned is not None else load_vehicle(chosen)
+        return Planner(roads, car, learned, conditions=conditions, guarantee=wanted)
 
     if batch is not None:
-        _answer(batch, planner_of, vehicle, search, only)
+        _answer(batch, planner_of, name, day, search, only)
         return
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
     from evroute.planning.places import stops
 
     origin, *between, destination = stops(roads, trip, places)
-    planner = planner_of(vehicle)
+    planner = planner_of(name, day)
     kwh = planner.vehicle.battery_kwh
     plan = planner.plan(
         origin,
@@ -294,24 +303,24 @@ def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
 
 
 def _answer(
-    batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str, only: str | None
+    batch: Path,
+    planner_of: "Callable[[str, DrivingConditions], Planner]",
+    vehicle: str,
+    day: "DrivingConditions",
+    search: str,
+    only: str | None,
 ) -> None:
     import csv
     from json import dumps
 
-    from evroute import limits
     from evroute.errors import EvrouteError
     from evroute.planning.answers import answer_all, answer_energies
+    from evroute.planning.requests import read_requests
     from evroute.planning.search import numba_installed
 
     failed = 0
     try:
-        with batch.open(newline="", encoding="utf-8-sig") as handle:
-            rows = csv.DictReader(limits.lines(handle, str(batch)), strict=True)
-            if rows.fieldnames is None:
-                raise EvrouteError(
-                    f"{batch} is empty; its first line names the columns, such as from,to"
-                )
+        with read_requests(batch) as rows:
             if only:
                 if not numba_installed():
                     typer.echo(
@@ -319,9 +328,11 @@ def _answer(
                         "'evroute[fast]'",
                         err=True,
                     )
-                answers = answer_energies(rows, planner_of(vehicle))
+                answers = answer_energies(rows, planner_of(vehicle, day))
             else:
-                answers = answer_all(rows, planner_of, vehicle=vehicle, search=search)
+                answers = answer_all(
+                    rows, planner_of, vehicle=vehicle, conditions=day, search=search
+                )
             for answer in answers:
                 failed += "error" in answer
                 sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")

@@ -9,8 +9,10 @@ profile an edge is one piece, and nothing is held.
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, EnergyParts, energy_parts
+from evroute.energy.constants import AIR_DENSITY_KGPM3
+from evroute.energy.longitudinal import EnergyParts, energy_parts
 from evroute.energy.vehicle import Vehicle
+from evroute.network.pieces import summed
 from evroute.network.road_network import RoadNetwork
 
 
@@ -81,5 +83,5 @@ def edge_energy(
     )
     if network.pieces is None:
         return parts
-    first = np.searchsorted(place, np.arange(len(edge)))
-    return EnergyParts(*(np.add.reduceat(getattr(parts, n), first) for n in parts.__slots__))
+    names = parts.__slots__
+    return EnergyParts(*(summed(getattr(parts, name), place, len(edge)) for name in names))

@@ -35,6 +35,7 @@ from pydantic import (
 )
 
 from evroute import __version__
+from evroute.claims import Claims
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
@@ -99,6 +100,9 @@ class Experiment(BaseModel):
     kernel
         Kernel between contexts, likewise: one of ``evroute method list``, or two of them joined by
         ``+`` (their mean) or ``*``.
+    claims
+        Claims on the runs, with the command that makes them (`claims.Claim`); ``evroute report``
+        judges them.
 
     Raises
     ------
@@ -135,6 +139,7 @@ class Experiment(BaseModel):
     lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field(
         default=(DEFAULT_LENGTHSCALE,), min_length=1
     )
+    claims: Claims | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -401,6 +406,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         "vehicle": next(iter(settings.values())).vehicle_numbers,
         **({"trip_files": files} if files else {}),
         **({"worlds": worlds} if worlds else {}),
+        **({"claims_sha256": experiment.claims.digest()} if experiment.claims else {}),
         "regret": DEFINITION,
         "versions": {
             "evroute": __version__,

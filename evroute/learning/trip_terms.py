@@ -24,9 +24,10 @@ to the mass of vehicles above `CAR_KG`.
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trip_regression import CoefficientPrior
+from evroute.network.pieces import summed
 from evroute.network.road_network import RoadNetwork
 
 NAMES = (
@@ -161,8 +162,7 @@ def returned_by_pieces(
     even_wh = mean_wh - terms[:, [UP, DOWN]] @ mean[[UP, DOWN]]
     piece_wh = np.where(climb_m > 0.0, mean[UP], mean[DOWN]) * climb_m
     piece_wh += (even_wh / np.bincount(place, minlength=len(edge)))[place]
-    returned: FloatArray = np.bincount(place, np.minimum(piece_wh, 0.0), len(edge))
-    return returned
+    return summed(np.minimum(piece_wh, 0.0), place, len(edge))
 
 
 def potential_slope(coefficients: FloatArray, weight_wh_per_m: float) -> float:

@@ -15,9 +15,8 @@ from evroute.checked import read_mapped, write_mapped
 from evroute.errors import DamagedFileError
 from evroute.model.build import KAPPA
 from evroute.model.exact import ExactGP
-from evroute.model.options import ModelSetting
+from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.sparse_graph import SparseGraphMatern, SparseRoot, root_digest, sparse_root
-from evroute.model.trip_noise import TripEffectOptions, TripNoiseOptions
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 
@@ -48,7 +47,7 @@ def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMat
     )
 
 
-class RegionalOptions(TripEffectOptions):
+class RegionalOptions(ModelOptions):
     """Exact Gaussian process for networks of any size, which predicts on request only."""
 
     label = "GP regional"
@@ -60,8 +59,6 @@ class RegionalOptions(TripEffectOptions):
             setting.sparse_kernel,
             setting.arms.take(np.empty(0, dtype=np.int64)),
             setting.noise_std_wh,
-            potential_wh=setting.potential_wh,
-            options=TripNoiseOptions(trip_effect=self.trip_effect),
         )
 
     @classmethod

@@ -23,7 +23,7 @@ from evroute.files import private_folder
 from evroute.network import elevation, height_checks, names, profile, store, sumo_net
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork
-from evroute.network.text_checks import check_name
+from evroute.network.texts import check_name
 from evroute.resources import data_path
 
 log = logging.getLogger(__name__)

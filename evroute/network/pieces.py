@@ -91,11 +91,12 @@ class Pieces:
         row = np.arange(len(place)) + (self.start[edge] - np.cumsum(count) + count)[place]
         return row, place
 
-    def total(self, values: FloatArray) -> FloatArray:
-        """Return the sums of values (q,) over the pieces of each edge, (n,)."""
-        return np.add.reduceat(values, self.start[:-1])
-
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the pieces; beliefs store it."""
         return digest_of({"start": self.start, "climb_m": self.climb_m})
+
+
+def summed(values: FloatArray, place: IntArray, k: int) -> FloatArray:
+    """Return the sums of values (q,) by their positions ``place`` (q,), rising, (k,)."""
+    return np.add.reduceat(values, np.searchsorted(place, np.arange(k)))

@@ -57,13 +57,12 @@ def on_terrain(network: RoadNetwork, terrain: str | None) -> RoadNetwork:
     """
     if terrain not in (None, "edge", "profile"):
         raise UnknownNameError(f"unknown terrain '{terrain}'; there are edge, profile")
-    has_profile = "profile" in network.tables
-    if terrain == "profile" and not has_profile:
+    if terrain == "profile" and network.pieces is None:
         raise EvrouteError(
             f"network '{network.name}' has no profile, so each edge has one slope; build it with "
             f"heights whose cells measure {COARSEST_M:g} m or less (--elevation)"
         )
-    if terrain != "edge" or not has_profile:
+    if terrain != "edge" or network.pieces is None:
         return network
     one_slope = network.with_tables({})
     vars(one_slope)["pieces"] = None
@@ -74,13 +73,11 @@ def carried(network: RoadNetwork, origin: RoadNetwork) -> dict[str, Table]:
     """Return the table ``profile`` of another network for those of its edges that are left."""
     if "profile" not in origin.tables:
         return {}
-    table = origin.tables["profile"]
-    offset, height_m = (np.asarray(table[column]) for column in ("start", "height_m"))
-    rows = np.array([origin.row_of[edge_id] for edge_id in network.edge_id])
-    count = np.diff(offset)[rows]
-    start = np.concatenate([[0], np.cumsum(count)])
-    inner = np.repeat(offset[rows] - start[:-1], count) + np.arange(start[-1])
-    return {"profile": {"start": start, "height_m": height_m[inner]}}
+    start, height_m = (np.asarray(origin.tables["profile"][c]) for c in ("start", "height_m"))
+    rows = [origin.row_of[edge_id] for edge_id in network.edge_id]
+    offsets = np.concatenate([[0], np.cumsum(np.diff(start)[rows])])
+    inner = [height_m[start[row] : start[row + 1]] for row in rows]
+    return {"profile": {"start": offsets, "height_m": np.concatenate(inner)}}
 
 
 def sampled(
@@ -116,13 +113,14 @@ def sampled(
     """
     if not 5.0 <= spacing_m <= 1000.0:
         raise EvrouteError(f"the spacing is {spacing_m:g} m; it must be from 5 to 1,000 m")
-    pieces = np.maximum(np.rint(network.length_m / spacing_m).astype(np.int64), 1)
+    n, tail_m = network.n_edges, network.elevation_m[network.tail]
+    pieces = np.maximum(np.rint(network.length_m / spacing_m), 1.0).astype(np.int64)
     pieces[network.structure != 0] = 1
-    # one row per point: both ends of each edge and its inner points
-    edge = np.repeat(np.arange(network.n_edges), pieces + 1)
-    first = np.concatenate([[0], np.cumsum(pieces + 1)])
-    share = (np.arange(len(edge)) - first[edge]) / pieces[edge]
-    low_m, high_m = network.elevation_m[network.tail], network.elevation_m[network.head]
+    # one row per point: the inner points of each edge between its two ends
+    edge = np.repeat(np.arange(n), pieces + 1)
+    end = np.cumsum(pieces + 1) - 1
+    begin = end - pieces
+    share = (np.arange(len(edge)) - begin[edge]) / pieces[edge]
     if rasters:
         height_m, notes, cell_m = _of_rasters(network, rasters, edge, share)
         smoothing_m *= max(1.0, cell_m / FINE_M) ** 2
@@ -132,36 +130,31 @@ def sampled(
         return {}, ()
     if np.isnan(height_m).all():
         return {}, notes
-    begin, end = first[:-1], first[1:] - 1
-    # an end in a hole has the height of its junction
-    low0_m = np.where(np.isnan(height_m[begin]), low_m, height_m[begin])
-    high0_m = np.where(np.isnan(height_m[end]), high_m, height_m[end])
-    apart_m = height_m - (low0_m[edge] + share * (high0_m - low0_m)[edge])
-    inside = np.ones(len(edge), dtype=bool)
-    inside[begin] = inside[end] = False
-    holes = int((np.isnan(apart_m) & inside).sum())
-    step_m = (network.length_m / pieces)[edge]
-    apart_m = np.where(inside, _smoothed(apart_m, inside, step_m, smoothing_m), 0.0)
-    # keep every piece below the limit: its slope is that of the edge plus the change of apart_m
-    slope = network.climb_m / network.length_m
-    within = np.flatnonzero(edge[1:] == edge[:-1])
-    change, at = np.diff(apart_m)[within] / step_m[within], edge[within]
-    room = np.maximum(STEEP, np.abs(slope[at])) - np.sign(change) * slope[at]
-    factor = np.ones(network.n_edges)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        np.minimum.at(factor, at, np.nan_to_num(room / np.abs(change), nan=1.0, posinf=1.0))
-    height_m = low_m[edge] + share * network.climb_m[edge] + factor[edge] * apart_m
+    low_m, high_m = (  # an end in a hole has the height of its junction
+        np.where(np.isnan(height_m[at]), network.elevation_m[junction], height_m[at])
+        for at, junction in ((begin, network.tail), (end, network.head))
+    )
+    apart_m = height_m - low_m[edge] - share * (high_m - low_m)[edge]
+    inside, step_m = (share > 0.0) & (share < 1.0), network.length_m / pieces
+    unknown = int((np.isnan(apart_m) & inside).sum())
+    apart_m = _smoothed(apart_m, inside, step_m[edge], smoothing_m)
+    # the slope of a piece is that of its edge plus the change of apart_m
+    slope, of = network.climb_m / network.length_m, np.repeat(np.arange(n), pieces)
+    change = np.delete(np.diff(apart_m), end[:-1]) / step_m[of]
+    room = np.maximum(STEEP, np.abs(slope))[of] - np.sign(change) * slope[of]
+    share_kept = np.minimum.reduceat(room / np.maximum(np.abs(change), 1e-9), begin - np.arange(n))
+    height_m = tail_m[edge] + share * network.climb_m[edge]
+    height_m += np.minimum(share_kept, 1.0)[edge] * apart_m
+    steep = int((share_kept < 1.0).sum())
     notes += (
         f"profile: a height every {spacing_m:g} m inside edges, smoothed by {smoothing_m:.0f} m; "
-        f"{int((pieces > 1).sum()):,} of {network.n_edges:,} edges have several slopes",
+        f"{int((pieces > 1).sum()):,} of {n:,} edges have several slopes",
+        *[
+            f"profile: {unknown:,} of {int(inside.sum()):,} heights inside edges are unknown; the "
+            "road is straight there"
+        ][: bool(unknown)],
+        *[f"profile: {steep:,} edges are held at {STEEP:.0%} inside"][: bool(steep)],
     )
-    if holes:
-        notes += (
-            f"profile: {holes:,} of {int(inside.sum()):,} heights inside edges are unknown; the "
-            "road is straight there",
-        )
-    if steep := int((factor < 1.0).sum()):
-        notes += (f"profile: {steep:,} edges are held at {STEEP:.0%} inside",)
     start = np.concatenate([[0], np.cumsum(pieces - 1)])
     return {"profile": {"start": start, "height_m": height_m[inside].astype(np.float32)}}, notes
 
@@ -194,10 +187,8 @@ def _of_shapes(
     off_m = np.fmax(off_m, np.abs(z_m[read.shape_start[1:] - 1] - read.elevation_m[read.head]))
     wrong = (off_m > APART_M)[row]
     height_m = np.where(wrong[edge], np.nan, _along(read, z_m, row[edge], share))
-    if not wrong.any():
-        return height_m, ()
     note = f"profile: the shapes of {int(wrong.sum()):,} edges end over {APART_M:g} m off junctions"
-    return height_m, (note,)
+    return height_m, (note,) * bool(wrong.any())
 
 
 def _along(
@@ -223,7 +214,7 @@ def _along(
 def _smoothed(
     apart_m: FloatArray, inside: BoolArray, step_m: FloatArray, smoothing_m: float
 ) -> FloatArray:
-    """Return the smoothed deviations (k,), m; 0 outside ``inside`` (k,)."""
+    """Return the smoothed deviations (k,), m, 0 at points that are not ``inside`` (k,)."""
     known = inside & np.isfinite(apart_m)
     pull = max(smoothing_m, LEAST_M) / step_m
     band = np.zeros((2, len(apart_m)))

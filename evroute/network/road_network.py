@@ -10,7 +10,7 @@ from collections import ChainMap, Counter
 from collections.abc import Mapping, MutableMapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -23,12 +23,11 @@ from evroute.checked import digest_of
 from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
+from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.optional_tables import TABLES, Table
 from evroute.network.pieces import Pieces
-from evroute.network.text_checks import check_crs, check_name, check_texts
-from evroute.text import check_printable
+from evroute.network.texts import check_name, check_texts
 
-WGS84 = "EPSG:4326"
 LONGEST_EDGE_M = 500_000.0
 
 
@@ -51,8 +50,8 @@ class Source:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        texts = self.kind, *self.files, self.sha256, self.attribution, self.elevation, *self.notes
-        check_texts("source", texts)
+        check_texts("attribution", (self.attribution,))
+        check_texts("source", (self.kind, *self.files, self.sha256, self.elevation, *self.notes))
         if not isinstance(self.smoothing_m, float | int):
             raise NetworkFormatError(
                 f"smoothing_m of the source is {self.smoothing_m!r}, no number"
@@ -119,7 +118,7 @@ class RoadNetwork:
         check_texts("crs", (self.crs,))
         check_crs(self.crs)
         for column in ("edge_id", "street", "road_class", "junction_id"):
-            check_texts(column, getattr(self, column))
+            check_texts(column.replace("_", " "), getattr(self, column))
         freeze(
             self,
             tail=(self.tail, np.int64, (n,)),
@@ -147,17 +146,6 @@ class RoadNetwork:
             )
         if len(self.street) != n or len(self.road_class) != n:
             raise ValueError(f"street and road_class need {n} entries")
-        source = self.source
-        for what, texts in (
-            ("network name", (self.name,)),
-            ("edge id", self.edge_id),
-            ("street", self.street),
-            ("road class", self.road_class),
-            ("junction id", self.junction_id),
-            ("attribution", (source.attribution,)),
-            ("source", (source.kind, *source.files, source.elevation, *source.notes)),
-        ):
-            check_printable(what, texts)
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
@@ -165,7 +153,8 @@ class RoadNetwork:
         for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
             if not np.all(np.isfinite(getattr(self, column))):
                 raise NetworkFormatError(
-                    f"{column} holds {_count_bad(getattr(self, column))} values that are not finite"
+                    f"{column} holds {(~np.isfinite(getattr(self, column))).sum()} values that "
+                    "are not finite"
                 )
         for column in ("length_m", "speed_mps"):
             values = getattr(self, column)
@@ -181,7 +170,7 @@ class RoadNetwork:
         if self.length_m[longest] > LONGEST_EDGE_M:
             raise NetworkFormatError(
                 f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
-                "which no road is between two junctions; look for a junction in a wrong place"
+                f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions"
             )
         if n and (
             min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
@@ -218,9 +207,7 @@ class RoadNetwork:
         if self.control is not None and np.any(
             (self.control < 0) | (self.control >= len(controls.NAMES))
         ):
-            raise NetworkFormatError(
-                f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}"
-            )
+            raise NetworkFormatError(f"the control of turns must be 0 to {len(controls.NAMES) - 1}")
 
     @property
     def n_edges(self) -> int:
@@ -263,7 +250,8 @@ class RoadNetwork:
     def _rise_m(self, sign: float) -> FloatArray:
         if self.pieces is None:
             return np.maximum(sign * self.climb_m, 0.0)
-        return self.pieces.total(np.maximum(sign * self.pieces.climb_m, 0.0))
+        rise_m = np.maximum(sign * self.pieces.climb_m, 0.0)
+        return np.add.reduceat(rise_m, self.pieces.start[:-1])
 
     @property
     def incline_rad(self) -> FloatArray:
@@ -413,26 +401,3 @@ class RoadNetwork:
         _, label = connected_components(arcs, directed=True, connection="strong")
         sizes = np.bincount(label)
         return self.subset(label == sizes.argmax())
-
-    def equals(self, other: "RoadNetwork") -> bool:
-        """Return True if every column, the name, the source and the tables are exactly equal."""
-        names = [*(field.name for field in fields(self)), "tables"]
-        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
-
-
-@cache
-def transformer(source: str, target: str) -> Any:
-    """Return pyproj's transformer between two coordinate systems, x or longitude first."""
-    from pyproj import Transformer
-
-    return Transformer.from_crs(source, target, always_xy=True)
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Mapping):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
-
-
-def _count_bad(values: FloatArray) -> int:
-    return int((~np.isfinite(values)).sum())

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from itertools import islice
 from math import isnan
 from typing import Any
 
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.driving import conditions as make_conditions
+from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.network.names import edge_label
@@ -16,10 +20,19 @@ from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
+MOST_PLANNERS = 16
+"""Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
     *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
-    *("depart", "price", "time_value"),
+    *("depart", "price", "time_value", "temperature", "wind", "wind_from", "payload"),
 )
+WEATHER = {
+    "temperature": "temperature_c",
+    "wind": "wind_mps",
+    "wind_from": "wind_from_deg",
+    "payload": "payload_kg",
+}
+"""Columns of conditions, and their fields."""
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -108,9 +121,10 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
 
 def answer_all(
     rows: Iterator[Mapping[str, str | None]],
-    planner_of: Callable[[str], Planner],
+    planner_of: Callable[[str, DrivingConditions], Planner],
     *,
     vehicle: str = DEFAULT,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
     search: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the answers to requests in their order; one that cannot be met has an ``error``.
@@ -121,11 +135,14 @@ def answer_all(
         Requests by column (`COLUMNS`; others are errors): ``trip``, or ``from`` and ``to``;
         optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
         ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
-        ``price`` per kWh and ``time_value`` per hour.
+        ``price`` per kWh, ``time_value`` per hour, ``temperature`` in °C, ``wind`` in m/s from the
+        bearing ``wind_from`` in degrees, and ``payload`` in kg.
     planner_of
-        Returns the planner for a vehicle; called once for each.
-    vehicle, search
-        Vehicle of requests without one, and weight rule of all.
+        Returns the planner for a vehicle in conditions. The last `MOST_PLANNERS` are kept.
+    vehicle, conditions
+        Vehicle and conditions of requests without their own.
+    search
+        Weight rule of all.
 
     Raises
     ------
@@ -133,14 +150,13 @@ def answer_all(
         If the vehicle or the rule is unknown; before the first answer.
     """
     check_search(search)
-    planners = {vehicle: planner_of(vehicle)}
+    planner = lru_cache(MOST_PLANNERS)(planner_of)
+    planner(vehicle, conditions)
     for number, row in enumerate(rows, start=1):
         name = row.get("id") or str(number)
         try:
-            car = row.get("vehicle") or vehicle
-            if car not in planners:
-                planners[car] = planner_of(car)
-            yield {"id": name, **document(_plan(planners[car], row, search))}
+            found = planner(row.get("vehicle") or vehicle, _weather(row, conditions))
+            yield {"id": name, **document(_plan(found, row, search))}
         except EvrouteError as error:
             yield {"id": name, "error": str(error)}
 
@@ -196,6 +212,18 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | 
     except EvrouteError as error:
         return str(error)
     return origin, destination
+
+
+def _weather(row: Mapping[str, str | None], usual: DrivingConditions) -> DrivingConditions:
+    """Return the conditions of a request: its own columns, else the usual ones."""
+    own = {
+        field: number_of(column, text)
+        for column, field in WEATHER.items()
+        if (text := row.get(column))
+    }
+    if "wind_from" in row and row["wind_from"] and not (row.get("wind") or usual.wind_mps):
+        raise EvrouteError("wind_from needs a wind speed, 'wind' (m/s)")
+    return make_conditions(**asdict(usual) | own) if own else usual
 
 
 def _check_columns(row: Mapping[str, str | None], columns: Sequence[str], where: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.network.pieces import Pieces
+from evroute.network.pieces import Pieces, summed
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace, follow
 
 
@@ -71,8 +71,8 @@ class ChargeFunctions:
         """
         row, arm = pieces.of(edge)
         count = np.bincount(arm, minlength=len(edge))
-        beyond_wh = (energy_wh - pieces.total(piece_wh)[edge]) / count
-        each_wh = piece_wh[row] + beyond_wh[arm]
+        each_wh = piece_wh[row]
+        each_wh += ((energy_wh - summed(each_wh, arm, len(edge))) / count)[arm]
         turns = (np.diff(arm) > 0) | (np.diff(each_wh >= 0) != 0)
         first = np.flatnonzero(np.concatenate([[True], turns]))
         start = np.searchsorted(arm[first], np.arange(len(edge) + 1))

@@ -15,8 +15,8 @@ import numpy as np
 
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
 from evroute.errors import EvrouteError, NoRouteError
@@ -244,22 +244,22 @@ class Planner:
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Return energy, time, length and charge of any route."""
-        rows, passed = route.rows, self.space.arms_of_route(route)
-        edge_wh, held_wh = self.mean_wh[passed], self.held_wh[passed]
+        rows, arms_of_route = route.rows, self.space.arms_of_route(route)
+        edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
             # learned minutes move energy from the learned part to the auxiliary part
             minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.space.reference.prior_mean_wh[passed]).sum()
+            off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         charge = None
         if battery is not None:
             battery = self._fading(battery)
-            charge = self.charge.follow(battery, passed)
+            charge = self.charge.follow(battery, arms_of_route)
             parts["lost"] = charge.lost_wh
         held_wh = held_wh + self.space.edges.parts.held_wh[rows]
         described = PlannedRoute(
@@ -280,9 +280,9 @@ class Planner:
         if self.learned is None:
             return described
         if self.guarantee is not None:
-            bounds = self.learned.guarantee(passed, self.guarantee)
+            bounds = self.learned.guarantee(arms_of_route, self.guarantee)
             described = replace(described, guarantee=bounds)
-        energy = self.learned.forecast(passed, edge_wh, charge)
+        energy = self.learned.forecast(arms_of_route, edge_wh, charge)
         described = replace(described, energy_forecast=energy)
         if battery is None or charge is None:
             return described

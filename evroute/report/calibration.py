@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evroute.arrays import FloatArray
-from evroute.policy.conformal import LEVELS
+from evroute.learning.intervals import LEVELS
 from evroute.report.charts import LABEL_LIMIT, method_styles
 from evroute.report.extras import require
 from evroute.report.table import label_columns

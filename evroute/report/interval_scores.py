@@ -1,8 +1,7 @@
-"""Width and interval score of 90 % intervals of four kinds, beside each other.
+"""Width and interval score of 90 % intervals of three kinds, beside each other.
 
-The kinds: Gaussian; adaptive conformal, as the run recorded it; conformal with a learned Student's
-t, as beliefs of whole trips use it; and quantiles of the energy per km of earlier trips, which use
-no model at all.
+The kinds: Gaussian; conformal, as the run recorded it (`learning.intervals`); and quantiles of the
+energy per km of earlier trips, which use no model at all.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from evroute.arrays import FloatArray
-from evroute.learning import tail
-from evroute.learning.intervals import ErrorSpread
 from evroute.report.calibration import BURN_IN
 from evroute.report.table import label_columns
 
@@ -36,27 +33,7 @@ def interval_score(low: FloatArray, high: FloatArray, measured: FloatArray) -> F
         (n,) measured values, in the same unit.
     """
     outside = np.maximum(low - measured, 0.0) + np.maximum(measured - high, 0.0)
-    score: FloatArray = high - low + 2.0 / (1.0 - LEVEL) * outside
-    return score
-
-
-def student_multipliers(z: FloatArray) -> FloatArray:
-    """Return how many predicted deviations the 90 % interval of each trip reaches, (n,).
-
-    Each uses the errors of earlier trips only.
-
-    Parameters
-    ----------
-    z
-        (n,) standardised errors in the order of the trips; NaN where a trip has no prediction.
-    """
-    likelihood, multipliers = tail.no_errors(), np.empty(len(z))
-    for i, error in enumerate(z):
-        past = np.abs(z[:i])
-        multipliers[i] = ErrorSpread(*tail.mode(likelihood), past[~np.isnan(past)]).quantile(LEVEL)
-        if not np.isnan(error):
-            likelihood = tail.add_error(likelihood, float(error))
-    return multipliers
+    return high - low + 2.0 / (1.0 - LEVEL) * outside
 
 
 def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -90,13 +67,9 @@ def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
     number = rounds["run"].factorize()[0]
     rounds = rounds.assign(number=number).sort_values(["number", "t"], kind="stable")
     sd = rounds["predicted_sd_wh"].where(rounds["predicted_sd_wh"] > 0)
-    z = (rounds["energy_wh"] - rounds["predicted_wh"]) / sd
     multipliers: dict[str, Any] = {
         "Gaussian": float(ndtri(0.5 + LEVEL / 2)),
-        "adaptive conformal": rounds["half90_wh"] / sd,
-        "conformal with Student's t": z.groupby(rounds["number"]).transform(
-            lambda of_run: student_multipliers(of_run.to_numpy())
-        ),
+        "conformal": rounds["half90_wh"] / sd,
     }
     kinds = {"chosen": ("predicted_wh", sd, "energy_wh")}
     if "audit_wh" in rounds:

@@ -1,13 +1,10 @@
 """Tables as data frames: the routes of a plan side by side, and the final values of simulations."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.planning.planner import Planner
-from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 
@@ -15,7 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LAST_TRIPS = 50
-ROUNDING_WH = 1e-6
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
@@ -48,42 +44,6 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
             row["arrival charge (%)"] = plan.battery.percent(float(charge_wh[-1]))
         rows.append(row)
     return pd.DataFrame(rows).set_index("route")
-
-
-def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataFrame":
-    """Return the loss of each weight rule against the exact search over pairs of edges, Wh.
-
-    Parameters
-    ----------
-    planner
-        The planner with its vehicle and conditions.
-    pairs
-        Origin and destination rows.
-
-    Raises
-    ------
-    NoRouteError
-        If a destination cannot be reached.
-    """
-    import pandas as pd
-
-    took = pd.DataFrame(
-        [
-            {
-                rule: planner.plan(a, b, search=rule).routes["energy"].energy_wh
-                for rule in WEIGHT_RULES
-            }
-            for a, b in pairs
-        ]
-    )
-    lost_wh = took.sub(took[DEFAULT_SEARCH], axis=0)
-    return pd.DataFrame(
-        {
-            "pairs that lose (%)": 100 * (lost_wh > ROUNDING_WH).mean(),
-            "mean loss (Wh)": lost_wh.mean(),
-            "worst (Wh)": lost_wh.max(),
-        }
-    ).rename_axis("rule")
 
 
 def label_columns(rounds: "pd.DataFrame") -> list[str]:

@@ -20,7 +20,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.planner import Planner
 
 SEED, N_PAIRS = 21, 300
-CARS = ("reference", "renault-zoe", "tesla-model-3")
+CARS = ("reference", "nissan-leaf-40", "tesla-model-3")
 BATTERY_WH = 10_000.0
 DATA = Path(os.environ["EVROUTE_DATA_DIR"], "monaco")
 SRTM = [DATA / "dem_n43e007_3arcsec.tif"]

@@ -155,7 +155,7 @@ def test_a_stored_profile_comes_back_and_a_damaged_one_is_refused(
     over = with_profile(road, ridge_raster(tmp_path / "ridge.tif"))
     store.save(over, tmp_path / "road.npz")
     loaded = store.load(tmp_path / "road.npz")
-    assert loaded.equals(over)
+    assert loaded.content_digest == over.content_digest
     assert loaded.pieces is not None
     assert over.pieces is not None
     assert loaded.pieces.digest == over.pieces.digest

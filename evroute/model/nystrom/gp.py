@@ -192,6 +192,7 @@ class NystromGP:
         self.rule = rule
         self.sparse = SparsePosterior(kernel, self._noise_std, arms.features.shape[1], ridge)
         self._everywhere = AllEdgesCache(self.sparse, arms)
+        self.sparse.kappa2 = float(self._everywhere.prior.max())
         self._known: tuple[FloatArray, FloatArray] | None = None
 
     def posterior(self, arms: Arms) -> Belief:

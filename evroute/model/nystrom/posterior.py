@@ -35,8 +35,9 @@ class SparsePosterior:
     dictionary, ``dictionary`` (m,) all of them. ``count`` and ``total`` (U,) are the number and the
     whitened sum of the measurements of each slot; ``prior`` and ``rest`` (U,) its prior variance
     and the part that the dictionary does not explain; ``pending`` (U,) the unanswered pulls, which
-    count in variances alone (hallucination). ``factor`` (r, r) is L. ``epoch`` counts the
-    dictionaries that did not just grow out of the last.
+    count in variances alone (hallucination). ``factor`` (r, r) is L. ``kappa2`` is the largest
+    prior variance of the reference arms. ``epoch`` counts the dictionaries that did not just grow
+    out of the last.
 
     Parameters
     ----------
@@ -62,6 +63,7 @@ class SparsePosterior:
         self.total = np.empty(0)
         self.pending = np.empty(0)
         self.clipped = 0
+        self.kappa2 = 0.0
         self.epoch = 0
         self.set_dictionary(np.empty(0, dtype=np.int64))
 
@@ -317,6 +319,17 @@ class SparsePosterior:
         """Return ``log det(I + Psi'Psi / lambda)``, at most that of the whole kernel matrix."""
         root = self._root(pending)
         return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
+
+    def whole_matrix(self) -> tuple[float, float]:
+        """Return ``log det(I + K / lambda)`` and ``mu_t``, in cubic time of the measured arms.
+
+        ``mu_t`` is the largest eigenvalue of ``K - Psi'Psi``, the error of the projection.
+        """
+        z, root = self.embedding[:, self.observed], np.sqrt(self.count[self.observed])
+        gram = root[:, np.newaxis] * self.prior_between(self.observed, self.observed) * root
+        log_det = np.linalg.slogdet(np.eye(len(gram)) + gram / self.ridge)[1]
+        error = np.linalg.eigvalsh(gram - root[:, np.newaxis] * (z.T @ z) * root)
+        return float(log_det), float(error.max(initial=0.0))
 
     def trace(self) -> float:
         """Return the sum of n(a) times the unexplained prior variance of a."""
