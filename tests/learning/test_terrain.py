@@ -1,4 +1,4 @@
-"""Beliefs on terrain inside edges: the folder keeps it, plans take it, another profile is refused."""
+"""Beliefs on terrain inside edges: the folder keeps it, plans take it, others are refused."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -88,7 +88,7 @@ def test_plans_take_the_terrain_of_the_folder(
     # a further call keeps the terrain of the folder, and another terrain is refused
     again = learn(table, tmp_path / "edge", **common)
     assert (again.new, again.known) == (0, 3)
-    with pytest.raises(EvrouteError, match="another configuration .*profile"):
+    with pytest.raises(EvrouteError, match=r"another configuration .*profile"):
         learn(table, tmp_path / "edge", terrain="profile", **common)
 
 
@@ -106,11 +106,8 @@ def test_a_belief_on_another_profile_is_refused(
     plain = RoadNetwork(**{f: getattr(rolling, f) for f in rolling.__dataclass_fields__})
     with pytest.raises(EvrouteError, match="network 'hill' has no profile"):
         load_belief(tmp_path / "out", network=plain)
-    told = CliRunner().invoke(
-        app,
-        ["route", "--network", str(path), "--from", "in", "--to", "out", "--terrain", "edge"]
-        + ["--belief", str(tmp_path / "out")],
-    )
+    words = f"route --network {path} --from in --to out --terrain edge --belief".split()
+    told = CliRunner().invoke(app, [*words, str(tmp_path / "out")])
     assert isinstance(told.exception, EvrouteError)
     assert "--terrain is that of the folder of --belief; leave it out" in str(told.exception)
 
