@@ -160,6 +160,13 @@ def route(
             "payload) with JSON lines.",
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of the answers of --batch beside the JSON lines: .csv, .parquet.",
+        ),
+    ] = None,
     only: Annotated[
         str | None,
         typer.Option(
@@ -185,6 +192,7 @@ def route(
             only is not None and (only != "energy" or batch is None or search != "potential"),
             "--only energy goes with --batch, and with no other --search than potential",
         ),
+        (out and batch is None, "--out goes with --batch"),
         (
             batch and any((trip, places, json, geojson, gpx, map_, alternatives)),
             "--batch takes trips from its file, and prints JSON lines alone",
@@ -233,7 +241,7 @@ def route(
         return Planner(roads, car, learned, conditions=conditions, guarantee=wanted)
 
     if batch is not None:
-        _answer(batch, planner_of, name, day, search, only)
+        _answer(batch, planner_of, name, day, search, only, out)
         return
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
@@ -309,18 +317,31 @@ def _answer(
     day: "DrivingConditions",
     search: str,
     only: str | None,
+    out: Path | None,
 ) -> None:
     import csv
     from json import dumps
 
     from evroute.errors import EvrouteError
-    from evroute.planning.answers import answer_all, answer_energies
+    from evroute.planning.answer_table import AnswerTable, check_suffix
+    from evroute.planning.answers import (
+        COLUMNS,
+        ENERGY_COLUMNS,
+        NUMBERS,
+        answer_all,
+        answer_energies,
+    )
     from evroute.planning.requests import read_requests
     from evroute.planning.search import numba_installed
 
-    failed = 0
+    found = AnswerTable(keep=out is not None)
+    if out:
+        check_suffix(out)
     try:
-        with read_requests(batch) as rows:
+        with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
+            rows = requests.rows
+            if requests.ignored:
+                typer.echo(f"evroute: {batch}: not read: {', '.join(requests.ignored)}", err=True)
             if only:
                 if not numba_installed():
                     typer.echo(
@@ -333,12 +354,14 @@ def _answer(
                 answers = answer_all(
                     rows, planner_of, vehicle=vehicle, conditions=day, search=search
                 )
-            for answer in answers:
-                failed += "error" in answer
+            for answer in found.through(answers):
                 sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
     except (UnicodeDecodeError, csv.Error) as error:
         raise EvrouteError(f"{batch} is not a CSV table in UTF-8: {error}") from None
-    if failed:
+    if out:
+        found.write(out)
+    typer.echo(f"evroute: {found.summary}", err=True)
+    if found.failed:
         raise typer.Exit(1)
 
 

@@ -364,22 +364,6 @@ def simulate(
     return folder
 
 
-def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -> None:
-    """Check that worlds and methods support trips of several vehicles."""
-    if not vehicles:
-        return
-    check_vehicles(trip, vehicles, experiment.vehicle)
-    for world in experiment.world:
-        if not world.several_vehicles:
-            raise EvrouteError(
-                f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' "
-                "has one only; choose a world of kind physics or sumo, or omit the column"
-            )
-    if experiment.share_belief:
-        for method in experiment.methods:
-            check_shared(method)
-
-
 def _manifest(experiment: Experiment) -> dict[str, Any]:
     """Return everything that results depend on; check that networks, trips and vehicles exist."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
@@ -389,9 +373,12 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         for trip in experiment.trips[name]:
             if source := provenance(trip, setting):
                 files.setdefault(name, {})[trip] = source
-                _check_fleet(
-                    experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0)))
-                )
+                vehicles = vehicles_of(load_demand(trip, setting, SeedSequence(0)))
+                if vehicles:
+                    check_vehicles(trip, vehicles, experiment.vehicle, experiment.world)
+                if vehicles and experiment.share_belief:
+                    for method in experiment.methods:
+                        check_shared(method)
         for world in experiment.world:
             if source := world.provenance(setting):
                 worlds.setdefault(name, {})[world.label] = source

@@ -19,7 +19,8 @@ from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.incremental_posterior import Fresh, IncrementalPosterior, whitened
+from evroute.model.fresh_posterior import Fresh
+from evroute.model.incremental_posterior import IncrementalPosterior
 from evroute.model.kernels import ArmKernel
 from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.prior_draws import PriorDraws
@@ -179,10 +180,8 @@ class ExactGP:
     def spectrum(self) -> Spectrum:
         """Return the measurements in the eigenbasis of their Gram matrix."""
         prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
-        root = np.sqrt(self._core.precision)
-        values, vectors = np.linalg.eigh(root[:, np.newaxis] * prior * root)
-        projections = vectors.T @ whitened(self._core.information, root)
-        return Spectrum(np.maximum(values, 0.0), projections, root[:, np.newaxis] * vectors)
+        precision = self._core.precision
+        return Spectrum.of_gram(prior, self._core.information / precision, precision)
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""

@@ -16,12 +16,12 @@ the same and is unstable: errors grow exponentially.)
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dtrtri
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
+from evroute.model.fresh_posterior import Fresh
 
 NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
@@ -238,7 +238,7 @@ class IncrementalPosterior:
         response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
 
-    def drift(self, fresh: "Fresh", n_arms: int) -> float:
+    def drift(self, fresh: Fresh, n_arms: int) -> float:
         """Return the difference to a fresh factorisation, in prior variances and deviations.
 
         The means of all slots and open arms are compared, and the variances of ``n_arms`` of
@@ -259,7 +259,7 @@ class IncrementalPosterior:
         )
         return float(np.abs(np.concatenate(errors)).max())
 
-    def refresh(self, fresh: "Fresh") -> None:
+    def refresh(self, fresh: Fresh) -> None:
         """Take every number from a fresh factorisation."""
         self._forget()
         whitened = fresh.whiten(fresh.prior)
@@ -365,43 +365,6 @@ class IncrementalPosterior:
             self._lower, self._rows = lower, rows
 
 
-class Fresh:
-    """The same posterior by one factorisation of size D, to check or refresh the incremental one.
-
-    The factor is of ``I + B' K_DD B`` with ``B B' = Lam``.
-
-    Parameters
-    ----------
-    prior
-        (D, D) prior covariance of the slots, Wh².
-    precision, information
-        As in `IncrementalPosterior`.
-    """
-
-    def __init__(self, prior: FloatArray, precision: FloatArray, information: FloatArray) -> None:
-        self.prior = prior
-        self._root = np.sqrt(precision)
-        matrix = self._root[:, np.newaxis] * prior * self._root
-        matrix[np.diag_indices_from(matrix)] += 1.0
-        self._factor = lower_factor(matrix, "the covariance of all visited arms", overwrite=True)
-        self.weights: FloatArray = self._root * cho_solve(
-            (self._factor, True), whitened(information, self._root)
-        )
-
-    def whiten(self, prior: FloatArray) -> FloatArray:
-        """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a)."""
-        whitened: FloatArray = solve_triangular(
-            self._factor, self._root[:, np.newaxis] * prior, lower=True
-        )
-        return whitened
-
-    def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:
-        """Return the posterior variance of arms, (a,), from K_D* (D, a) and prior variances."""
-        whitened = self.whiten(prior)
-        array: FloatArray = prior_variance - np.einsum("ij,ij->j", whitened, whitened)
-        return array
-
-
 class _Scratch:
     """Named work arrays that are reused, so that a round allocates no memory."""
 
@@ -413,11 +376,6 @@ class _Scratch:
         if name not in self._flat or len(self._flat[name]) < size:
             self._flat[name] = np.empty(size + size // 2)
         return self._flat[name][:size].reshape(shape)
-
-
-def whitened(information: FloatArray, root: FloatArray) -> FloatArray:
-    """Return ``Lam^-1/2`` times information (D,), 0 at slots without measurements."""
-    return np.divide(information, root, out=np.zeros_like(information), where=root > 0)
 
 
 def _spread(size: int, n: int) -> IntArray:

@@ -20,6 +20,8 @@ from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
+ENERGY_COLUMNS = ("id", "trip", "from", "to")
+"""Columns of requests for least energies alone."""
 MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
@@ -33,6 +35,7 @@ WEATHER = {
     "payload": "payload_kg",
 }
 """Columns of conditions, and their fields."""
+NUMBERS = ("soc", "reserve", "max_extra_time", "price", "time_value", *WEATHER)
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -68,7 +71,7 @@ def document(plan: Plan) -> dict[str, Any]:
 
 
 def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "edges": list(route.edges),
         "streets": [asdict(street) for street in route.streets],
         "energy_wh": route.energy_wh,
@@ -84,13 +87,13 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     }
     if battery and route.charge:
         charge_wh, lowest = route.charge.charge_wh, route.charge.lowest
-        told["min_soc_percent"] = battery.percent(float(route.charge.low_wh[lowest]))
-        told["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
-        told["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
-        told["lost_wh"] = route.charge.lost_wh
+        entry["min_soc_percent"] = battery.percent(float(route.charge.low_wh[lowest]))
+        entry["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
+        entry["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
+        entry["lost_wh"] = route.charge.lost_wh
     if route.energy_forecast:
         low, high = route.energy_forecast.interval_wh()
-        told["forecast"] = {
+        entry["forecast"] = {
             **route.energy_forecast.numbers(),
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
@@ -98,7 +101,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         }
     if route.guarantee:
         bounds = route.guarantee
-        told["forecast"]["guarantee"] = {
+        entry["forecast"]["guarantee"] = {
             "expected_wh": [bounds.low_wh, bounds.high_wh],
             "summed_edges_wh": [bounds.sum_low_wh, bounds.sum_high_wh],
             "interval": bounds.wanted.kind,
@@ -110,13 +113,13 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         }
     if route.charge_forecast:
         trips = route.charge_forecast
-        told["forecast"] |= {
+        entry["forecast"] |= {
             "arrival_soc_percent": trips.arrival_percent,
             "arrival_soc_interval_90_percent": list(trips.arrival_interval_percent),
             "arrives_above_reserve": trips.arrives_above_reserve,
             "never_below_reserve": trips.never_below_reserve,
         }
-    return told
+    return entry
 
 
 def answer_all(
@@ -181,11 +184,11 @@ def answer_energies(
     while taken := list(islice(numbered, block)):
         ends: list[tuple[int, int] | str] = [_ends(planner, row) for _, row in taken]
         pairs = [each for each in ends if not isinstance(each, str)]
-        told = planner.energies(
+        found = planner.energies(
             [origin for origin, _ in pairs], [destination for _, destination in pairs]
         )
         totals = zip(
-            told.energy_wh.tolist(), told.length_m.tolist(), told.time_s.tolist(), strict=True
+            found.energy_wh.tolist(), found.length_m.tolist(), found.time_s.tolist(), strict=True
         )
         for (number, row), each in zip(taken, ends, strict=True):
             answer: dict[str, Any] = {"id": row.get("id") or str(number)}
@@ -203,7 +206,7 @@ def answer_energies(
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
     """Return the edge rows of a request, or its error as text."""
     try:
-        _check_columns(row, ("id", "trip", "from", "to"), " with --only energy")
+        _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
         origin, destination = stops(planner.network, row.get("trip") or None, places)
         if origin == destination:

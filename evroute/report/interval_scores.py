@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from evroute.arrays import FloatArray
-from evroute.report.calibration import BURN_IN
-from evroute.report.table import label_columns
+from evroute.report.calibration import BURN_IN, KINDS
+from evroute.report.table import label_columns, means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,17 +47,15 @@ def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`, with intervals.
     """
-    names = label_columns(rounds)
     frame = _ends(rounds).dropna(subset=["low", "high", "measured"])
-    frame["width"] = frame["high"] - frame["low"]
-    frame["held"] = 100.0 * frame["measured"].between(frame["low"], frame["high"])
-    frame["score"] = interval_score(
-        *(frame[name].to_numpy() for name in ("low", "high", "measured"))
-    )
-    groups = frame.groupby([*names, "routes", "interval"], sort=False, observed=True)
-    table = groups[["held", "width", "score"]].mean().reset_index()
-    titles = {"held": "held (%)", "width": "width (Wh)", "score": "interval score (Wh)"}
-    return table.rename(columns=titles)
+    ends = (frame[name].to_numpy() for name in ("low", "high", "measured"))
+    columns: dict[str, Any] = {
+        "held (%)": 100.0 * frame["measured"].between(frame["low"], frame["high"]),
+        "width (Wh)": frame["high"] - frame["low"],
+        "interval score (Wh)": interval_score(*ends),
+    }
+    keys = [*label_columns(rounds), "routes", "interval"]
+    return means(frame.assign(**columns), rounds, keys, columns)
 
 
 def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -65,18 +63,16 @@ def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
     number = rounds["run"].factorize()[0]
-    rounds = rounds.assign(number=number).sort_values(["number", "t"], kind="stable")
     sd = rounds["predicted_sd_wh"].where(rounds["predicted_sd_wh"] > 0)
+    rounds = rounds.assign(number=number, predicted_sd_wh=sd).sort_values(["number", "t"])
     multipliers: dict[str, Any] = {
         "Gaussian": float(ndtri(0.5 + LEVEL / 2)),
-        "conformal": rounds["half90_wh"] / sd,
+        "conformal": rounds["half90_wh"] / rounds["predicted_sd_wh"],
     }
-    kinds = {"chosen": ("predicted_wh", sd, "energy_wh")}
-    if "audit_wh" in rounds:
-        kinds["random"] = ("audit_predicted_wh", rounds["audit_predicted_sd_wh"], "audit_wh")
     ends = [
-        (routes, interval, measured, *(rounds[mean] + sign * times * of for sign in (-1, 1)))
-        for routes, (mean, of, measured) in kinds.items()
+        (routes, interval, measured, *(rounds[mean] + k * times * rounds[of] for k in (-1, 1)))
+        for routes, (mean, of, measured) in KINDS.items()
+        if measured in rounds
         for interval, times in multipliers.items()
     ]
     past = (rounds["energy_wh"] / rounds["length_m"]).groupby(rounds["number"])
@@ -86,11 +82,11 @@ def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
     )
     by_length = (per_m * rounds["length_m"] for per_m in tails)
     ends.append(("chosen", "energy per km of past trips", "energy_wh", *by_length))
-    late, kept = rounds["t"] > BURN_IN, ["number", *label_columns(rounds)]
+    late, kept = rounds["t"] > BURN_IN, label_columns(rounds)
     found = [
         rounds.loc[late, kept].assign(
             routes=routes, interval=interval, measured=rounds[measured], low=low, high=high
         )
         for routes, interval, measured, low, high in ends
     ]
-    return pd.concat(found, ignore_index=True).sort_values("number", kind="stable")
+    return pd.concat(found, ignore_index=True)

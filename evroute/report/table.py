@@ -1,5 +1,6 @@
 """Tables as data frames: the routes of a plan side by side, and the final values of simulations."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,30 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
             row["arrival charge (%)"] = plan.battery.percent(float(charge_wh[-1]))
         rows.append(row)
     return pd.DataFrame(rows).set_index("route")
+
+
+def means(
+    frame: "pd.DataFrame", rounds: "pd.DataFrame", keys: list[str], columns: Iterable[str]
+) -> "pd.DataFrame":
+    """Return the number of trips and the means of columns by group, methods in legend order.
+
+    Parameters
+    ----------
+    frame
+        One row for each trip.
+    rounds
+        From `results.read_rounds`; gives the order of the methods.
+    keys
+        Columns of ``frame`` that name a group, ``method`` among them.
+    columns
+        Columns of numbers.
+    """
+    import pandas as pd
+
+    order = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
+    groups = frame.assign(method=order).groupby(keys, observed=True)
+    table = groups[list(columns)].mean().assign(trips=groups.size().astype(float))
+    return table[["trips", *columns]].reset_index().astype({"method": str})
 
 
 def label_columns(rounds: "pd.DataFrame") -> list[str]:

@@ -55,7 +55,7 @@ class PlanRequest(Body):
     origin: Place = Field(description="Name, LAT,LON or edge id.")
     destination: Place
     via: list[Place] = Field(default=[], max_length=25)
-    vehicle: Name = "reference"
+    vehicle: Name | None = Field(default=None, description="That of the belief if null.")
     soc: Percent | None = Field(default=None, description="Charge at the start, %.")
     reserve: Percent | None = Field(default=None, description="Lowest allowed charge, %.")
     max_extra_time: float | None = Field(default=None, ge=0, description="Share of the fastest.")
@@ -120,5 +120,5 @@ class Trips(Body):
 
     belief: Name
     network: Name = "denver"
-    vehicle: Name = "reference"
+    vehicle: Name | None = None
     trips: list[Trip] = Field(min_length=1, max_length=MOST_TRIPS)

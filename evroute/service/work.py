@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evroute.energy.driving import conditions
-from evroute.energy.vehicle import load_vehicle
+from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
@@ -159,7 +159,7 @@ class Work:
         self,
         network: str,
         version: tuple[object, ...],
-        vehicle: str,
+        vehicle: str | None,
         day: tuple[tuple[str, float | None], ...],
         belief: str | None,
         belief_version: int,
@@ -167,7 +167,11 @@ class Work:
         del belief_version  # of the key alone
         roads = self._network(network, version)
         learned = None if belief is None else load_belief(self._folder(belief), network=roads)
-        return Planner(roads, load_vehicle(vehicle), learned, conditions=conditions(**dict(day)))
+        if vehicle is None and learned is not None:
+            car = learned.vehicle
+        else:
+            car = load_vehicle(vehicle or DRIVER_DEFAULT)
+        return Planner(roads, car, learned, conditions=conditions(**dict(day)))
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name

@@ -22,6 +22,8 @@ def test_the_table_by_hand() -> None:
             "trip": "T",
             "search": "potential",
             "method": "GP-TS",
+            "index": "ts",
+            "model": "exact",
             "run": "one",
             "seed": 0,
             "t": t,

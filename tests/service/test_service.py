@@ -18,6 +18,7 @@ import pytest
 
 import evroute
 from evroute.energy.driving import conditions
+from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.planning.answers import document
 from evroute.service import app
 
@@ -43,12 +44,19 @@ def test_a_plan_is_that_of_the_library(service: str) -> None:
     status, answer, _ = ask(service, "POST", "/v1/plan", request)
     assert status == 200, answer
     cold = conditions(temperature_c=-5.0)
-    plan = evroute.plan("denver", **ENDS, soc_percent=40, reserve_percent=10, conditions=cold)
+    plan = evroute.plan(
+        "denver",
+        vehicle=DRIVER_DEFAULT,
+        **ENDS,
+        soc_percent=40,
+        reserve_percent=10,
+        conditions=cold,
+    )
     assert answer == json.loads(json.dumps(document(plan)))
 
 
 def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
-    requests = [ENDS, ENDS | {"destination": "no such place"}, ENDS | {"vehicle": "reference"}]
+    requests = [ENDS, ENDS | {"destination": "no such place"}, ENDS | {"vehicle": DRIVER_DEFAULT}]
     status, answer, _ = ask(service, "POST", "/v1/plans", {"requests": requests})
     assert status == 200
     first, second, third = answer["plans"]
