@@ -24,7 +24,7 @@ PARTS = {
     "rolling": "rolling",
     "drag": "air",
     "auxiliary": "heating, lights",
-    "turning": "turns",
+    "turning": "stops, turns",
     "lost": "lost, battery full",
     "learned": "learned on trips",
     "held": "corrected",

@@ -1,4 +1,4 @@
-"""Text from files: unprintable characters, and text as part of a file name."""
+"""Texts: unprintable characters, counted nouns, and text as part of a file name."""
 
 import re
 from collections.abc import Iterable
@@ -25,6 +25,11 @@ def check_printable(kind: str, texts: Iterable[str]) -> None:
                 f"{kind} {text[:40]!a} holds U+{ord(found[0]):04X}, which cannot be shown; remove "
                 "it"
             )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 run`` or ``2 runs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def slug(text: str) -> str:

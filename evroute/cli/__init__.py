@@ -79,7 +79,7 @@ def main() -> None:
     try:
         sys.exit(app(standalone_mode=False))
     except _USAGE_ERROR as error:
-        message = error.format_message()
+        message = _with_value(error)
         if message.startswith("Usage:"):  # a group without a command answers with its help
             print(message, file=sys.stderr)
             sys.exit(2)
@@ -96,6 +96,17 @@ def main() -> None:
             traceback.print_exc()
         reason = f"{type(error).__name__}: {error}"
         _fail(f"internal error; EVROUTE_DEBUG=1 shows its traceback: {reason}", 70)
+
+
+def _with_value(error: Any) -> str:
+    """Return the message of a usage error, with the refused value where there is one."""
+    message, cause = str(error.format_message()), error.__cause__
+    if type(cause).__name__ != "ValidationError":  # of pydantic, which is slow to import
+        return message
+    from evroute.invalid import first_problem
+
+    start = message.partition(": ")[0].removeprefix("Invalid value for ")
+    return first_problem(cause).replace("value", start.strip("'"), 1)
 
 
 def _fail(message: str, status: int) -> None:

@@ -32,6 +32,7 @@ def serve(
     ] = None,
 ) -> None:
     """Answer requests by HTTP until Ctrl-C; its paths are listed at /openapi.json."""
+    import os
     import socket
     from importlib.util import find_spec
 
@@ -53,7 +54,14 @@ def serve(
 
     threadpool_limits(1)  # threads of small products wait for each other
     app = make_app(beliefs, token=token, hosts=(*LOCAL_HOSTS, host, *(allow_host or ())))
-    with socket.create_server((host, port)) as listening:
+    try:
+        server = socket.create_server((host, port))
+    except OSError as error:
+        raise EvrouteError(
+            f"{host}:{port} cannot be listened on ({os.strerror(error.errno or 0)}); give "
+            "another --port, or --port 0 for a free one"
+        ) from None
+    with server as listening:
         typer.echo(f"evroute: http://{host}:{listening.getsockname()[1]}", err=True)
         config = uvicorn.Config(
             app,

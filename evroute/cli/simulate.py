@@ -9,6 +9,7 @@ import typer
 
 from evroute.cli.console import plain_console
 from evroute.errors import EvrouteError
+from evroute.text import counted
 
 if TYPE_CHECKING:
     from evroute.cli.progress import Report
@@ -75,7 +76,10 @@ def simulate(
         int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")
     ] = None,
     vehicle: Annotated[
-        str | None, typer.Option(help="A vehicle of the catalogue, or a .toml file.")
+        str | None,
+        typer.Option(
+            help="A vehicle of the catalogue, or a .toml file; for several, a column of --trips."
+        ),
     ] = None,
     world: Annotated[
         list[str] | None,
@@ -303,16 +307,16 @@ def _print_estimate(requested: "Experiment", out: Path, jobs: int) -> None:
     result = estimate(requested, out, jobs=jobs)
     finished = f", {result.finished} of them finished" if result.finished else ""
     typer.echo(
-        f"{result.runs} runs{finished}: networks {result.networks}, trips {result.trips}, methods "
-        f"{result.methods}, "
+        f"{counted(result.runs, 'run')}{finished}: networks {result.networks}, trips "
+        f"{result.trips}, methods {result.methods}, "
         f"worlds {result.worlds}, seeds {requested.seeds}, {requested.horizon} rounds each; "
         f"{result.rounds:,} rounds to play"
     )
     typer.echo(
         f"about {_duration(result.wall_s)} with --jobs {result.jobs} ({_duration(result.cpu_s)} of "
         "CPU) and "
-        f"{result.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of {result.kinds} kinds of "
-        "runs"
+        f"{result.disk_bytes / 1e6:,.1f} MB in {out}, from a few rounds of "
+        f"{counted(result.kinds, 'kind')} of runs"
     )
     for name, error in result.failures.items():
         typer.echo(f"evroute: run {name} failed: {error.splitlines()[-1]}", err=True)

@@ -95,7 +95,9 @@ def named_place(network: RoadNetwork, text: str) -> Place | None:
 def unknown_edge(network: RoadNetwork, text: str) -> str:
     """Return the message for an unknown edge id, with similar ids."""
     near = get_close_matches(text, network.edge_id, n=3)
-    hint = f"similar ids: {'; '.join(near)}" if near else "give an edge id or 'lat,lon'"
+    hint = (
+        f"similar ids: {'; '.join(near)}" if near else "give street names, 'lat,lon' or an edge id"
+    )
     return f"network '{network.name}' has no edge '{text}'; {hint}"
 
 

@@ -12,6 +12,10 @@ _OF_ROUTE = (
     *("energy_wh", "time_s", "length_m", "arrival_soc_percent", "min_soc_percent"),
     *("arrival_time", "energy_cost"),
 )
+_TEXTS = {
+    *("id", "error", "network", "vehicle", "origin_name", "destination_name"),
+    *("route", "arrival_time"),
+}
 
 
 def check_suffix(path: Path) -> None:
@@ -82,7 +86,14 @@ class AnswerTable:
         import pyarrow.parquet as pq
 
         names = dict.fromkeys(name for row in self.rows for name in row)
-        table = pa.table({name: [row.get(name) for row in self.rows] for name in names})
+        columns = {
+            name: pa.array(
+                [row.get(name) for row in self.rows],
+                pa.string() if name in _TEXTS else pa.float64(),
+            )
+            for name in names
+        }
+        table = pa.table(columns)
         write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
         with replacing(path) as temporary:
             write(table, temporary)

@@ -9,9 +9,13 @@ def share_of(what: str, text: str) -> float:
     Raises
     ------
     EvrouteError
-        If it is neither.
+        If it is neither, or above 1 without a per cent sign.
     """
-    return number_of(what, text[:-1]) / 100 if text.endswith("%") else number_of(what, text)
+    if text.endswith("%"):
+        return number_of(what, text[:-1]) / 100
+    if (share := number_of(what, text)) > 1:
+        raise EvrouteError(f"{what} is '{text}'; it must be a share such as 10% or 0.1")
+    return share
 
 
 def number_of(what: str, text: str) -> float:

@@ -16,6 +16,7 @@ from evroute.network.locate import locate, named_place
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.search import Search
+from evroute.text import counted
 
 
 def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> tuple[int, ...]:
@@ -44,7 +45,8 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
         raise EvrouteError("give either a named trip, or origin and destination")
     if trip is None:
         if len(waypoints) < 2:
-            raise EvrouteError(f"give origin and destination; got {len(waypoints)} places")
+            given = counted(len(waypoints), "place")
+            raise EvrouteError(f"give origin and destination; got {given}")
         named = [named_place(network, place) for place in waypoints]
         edges = [locate(network, place, leaving=k == 0) for k, place in enumerate(waypoints)]
         for k, (place, following) in enumerate(pairwise(named)):

@@ -404,6 +404,10 @@ def plan(
     if ends and (origin is None or destination is None or waypoints):
         raise EvrouteError("give origin and destination with via between, or waypoints alone")
     first, *between, last = stops(roads, trip, ends or waypoints)
+    if isinstance(belief, (str, Path)):
+        raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
+    if soc_percent is None and reserve_percent:
+        raise EvrouteError("reserve_percent needs the charge at the start: soc_percent")
     battery = (
         None
         if soc_percent is None

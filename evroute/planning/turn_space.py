@@ -125,8 +125,13 @@ class TurnSpace:
     @property
     def time_s(self) -> FloatArray:
         """(n,) travel time of every edge at the expected speeds, s."""
-        time_s = self.edges.network.length_m / self._expected_mps
-        return time_s / speed_factors(self.edges.network) if self.energy.free_flow else time_s
+        return self._driven_m / self._expected_mps
+
+    @cached_property
+    def _driven_m(self) -> FloatArray:
+        """(n,) lengths over the share of the speed that is driven on average, m."""
+        network = self.edges.network
+        return network.length_m / (speed_factors(network) if self.energy.free_flow else 1.0)
 
     @cached_property
     def regressors(self) -> TurnRegressors:
@@ -218,10 +223,16 @@ class TurnSpace:
             self._forget()
 
     def parts_wh(self, route: Route) -> dict[str, float]:
-        """Return the prior energy of a route by cause, Wh each; turning is the part above eq. 8."""
-        turning = self.reference.prior_mean_wh[self.arms_of_route(route)]
-        added_wh = turning - self.edges.reference.prior_mean_wh[route.rows]
-        return self.edges.parts_wh(route) | {"turning": float(added_wh.sum())}
+        """Return the prior energy of a route by cause, Wh each.
+
+        ``auxiliary`` is that of the expected time; ``turning`` is all else above eq. 8, the energy
+        of stops, turns and changes of speed.
+        """
+        parts = self.edges.parts_wh(route)
+        time_s = float(self.time_s[route.rows].sum())
+        parts["auxiliary"] = self.energy.vehicle.auxiliary_w * time_s / J_PER_WH
+        total_wh = float(self.reference.prior_mean_wh[self.arms_of_route(route)].sum())
+        return parts | {"turning": total_wh - sum(parts.values())}
 
     def edge_belief(self, belief: Belief) -> Belief:
         """Return the posterior of each edge from that of all turns and starts.

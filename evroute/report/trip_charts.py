@@ -10,6 +10,7 @@ import numpy as np
 
 from evroute.learning.findings import LAST
 from evroute.report.extras import require
+from evroute.text import counted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -76,11 +77,10 @@ def coefficients_finding(history: "dict[str, pd.DataFrame]") -> str:
     """Return the coefficients known twice as well as before the first trip, as a sentence."""
     known = [label for label, of in history.items() if 2 * of["sd"].iloc[-1] <= of["sd"].iloc[0]]
     trips = next(iter(history.values()))["trips"].iloc[-1]
-    after = "1 trip" if trips == 1 else f"{trips} trips"
     named = f": {', '.join(label.partition(',')[0] for label in known)}" if known else ""
     return (
-        f"After {after}, the standard deviation of {len(known)} of {len(history)} coefficients is "
-        f"at most half of that before the first trip{named}."
+        f"After {counted(trips, 'trip')}, the standard deviation of {len(known)} of {len(history)} "
+        f"coefficients is at most half of that before the first trip{named}."
     )
 
 

@@ -48,7 +48,7 @@ _CAUSES = {
     "rolling": "a shorter way",
     "drag": "lower speeds",
     "auxiliary": "less time for heating and lights",
-    "turning": "fewer turns",
+    "turning": "fewer stops and turns",
     "lost": "less regeneration lost to a full battery",
     "learned": "roads that took less on past trips",
 }

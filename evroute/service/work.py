@@ -23,6 +23,7 @@ from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 from evroute.service.requests import PlanRequest, Trips
 from evroute.tables import read_columns, write_columns
+from evroute.text import counted
 
 PLANNERS, NETWORKS = 8, 4
 """Number of planners and networks kept in memory."""
@@ -119,16 +120,21 @@ class Work:
         with self._learning, tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "trips.parquet"
             write_columns(table, columns)
-            learned = learn(
-                table,
-                self.beliefs / trips.belief,
-                network=trips.network,
-                vehicle=trips.vehicle,
-            )
+            try:
+                learned = learn(
+                    table,
+                    self.beliefs / trips.belief,
+                    network=trips.network,
+                    vehicle=trips.vehicle,
+                )
+            except EvrouteError as error:
+                if str(table) not in str(error):
+                    raise
+                raise EvrouteError(str(error).replace(f"trip table {table}", "trips")) from None
         if learned.conflicts:
             raise ConflictingTripsError(
-                f"trip '{learned.conflicts[0]}' and {len(learned.conflicts) - 1} others are "
-                "recorded with other measurements, which stand; send new measurements with a new id"
+                f"{counted(len(learned.conflicts), 'trip')} ('{learned.conflicts[0]}' first) stand "
+                "as recorded before; send other measurements with a new id"
             )
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 

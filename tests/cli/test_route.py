@@ -242,7 +242,21 @@ def test_what_cannot_be_met_is_one_line_and_status_2(route: Run, arguments: str,
 def test_percentages_out_of_range_are_refused(route: Run, arguments: str) -> None:
     status, _, err = route(*arguments.split())
     assert status == 2
-    assert "Invalid value" in err
+    assert "it must be" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--soc 120", "--soc is '120'; it must be less than or equal to 100"),
+        ("--price 0,35", "--price is '0,35'; it must be a valid number"),
+        ("--max-extra-time 10", "--max-extra-time is '10'; it must be a share such as 10% or 0.1"),
+    ],
+)
+def test_a_refused_number_is_shown_with_its_range(route: Run, arguments: str, message: str) -> None:
+    status, _, err = route("--trip", "A", *arguments.split())
+    assert status == 2
+    assert message in err
 
 
 def test_origin_and_destination_alike_are_refused(route: Run, denver: RoadNetwork) -> None:

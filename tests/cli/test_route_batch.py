@@ -107,6 +107,8 @@ def test_answers_become_a_table_with_a_summary(tmp_path: Path, suffix: str) -> N
             ]
     else:
         rows = pq.read_table(out).to_pylist()
+        types = {field.name: field.type for field in pq.read_schema(out)}
+        assert types["energy_cost"] == types["low90_wh"] == pa.float64(), "also without any value"
     assert [row["id"] for row in rows] == ["a", "b", "c"]
     assert [row["error"] is None for row in rows] == [True, False, True]
     assert float(rows[0]["energy_wh"]) == pytest.approx(chosen[0]["energy_wh"])

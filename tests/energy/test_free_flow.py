@@ -64,6 +64,9 @@ def test_plans_of_drivers_take_a_real_car_s_energy_in_town(denver) -> None:
     steady = plan(denver, trip="B", vehicle=DRIVER_DEFAULT).routes["energy"]
     assert 1000 * steady.energy_wh / steady.length_m < 80 < wh_per_km < 160
     assert routes["energy"].parts_wh["turning"] > 0
+    for route in (steady, routes["energy"]):  # auxiliary power over the minutes that are shown
+        auxiliary_wh = load_vehicle(DRIVER_DEFAULT).auxiliary_w * route.time_s / J_PER_WH
+        assert route.parts_wh["auxiliary"] == pytest.approx(auxiliary_wh)
     assert routes["time"].time_s > 1.2 * plan(denver, trip="B").routes["time"].time_s
 
 

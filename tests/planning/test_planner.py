@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,6 +76,20 @@ def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork)
     assert shortest.time_s == pytest.approx(400.2)
     assert (shortest.ascent_m, shortest.descent_m) == (40, 40)
     assert (planned.network, planned.origin, planned.destination) == ("hill", "in", "out")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"belief": "runs/own"}, "belief is the path 'runs/own'; give evroute.load_belief"),
+        ({"reserve_percent": 10.0}, "reserve_percent needs the charge at the start"),
+    ],
+)
+def test_a_path_is_no_belief_and_a_reserve_needs_a_charge(
+    hill: RoadNetwork, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(EvrouteError, match=message):
+        plan(hill, waypoints=(hill.edge_id[0], hill.edge_id[-1]), **options)
 
 
 def test_the_energy_of_a_level_route_is_eq_8_by_hand(hill: RoadNetwork) -> None:

@@ -128,6 +128,7 @@ def test_trips_are_learned_once_and_another_measurement_of_an_id_is_409(service:
         service, "POST", "/v1/trips", {"belief": "own", "trips": [trip_of("d", 1e6)]}
     )
     assert status == 422, "an impossible trip"
+    assert answer["detail"].startswith("trips: none of 1 trips can be used; 'd'")
 
 
 def test_a_large_body_and_a_foreign_host_are_refused(service: str) -> None:

@@ -55,6 +55,9 @@ def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column
         Column of each name that the file has; of two headers for one name, the first.
     """
     found = {name: Column(name) for name in headers if name in known}
+    for header in headers:
+        if header.lower() in known:
+            found.setdefault(header.lower(), Column(header))
     exact = IN_KWH | (LEAFSPY if "Gids" in headers else {})
     for header in headers:
         if header in exact:

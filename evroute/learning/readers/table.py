@@ -134,8 +134,9 @@ def read_table(
                 column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
             column = column.cast(pa.string() if name in text else pa.float64())
         except pa.ArrowException as error:
+            header = next((each for each in headers if renamed.get(each) == name), name)
             raise EvrouteError(
-                f"trip table {path}, column '{name}': {str(error).splitlines()[0]}"
+                f"trip table {path}, column '{header}': {str(error).splitlines()[0]}"
             ) from None
         table = table.set_column(table.column_names.index(name), name, column)
     return table

@@ -221,6 +221,11 @@ def test_times(tmp_path, texts, expected) -> None:
 def test_an_exact_name_goes_before_a_loggers() -> None:
     found = recognised(["Latitude", "lat", "Speed (km/h)", "Pack Amps"], ("lat", "amps"))
     assert found == {"lat": Column("lat"), "amps": Column("Pack Amps")}
+    found = recognised(["Temperature_C", "SOC_percent"], ("temperature_c", "soc_percent"))
+    assert {name: each.header for name, each in found.items()} == {
+        "temperature_c": "Temperature_C",
+        "soc_percent": "SOC_percent",
+    }
 
 
 GPX = """<?xml version="1.0"?><gpx version="1.1" creator="t" xmlns="http://www.topografix.com/GPX/1/1"
