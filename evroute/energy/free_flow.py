@@ -2,7 +2,7 @@
 
 Shares of SUMO's drives of random routes in Luxembourg and Monaco, fitted on half of the routes and
 judged on the others (docs/figures/cars.md). Stop signs, which these networks lack, always stop;
-turns of unknown control never do.
+turns without a known control never do.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ SPEED_FACTORS = {
     "tertiary": 0.75,
     "residential": 0.79,
 }
-"""Length by the time that it takes, over the limit, by road class; stops included."""
+"""Mean speed over the limit by road class, stops included."""
 OTHER_ROADS = 0.74
 
 
@@ -49,5 +49,5 @@ def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:
     """
     if control is None:
         return np.zeros(n_rows)
-    by_control: FloatArray = np.array([STOPPING[kind] for kind in sorted(STOPPING)])
-    return by_control[control]
+    shares: FloatArray = np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]
+    return shares

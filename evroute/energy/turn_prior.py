@@ -4,7 +4,9 @@ Every edge has its speed v. Entering edge e' from edge e takes
 
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
-at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. With the
+at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. On a
+network with a profile the change of kinetic energy is a piece of its own, before the pieces of e'.
+With the
 total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the rise of
 P, and P telescopes along a route. A turn that is slower than both edges brakes and accelerates in
 between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of the two
@@ -22,8 +24,9 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.edge_energy import edge_energy
 from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
-from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
+from evroute.energy.longitudinal import EnergyParts, potential_wh
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
@@ -82,17 +85,21 @@ class TurnEnergy:
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
         entered, car = self.table.entered[rows], self.vehicle
-        steady = self._parts(self.at_wheels, speed_mps).total_wh
-        work_wh = steady[entered] + self._gained_wh(rows, speed_mps)
+        work_wh = self._gained_wh(rows, speed_mps)
+        if self.network.pieces is None:
+            work_wh = self._parts(self.at_wheels, speed_mps).total_wh[entered] + work_wh
+            rest_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+        else:  # the change of speed is a piece of its own
+            rest_wh = self.edge_wh(speed_mps)
         factor = np.where(
             work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency
         )
-        auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
         wasted_wh = self.wasted_wh(rows, speed_mps)
-        if self.free_flow:
-            auxiliary_wh = auxiliary_wh / speed_factors(self.network)
+        if self.free_flow:  # auxiliaries also take power while the car is slower than the limit
+            auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+            rest_wh = rest_wh + auxiliary_wh * (1.0 / speed_factors(self.network) - 1.0)
             wasted_wh = BRAKING * wasted_wh + self._stopping_wh(rows, speed_mps)
-        return work_wh * factor + auxiliary_wh[entered] + wasted_wh
+        return work_wh * factor + rest_wh[entered] + wasted_wh
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
@@ -151,10 +158,10 @@ class TurnEnergy:
         return kinetic_wh[self.table.entered[rows]] - before_wh
 
     def _parts(self, vehicle: Vehicle, speed_mps: FloatArray) -> EnergyParts:
-        return energy_parts(
+        return edge_energy(
+            self.network,
             vehicle,
-            self.network.length_m,
-            self.network.climb_m,
+            np.arange(self.network.n_edges),
             speed_mps,
             headwind_mps=self._headwind_mps,
             air_density_kgpm3=self._density_kgpm3,
