@@ -46,7 +46,7 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
         DRIVER_DEFAULT,
         "potential",
     )
-    planned = plan(denver, trip="A", vehicle=DRIVER_DEFAULT)
+    planned = plan(denver, trip="A", vehicle=DRIVER_DEFAULT, physics="driving")
     assert set(told["routes"]) == {"energy", "time", "distance", "energy-limited"}
     assert told["recommended"] == "energy-limited"
     assert told["minutes_from"] == "map"
