@@ -136,7 +136,12 @@ def planner_of(request: Request) -> Planner:
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
-            request.network, request.vehicle, request.conditions, request.folder, request.run
+            request.network,
+            request.vehicle,
+            request.conditions,
+            request.folder,
+            request.run,
+            physics="eq8" if request.folder else "driving",
         )
     return Planner(
         request.network, request.vehicle, corrected.belief, conditions=request.conditions
@@ -251,7 +256,7 @@ def details(request: Request, plan: Plan, selected: str) -> None:
     """Show warnings, the tabs of the selected route and the effects of the settings."""
     best = plan.recommended_route
     if plan.battery and best.charge and best.charge.lost_wh >= WASTED_WH:
-        at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.edge_wh))
+        at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.charge.step_wh))
         advice = f"; starting with {at_most:.0f} % or less would lose none" if at_most > 0 else ""
         st.warning(
             sentence(

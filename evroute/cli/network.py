@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import plain_console, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,10 @@ Smoothing = Annotated[
     float,
     typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
 ]
-
+Spacing = Annotated[
+    float,
+    typer.Option(min=5, max=1000, metavar="METRES", help="Distance of the heights inside edges."),
+]
 Names = Annotated[
     Path | None,
     typer.Option(
@@ -45,19 +48,15 @@ Names = Annotated[
 ]
 
 
+SHOWN_SOURCE = ("source", "source_sha256", "attribution", "crs")
+
+
 @app.command("list")
 def list_networks() -> None:
     """List the networks that can be used by name."""
-    from rich.table import Table
-
     from evroute.network.catalog import network_names
 
-    table = Table()
-    table.add_column("network", no_wrap=True)
-    table.add_column("where", overflow="fold")
-    for name, where in network_names().items():
-        table.add_row(name, where)
-    plain_console().print(table)
+    print_table(("network", "where"), network_names().items())
 
 
 @app.command()
@@ -96,6 +95,7 @@ def build(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    spacing: Spacing = 30.0,
     names: Names = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
@@ -107,9 +107,8 @@ def build(
         raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
     ((option, source),) = given.items()
     check_name(name)
-    checked = not elevation_unchecked
-    doing = f"reading {source}"
-    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked, names)
+    heights = elevation, smoothing, spacing, not elevation_unchecked
+    _build(lambda: _read(option, str(source), name), f"reading {source}", heights, names)
 
 
 @app.command()
@@ -118,6 +117,7 @@ def fetch(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    spacing: Spacing = 30.0,
     names: Names = None,
 ) -> None:
     """Download, verify and build a published SUMO network of a city; needs internet."""
@@ -141,9 +141,11 @@ def fetch(
 
     def read() -> "RoadNetwork":
         network = sumo_net.read(path, name)
-        return replace(network, source=replace(network.source, attribution=requested.attribution))
+        source = replace(network.source, attribution=requested.attribution)
+        return replace(network, source=source).with_tables(network.tables)
 
-    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked, names)
+    heights = elevation, smoothing, spacing, not elevation_unchecked
+    _build(read, f"reading {path.name}", heights, names)
 
 
 @app.command()
@@ -201,17 +203,19 @@ def close(
 def _build(
     read: "Callable[[], RoadNetwork]",
     doing: str,
-    elevation: list[str] | None,
-    smoothing: float,
-    checked: bool,
+    heights: tuple[list[str] | None, float, float, bool],
     names: Path | None,
 ) -> None:
-    """Read the roads, set their heights and names, store them, and print a summary."""
+    """Read the roads, set their heights and names, store them, and print a summary.
+
+    ``heights``: rasters, smoothing and spacing, m, and whether heights are checked.
+    """
     from rich.text import Text
 
     from evroute.network import catalog, osm, street_names
     from evroute.network.elevation import GREATEST_SMOOTHING_M
 
+    elevation, smoothing, spacing, checked = heights
     if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
         raise typer.BadParameter(
             f"it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} metres", param_hint="--smoothing"
@@ -225,6 +229,7 @@ def _build(
             network,
             rasters=rasters,
             smoothing_m=smoothing,
+            spacing_m=spacing,
             attribution=attribution,
             checked=checked,
         )
@@ -277,31 +282,24 @@ def _as_json(about: dict[str, Any]) -> str:
 
 
 def _print_table(about: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    inclines = about["incline_percent"]
-    table = Table(title=about["name"], show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(
-        "edges, junctions, turns", f"{about['edges']:,}, {about['junctions']:,}, {about['turns']:,}"
+    inclines = zip(
+        ("median", "95th percentile", "99th", "steepest"),
+        about["incline_percent"].values(),
+        strict=True,
     )
-    table.add_row("length", f"{about['length_m'] / 1000:.1f} km")
-    titles = ("median", "95th percentile", "99th", "steepest")
-    incline_texts = (
-        f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True)
-    )
-    table.add_row("|incline| of edges", ", ".join(incline_texts))
-    table.add_row(
-        "edges with negative energy",
-        f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)",
-    )
-    smoothing = (
-        f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
-    )
-    table.add_row("heights", f"{about['elevation']}; {smoothing}")
-    for key in ("source", "source_sha256", "attribution", "crs"):
-        table.add_row(key.replace("_", " "), about[key])
-    for note in about["notes"]:
-        table.add_row("note", note)
-    plain_console().print(table)
+    smoothed = f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
+    rows = {
+        "edges, junctions, turns": (
+            f"{about['edges']:,}, {about['junctions']:,}, {about['turns']:,}"
+        ),
+        "length": f"{about['length_m'] / 1000:.1f} km",
+        "|incline| of edges": ", ".join(f"{title} {value:.1f} %" for title, value in inclines),
+        "ascent": f"{about['ascent_m_per_km']:.1f} m per km",
+        "edges with negative energy": (
+            f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)"
+        ),
+        "heights": f"{about['elevation']}; {smoothed}",
+        **{key.replace("_", " "): about[key] for key in SHOWN_SOURCE},
+    }
+    notes = (("note", note) for note in about["notes"])
+    print_table(("", ""), [*rows.items(), *notes], title=about["name"])

@@ -45,6 +45,13 @@ def route(
             "nissan-leaf-40]"
         ),
     ] = None,
+    physics: Annotated[
+        str | None,
+        typer.Option(
+            help="Physics without --belief: driving (kinetic energy, turns, stops, real speeds) "
+            "or eq8 (steady speeds at the limits). [driving]"
+        ),
+    ] = None,
     search: Annotated[
         str,
         typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare."),
@@ -107,6 +114,13 @@ def route(
         typer.Option(
             metavar="W",
             help="Power beside driving at departure (heating, cooling and all else), W.",
+        ),
+    ] = None,
+    terrain: Annotated[
+        str | None,
+        typer.Option(
+            help="Slopes: profile (inside edges, where the network has one), or edge (one per "
+            "edge). [profile; with --belief that of its folder]"
         ),
     ] = None,
     belief: Annotated[
@@ -177,6 +191,8 @@ def route(
             "give a named trip (--trip A), or two places (--from, --to)",
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
+        (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
+        (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
@@ -200,6 +216,7 @@ def route(
     )
     from evroute.energy.driving import conditions
     from evroute.network.catalog import load_network
+    from evroute.network.profile import on_terrain
 
     wanted = None if interval is None else _guarantee(interval, assume or [])
     day = conditions(
@@ -210,7 +227,7 @@ def route(
         payload_kg=payload,
         auxiliary_w=aux,
     )
-    roads = load_network(network)
+    roads = on_terrain(load_network(network), terrain)
     learned = None
     if belief is not None:
         from threadpoolctl import threadpool_limits
@@ -219,16 +236,20 @@ def route(
 
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
+        roads = learned.network
 
     from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
     from evroute.planning.planner import Planner
 
+    chosen_physics = physics or ("driving" if learned is None else "eq8")
     name = vehicle or (DRIVER_DEFAULT if learned is None else learned.vehicle.name)
 
     def planner_of(chosen: str, conditions: "DrivingConditions") -> "Planner":
         of_belief = vehicle is None and learned is not None and chosen == name
         car = learned.vehicle if of_belief and learned is not None else load_vehicle(chosen)
-        return Planner(roads, car, learned, conditions=conditions, guarantee=wanted)
+        return Planner(
+            roads, car, learned, conditions=conditions, guarantee=wanted, physics=chosen_physics
+        )
 
     if batch is not None:
         _answer(batch, planner_of, name, day, search, only, out)

@@ -32,7 +32,8 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import headwind_mps
-from evroute.energy.longitudinal import EnergyParts, energy_parts
+from evroute.energy.edge_energy import edge_energy
+from evroute.energy.longitudinal import EnergyParts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.network import context
@@ -82,9 +83,7 @@ class Regressors:
 
     def parts(self, edge: IntArray, speed_mps: FloatArray) -> EnergyParts:
         """Evaluate eq. 8 on edges (a,) at speeds (a,)."""
-        return energy_parts(
-            self.vehicle, self.network.length_m[edge], self.network.climb_m[edge], speed_mps
-        )
+        return edge_energy(self.network, self.vehicle, edge, speed_mps)
 
     def of(self, rows: IntArray, features: FloatArray) -> FloatArray:
         """Return the derivatives of edges (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""
@@ -122,12 +121,16 @@ class TurnRegressors:
         speed_mps, entry_mps = (
             features[:, column] * self._speed_scale for column in (SPEED, ENTRY_SPEED)
         )
-        work = energy_parts(self._energy.at_wheels, length_m, network.climb_m[entered], speed_mps)
         gained_wh = 0.5 * car.mass_kg * (speed_mps**2 - entry_mps**2) / J_PER_WH
-        driving = work.total_wh + gained_wh >= 0
-        factor = np.where(driving, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
+        if one_slope := network.pieces is None:
+            work = edge_energy(network, self._energy.at_wheels, entered, speed_mps)
+            driving = work.total_wh + gained_wh >= 0
+        else:  # the change of speed is a piece of its own
+            work, driving = edge_energy(network, car, entered, speed_mps), gained_wh >= 0
+        gain = np.where(driving, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
+        factor = gain if one_slope else 1.0
         wasted_wh = self._energy.wasted_between_wh(rows, entry_mps, speed_mps)
-        kinetic_wh = factor * gained_wh + wasted_wh
+        kinetic_wh = gain * gained_wh + wasted_wh
         rolling_wh, drag_wh = factor * work.rolling_wh, factor * work.drag_wh
         return np.column_stack(
             [

@@ -4,7 +4,9 @@ Every edge has its speed v. Entering edge e' from edge e takes
 
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
-at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. With the
+at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. On a
+network with a profile the change of kinetic energy is a piece of its own, before the pieces of e'.
+With the
 total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the rise of
 P, and P telescopes along a route. A turn that is slower than both edges brakes and accelerates in
 between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of the two
@@ -22,7 +24,9 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
+from evroute.energy.edge_energy import edge_energy
+from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
+from evroute.energy.longitudinal import EnergyParts, potential_wh
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
@@ -43,6 +47,8 @@ class TurnEnergy:
         The vehicle without payload, heating or cooling.
     conditions
         Conditions of the day; the methods take speeds after their speed factor.
+    free_flow
+        Cars stop, brake for turns and lose time as in `free_flow`; the speeds are those between.
     """
 
     def __init__(
@@ -51,8 +57,11 @@ class TurnEnergy:
         vehicle: Vehicle,
         table: TurnTable,
         conditions: DrivingConditions = EQ8_CONDITIONS,
+        *,
+        free_flow: bool = False,
     ) -> None:
         self.network = network
+        self.free_flow = free_flow
         self.table = table
         self.conditions = conditions
         self.vehicle = conditions.load(vehicle)
@@ -65,7 +74,9 @@ class TurnEnergy:
 
     def with_vehicle(self, vehicle: Vehicle) -> "TurnEnergy":
         """Return the energy of the same turns for another vehicle."""
-        return TurnEnergy(self.network, vehicle, self.table, self.conditions)
+        return TurnEnergy(
+            self.network, vehicle, self.table, self.conditions, free_flow=self.free_flow
+        )
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
@@ -74,13 +85,21 @@ class TurnEnergy:
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
         entered, car = self.table.entered[rows], self.vehicle
-        steady = self._parts(self.at_wheels, speed_mps).total_wh
-        work_wh = steady[entered] + self._gained_wh(rows, speed_mps)
+        work_wh = self._gained_wh(rows, speed_mps)
+        if self.network.pieces is None:
+            work_wh = self._parts(self.at_wheels, speed_mps).total_wh[entered] + work_wh
+            rest_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+        else:  # the change of speed is a piece of its own
+            rest_wh = self.edge_wh(speed_mps)
         factor = np.where(
             work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency
         )
-        auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-        return work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
+        wasted_wh = self.wasted_wh(rows, speed_mps)
+        if self.free_flow:  # auxiliaries also take power while the car is slower than the limit
+            auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+            rest_wh = rest_wh + auxiliary_wh * (1.0 / speed_factors(self.network) - 1.0)
+            wasted_wh = BRAKING * wasted_wh + self._stopping_wh(rows, speed_mps)
+        return work_wh * factor + rest_wh[entered] + wasted_wh
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
@@ -112,6 +131,16 @@ class TurnEnergy:
         lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
         return np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
 
+    def _stopping_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the expected energy lost by stopping from the speeds of turns, (a,) Wh."""
+        table = self.table
+        slower_mps = np.minimum(speed_mps[table.left[rows]], speed_mps[table.entered[rows]])
+        turn_mps = np.minimum(turn_speed_mps(table.angle_rad[rows]), slower_mps)
+        kinetic_wh = 0.5 * self.vehicle.mass_kg * turn_mps**2 / J_PER_WH
+        lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
+        stops = stop_probability(table.control, len(table))[rows]
+        return np.where(rows < table.n_turns, stops * kinetic_wh * lost, 0.0)
+
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""
         entry_mps, next_mps = speed_mps[self.table.left[rows]], speed_mps[self.table.entered[rows]]
@@ -129,10 +158,10 @@ class TurnEnergy:
         return kinetic_wh[self.table.entered[rows]] - before_wh
 
     def _parts(self, vehicle: Vehicle, speed_mps: FloatArray) -> EnergyParts:
-        return energy_parts(
+        return edge_energy(
+            self.network,
             vehicle,
-            self.network.length_m,
-            self.network.climb_m,
+            np.arange(self.network.n_edges),
             speed_mps,
             headwind_mps=self._headwind_mps,
             air_density_kgpm3=self._density_kgpm3,
@@ -164,4 +193,5 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
         energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh
     )
     noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
-    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)
+    scale_wh = np.sqrt(np.mean(std_wh**2)) or 1.0  # all turns alike
+    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / scale_wh, rise_wh)

@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -17,17 +17,20 @@ from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
-from evroute.errors import EvrouteError, NoRouteError
+from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.catalog import load_network
 from evroute.network.line_graph import LineGraph
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, follow
+from evroute.planning.battery import Battery
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.learned import LearnedDay, LearnedEnergies
@@ -38,8 +41,10 @@ from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search, numba_installed
 from evroute.planning.search_problem import SearchProblem
+from evroute.planning.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 
+PHYSICS = ("eq8", "driving")
 INTERPRETED_PLANS = 3
 """Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
 
@@ -50,13 +55,17 @@ class Planner:
     Parameters
     ----------
     network, vehicle
-        Roads, and the vehicle that drives them.
+        Roads, and the vehicle that drives them. Energies and charges follow the profile of the
+        network where it has one (`profile.on_terrain`), with a belief that of the belief.
     belief
         Learned energies to plan on; eq. 8 if None.
     conditions
         Conditions of the day. They change physics; learned deviations from it are kept.
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
+    physics
+        One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
+        ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
 
     Attributes
     ----------
@@ -66,7 +75,8 @@ class Planner:
     Raises
     ------
     EvrouteError
-        If the belief is about another network or vehicle.
+        If the belief is about another network or vehicle, or physics is unknown or goes with a
+        belief.
     """
 
     plans: ClassVar[int] = 0
@@ -79,7 +89,12 @@ class Planner:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         guarantee: Guarantee | None = None,
+        physics: str = "eq8",
     ) -> None:
+        if physics not in PHYSICS:
+            raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
+        if belief is not None and physics != "eq8":
+            raise EvrouteError("a belief has its own physics; leave physics out")
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -87,14 +102,19 @@ class Planner:
         self.guarantee = guarantee
         self.learned: LearnedDay | None = None
         self.space: SearchSpace
+        usual_s = network.time_s if belief is None else belief.time_s
         if belief is None:
-            self.space = EdgeSpace(network, vehicle, conditions=conditions)
+            edges = EdgeSpace(network, vehicle, conditions=conditions)
+            self.space = edges
+            if physics == "driving":
+                self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
+                usual_s = usual_s / speed_factors(network)
         else:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
+            self.network = network = self.space.edges.network
         self.prior = self.space.prior()
-        usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if self.learned is not None:
@@ -114,6 +134,15 @@ class Planner:
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts; 1 without a belief."""
         return 1.0 if self.belief is None else self.belief.inflation
+
+    @cached_property
+    def charge(self) -> ChargeFunctions:
+        """Charge functions of all arms."""
+        if self.network.pieces is None:
+            return ChargeFunctions.of_one_step(self.mean_wh)
+        return ChargeFunctions.of_pieces(
+            self.network.pieces, self.space.edges.piece_wh, self.states.edge, self.mean_wh
+        )
 
     @property
     def edge_posterior(self) -> Belief | None:
@@ -243,13 +272,13 @@ class Planner:
             off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
-            parts["held"] = float(held_wh.sum())
+            parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         charge = None
         if battery is not None:
             battery = self._fading(battery)
-            charge = follow(battery, edge_wh)
+            charge = self.charge.follow(battery, arms_of_route)
             parts["lost"] = charge.lost_wh
-        climb_m = self.network.climb_m[rows]
+        held_wh = held_wh + self.space.edges.parts.held_wh[rows]
         described = PlannedRoute(
             route=route,
             edges=tuple(self.network.edge_id[row] for row in route.edges),
@@ -259,8 +288,8 @@ class Planner:
             parts_wh=parts,
             length_m=float(self.network.length_m[rows].sum()),
             time_s=float(self.time_s[rows].sum()),
-            climb_m=float(np.maximum(climb_m, 0).sum()),
-            descent_m=float(np.maximum(-climb_m, 0).sum()),
+            ascent_m=float(self.network.ascent_m[rows].sum()),
+            descent_m=float(self.network.descent_m[rows].sum()),
             held_arms=int((held_wh > ROUNDING_WH).sum()),
             held_wh=float(held_wh.sum()),
             charge=charge,
@@ -306,7 +335,7 @@ class Planner:
             Legs(self.search, stops, self.space.arms_of_route),
             self.time_s[states.edge],
             self.network.length_m[states.edge],
-            self.mean_wh,
+            self.charge,
             self.noise_std_wh,
             states.tail_wh,
             states.head_wh,
@@ -335,6 +364,7 @@ def plan(
     alternatives: int = 0,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
+    physics: str = "eq8",
     depart: str | None = None,
     price: float | None = None,
     time_value: float | None = None,
@@ -358,7 +388,10 @@ def plan(
     conditions
         Temperature, wind, payload and speeds of the day.
     belief
-        Learned energies to plan on (`load_belief`), about this network and vehicle; eq. 8 if None.
+        Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
+        None.
+    physics
+        As in `Planner`.
 
     Raises
     ------
@@ -376,7 +409,7 @@ def plan(
         if soc_percent is None
         else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
     )
-    return Planner(roads, car, belief, conditions=conditions).plan(
+    return Planner(roads, car, belief, conditions=conditions, physics=physics).plan(
         first,
         last,
         search=search,

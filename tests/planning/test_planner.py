@@ -73,7 +73,7 @@ def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork)
     assert shortest.edges == ("in", "up", "down", "out")
     assert shortest.length_m == 4002
     assert shortest.time_s == pytest.approx(400.2)
-    assert (shortest.climb_m, shortest.descent_m) == (40, 40)
+    assert (shortest.ascent_m, shortest.descent_m) == (40, 40)
     assert (planned.network, planned.origin, planned.destination) == ("hill", "in", "out")
 
 
