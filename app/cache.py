@@ -202,6 +202,13 @@ def belief_folders() -> list[str]:
     ]
 
 
+def belief_vehicle(folder: str) -> str:
+    """Return the name of the vehicle of the beliefs in a folder; empty if there are none."""
+    if folder not in belief_folders():
+        return ""
+    return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
+
+
 def beliefs(folder: str, network_name: str) -> list[str]:
     """Return the runs of a folder on a network that have a belief."""
     runs = RunFolder(RUNS / folder)

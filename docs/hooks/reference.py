@@ -112,6 +112,7 @@ def toml_keys() -> str:
     """Write the keys of every TOML file that evroute reads, from the classes that read them."""
     from evroute.bandits.kernel_bandit import BanditExperiment
     from evroute.bandits.starvation import StarvationExperiment
+    from evroute.claims import Claim
     from evroute.energy.vehicle import Vehicle
     from evroute.experiments.experiment import Experiment
     from evroute.methods.method import Method
@@ -134,6 +135,12 @@ def toml_keys() -> str:
         "`closed_share`, if given, goes to each world.",
         "",
         _example("experiments/figure3.toml"),
+        "### Claims",
+        "",
+        "`[claims]` holds the command that makes the runs, and one `[[claims.claim]]` for each "
+        "statement.",
+        "",
+        _keys(Claim),
         "### A method",
         "",
         'A name (`methods = ["gp-ts"]`), or a table, such as `{ method = "bkb", q_bar = 5 }`.',

@@ -7,11 +7,11 @@ turns without a known control never do.
 
 import numpy as np
 
-from evroute.arrays import FloatArray
-from evroute.network.controls import GIVES_WAY, LIGHT, NOT_TOLD, RIGHT_OF_WAY, STOP
+from evroute.arrays import FloatArray, IntArray
+from evroute.network.controls import GIVES_WAY, LIGHT, RIGHT_OF_WAY, STOP, UNKNOWN
 from evroute.network.road_network import RoadNetwork
 
-STOPPING = {NOT_TOLD: 0.0, RIGHT_OF_WAY: 0.0, GIVES_WAY: 0.0, STOP: 1.0, LIGHT: 0.45}
+STOPPING = {UNKNOWN: 0.0, RIGHT_OF_WAY: 0.0, GIVES_WAY: 0.0, STOP: 1.0, LIGHT: 0.45}
 """Probability of stopping at a turn by its control."""
 BRAKING = 0.63
 """Share of the braking for turns from the limits of both edges that cars do."""
@@ -22,7 +22,7 @@ SPEED_FACTORS = {
     "tertiary": 0.75,
     "residential": 0.79,
 }
-"""Length by the time that it takes, over the limit, by road class; stops included."""
+"""Mean speed over the limit by road class, stops included."""
 OTHER_ROADS = 0.74
 
 
@@ -37,7 +37,7 @@ def _factor(road_class: str) -> float:
     return SPEED_FACTORS.get(name, OTHER_ROADS)
 
 
-def stop_probability(control: FloatArray | None, n_rows: int) -> FloatArray:
+def stop_probability(control: IntArray | None, n_rows: int) -> FloatArray:
     """Return the probability of stopping at each turn and start, (a,).
 
     Parameters
@@ -49,4 +49,5 @@ def stop_probability(control: FloatArray | None, n_rows: int) -> FloatArray:
     """
     if control is None:
         return np.zeros(n_rows)
-    return np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]
+    shares: FloatArray = np.array([STOPPING[kind] for kind in sorted(STOPPING)])[control]
+    return shares

@@ -186,4 +186,5 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
         energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh
     )
     noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
-    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)
+    scale_wh = np.sqrt(np.mean(std_wh**2)) or 1.0  # all turns alike
+    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / scale_wh, rise_wh)

@@ -184,9 +184,22 @@ def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[fl
     if isinstance(model, HasJoint):
         energy = forecast(model, arms, arms_of_route)
         return energy.mean_wh, energy.std_wh
+    return float(means(model, arms, arms_of_route).sum()), float("nan")
+
+
+def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray:
+    """Return the posterior mean of each arm of a trip in driving order, (k,) Wh.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, arms_of_route
+        As in `forecast`.
+    """
     distinct, place = np.unique(arms_of_route, return_inverse=True)
-    mean_wh = model.posterior(arms.take(distinct)).mean_wh[place]
-    return float(mean_wh.sum()), float("nan")
+    mean_wh: FloatArray = model.posterior(arms.take(distinct)).mean_wh[place]
+    return mean_wh
 
 
 def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:

@@ -69,7 +69,11 @@ _DIAGNOSTICS = {
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
     "guard_left_wh": (
         "Rest of the guard's budget (Wh)",
-        "Energy that learning may still lose against eq. 8.",
+        "Budget minus the upper bound of the energy lost so far.",
+    ),
+    "guard_trips": (
+        "Trips that the guard needs",
+        "Trips from which its budget covers a route that saves 2 %, at the noise measured so far.",
     ),
     "guard_free": (
         "The learner's route is driven (share of worlds)",

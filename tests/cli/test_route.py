@@ -87,7 +87,8 @@ def test_the_table_says_what_it_costs_in_words(route: Run) -> None:
 
 def test_alternatives_that_there_are_not_are_told(route: Run) -> None:
     assert "no more lie" not in route("--trip", "A", "--alternatives", "1")[1]
-    cold = ("--trip", "A", "--temperature", "-5", "--payload", "200")
+    cold = ("--trip", "A", "--temperature", "-5", "--payload", "200", "--physics", "eq8")
+    cold += ("--vehicle", "reference")
     assert (
         "0 of 2 alternatives: no more lie between the fastest and the least energy"
         in route(*cold, "--alternatives", "2")[1]
