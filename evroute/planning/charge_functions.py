@@ -86,9 +86,18 @@ class ChargeFunctions:
         return follow(battery, self.step_wh[row], start)
 
     def before(self, battery: Battery, end_wh: float, arm: int) -> float:
-        """Return the least charge before an arm that leaves ``end_wh`` and keeps the reserve, Wh.
+        """Return the least charge before an arm that keeps the reserve on it, Wh.
 
         Infinite if no charge that the battery holds does.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        end_wh
+            Least charge after the arm, Wh.
+        arm
+            Row of the arm.
         """
         need_wh = end_wh
         for step_wh in self.step_wh[self.start[arm] : self.start[arm + 1]][::-1].tolist():
