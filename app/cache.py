@@ -29,7 +29,6 @@ from evroute.planning.planner import Planner
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
 UPLOADED = "uploaded"
-PHYSICS = "physics alone"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
 BY_DIGEST = {RoadNetwork: lambda roads: roads.content_digest}
 """Hash functions for caches: a network is identified by all its contents."""
@@ -186,43 +185,6 @@ def run_folders() -> list[str]:
     return [
         path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
     ]
-
-
-def belief_folders() -> list[str]:
-    """Return the names of the folders with beliefs for planning, the newest first."""
-    found = [
-        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
-    ]
-    return [
-        path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-    ]
-
-
-def beliefs(folder: str, network_name: str) -> list[str]:
-    """Return the runs of a folder on a network that have a belief."""
-    runs = RunFolder(RUNS / folder)
-    return [
-        name
-        for name in runs.beliefs()
-        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
-    ]
-
-
-def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
-    """Ask for the belief to plan on; folder and run are empty for physics alone."""
-    folders = [PHYSICS, *belief_folders()]
-    starting("folder", PHYSICS, folders)
-    folder = st.selectbox(
-        "Based on", folders, key=key("folder"), help="Physics, or the trips of a saved run."
-    )
-    if folder == PHYSICS:
-        return "", ""
-    runs = beliefs(folder, roads.name)
-    if not runs:
-        st.caption(literal(f"No run in {folder} was driven on {roads.name}."))
-        return "", ""
-    starting("run", runs[0], runs)
-    return folder, str(st.selectbox("Run", runs, key=key("run")))
 
 
 @st.cache_data

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from cache import belief_folders, choose_belief, choose_network, known_network
+from basis import basis, basis_label, choose_basis
+from cache import choose_network, known_network
 from literal import literal
+from own_trips import folder_of
 from places import ask_places, chosen, read_places
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
@@ -67,12 +69,13 @@ def ask() -> Request:
     with st.container(horizontal=True, gap="xsmall", key="chips"):
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
-        usual, vehicle = _ask_vehicle(effects)
+        usual, vehicle = ask_vehicle(effects)
         battery = _ask_battery(vehicle)
         conditions = _ask_conditions(effects)
         depart, price, time_value, max_extra_time = _ask_time_and_money()
-        with st.popover(literal(_basis()), key="chip:basis"):
-            folder, run = choose_belief(roads)
+        label = basis_label(basis(roads, vehicle), roads, vehicle)
+        with st.popover(literal(f"Based on: {label}"), key="chip:basis"):
+            folder, run = choose_basis(roads, vehicle)
     with above:
         example = read_places(roads)
         ask_places(roads)
@@ -118,6 +121,8 @@ def link_of(request: Request) -> dict[str, object]:
     names += ["limited", "extra"] if request.max_extra_time is not None else []
     names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
     names += ["folder", "run"] if request.folder else []
+    if not request.folder and folder_of(request.network, request.vehicle).has_manifest:
+        names.append("folder")  # else own trips would be the basis of the reopened plan
     inputs |= {name: st.session_state.get(key(name)) for name in names}
     changed = {
         f"{name}:{request.usual.name}": getattr(request.vehicle, name)
@@ -129,12 +134,8 @@ def link_of(request: Request) -> dict[str, object]:
     return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
 
 
-def _basis() -> str:
-    folder = st.session_state.get(key("folder"))
-    return f"Based on: {folder}" if folder in belief_folders() else "Based on: physics"
-
-
-def _ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+    """Ask for the vehicle in a chip; return it with its usual and with the given numbers."""
     name = starting("vehicle", vehicle_names()[0], vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import streamlit as st
-from corrected import after_trip
+from after_trip import after_trip
 from literal import sentence
 from request import Request
 
@@ -72,7 +72,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         )
         st.caption("The address of this page reopens this plan.")
     with after:
-        after_trip(request, plan)
+        after_trip(request, plan, name)
 
 
 def energy_bar(planned: PlannedRoute) -> alt.Chart:

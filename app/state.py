@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 PREFIX = "kept_"
+NEXT = "next_"
 _TEXTS = {"network", "vehicle", "trip", "folder", "run", "bearing", "depart", "route"}
 _TRUTHS = {"limited", "weather"}
 _NUMBERS = {"extra", "soc", "reserve", "temperature", "wind", "speed", "payload", "price"}
@@ -62,6 +63,11 @@ def write_link(inputs: dict[str, Any]) -> None:
     )
 
 
+def choose_next(name: str, value: Any) -> None:
+    """Set an input at its next `starting`: Streamlit refuses to set those already shown."""
+    st.session_state[NEXT + name] = value
+
+
 def starting(name: str, value: Any, allowed: Any = None) -> Any:
     """Set an input to its first value unless it has an allowed one, and return its value.
 
@@ -74,6 +80,8 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     allowed
         Range (low, high) or list of allowed values; None allows all.
     """
+    if NEXT + name in st.session_state:
+        st.session_state[key(name)] = st.session_state.pop(NEXT + name)
     known = st.session_state.get(key(name))
     fits = known is not None and isinstance(
         known, type(value) if not isinstance(value, float) else (int, float)

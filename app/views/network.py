@@ -2,7 +2,8 @@
 
 import numpy as np
 import streamlit as st
-from cache import choose_belief, choose_network, planner
+from basis import choose_basis
+from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
 from state import key, starting
@@ -29,7 +30,7 @@ def main() -> None:
             roads = choose_network()
             starting("seen_by", vehicle_names()[0], vehicle_names())
             vehicle = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
-            folder, run = choose_belief(roads)
+            folder, run = choose_basis(roads, vehicle)
         believed = planner(roads, vehicle, DrivingConditions(), folder, run)
     except (EvrouteError, OSError) as error:
         st.error(literal(f"{error}."))

@@ -256,24 +256,6 @@ def test_a_full_start_that_loses_regeneration_is_a_warning() -> None:
     assert f"{lost_wh:.0f} Wh of regeneration do not fit" in page.warning[0].value
 
 
-def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
-    page = linked({"trip": "A", "soc": "40"})
-
-    def energy_wh() -> float:
-        return float(page.session_state["last_plan"][1].recommended_route.energy_wh)
-
-    before = energy_wh()
-    arrived = next(each for each in page.number_input if each.label == "Charge on arrival (%)")
-    arrived.set_value(39.0).run()
-    button = next(each for each in page.button if each.label == "Learn from it")
-    button.click().run()
-    assert not page.exception
-    assert energy_wh() > before + 10
-    assert any("times the energy by physics" in each.value for each in page.markdown)
-    next(each for each in page.button if each.label == "Forget the correction").click().run()
-    assert energy_wh() == before
-
-
 def test_a_link_reopens_its_plan() -> None:
     first = opened("views/plan.py")
     first.toggle(key="kept_limited").set_value(True).run()
