@@ -32,6 +32,7 @@ UPLOADED = "uploaded"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
 BY_DIGEST = {RoadNetwork: lambda roads: roads.content_digest}
 """Hash functions for caches: a network is identified by all its contents."""
+RECOMMENDED = "recommended"
 LIKELY_EXTRA = 0.2
 TIMED_TRIPS = (10, 500)
 
@@ -189,8 +190,8 @@ def run_folders() -> list[str]:
 
 @st.cache_data
 def methods() -> dict[str, Method]:
-    """Return every compatible pair of model and index, by label."""
-    found = {}
+    """Return the recommended method, then every compatible pair of model and index, by label."""
+    found = {RECOMMENDED: Method.model_validate("recommended")}
     for model in MODELS:
         for index in INDICES:
             try:

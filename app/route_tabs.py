@@ -117,7 +117,7 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
         charge = band.encode(x="km:Q", y="low:Q", y2="high:Q") + charge
     if planned.charge.charge_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
-        charge += rule.mark_rule(color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
+        charge += rule.mark_rule(aria=False, color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
     junctions = np.concatenate([roads.tail[rows[:1]], roads.head[rows]])
     height = _curve(km, roads.elevation_m[junctions], "height (m)", axis_title="distance (km)")
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")

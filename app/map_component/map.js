@@ -2,6 +2,7 @@
 // Text from data becomes text nodes only; the code holds no templates.
 
 const LEAFLET = "/app/static/leaflet/";
+const OTHER_ROUTE = "#5f7fb8";
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
 
 function loadLeaflet() {
@@ -174,7 +175,7 @@ class DashboardMap {
 
   alternative({ name, label, text, line }, selected) {
     const choose = () => this.send({ kind: "route", name });
-    const style = { color: "#6f88a8", weight: 4, interactive: true, className: "evroute-route" };
+    const style = { color: OTHER_ROUTE, weight: 4, interactive: true, className: "evroute-route" };
     this.tip(this.line(line, style), text).on("click", (event) => {
       this.L.DomEvent.stop(event);
       choose();

@@ -154,7 +154,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
         Folder of its trips.
     """
     rows = read_trips(folder)
-    st.subheader(sentence(recent(rows)), anchor=False)
+    st.header(sentence(recent(rows)), anchor=False)
     using = st.session_state.get(key("folder")) in (None, folder.path.name)
     st.write(
         f"{rows.num_rows} trips. Plans of this car "

@@ -42,15 +42,15 @@ def main() -> None:
     show_map(roads, key=f"layer-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
     left, right = st.columns(2)
     with left:
-        st.subheader("Length of road by value", anchor=False)
+        st.header("Length of road by value", anchor=False)
         st.altair_chart(
             distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch"
         )
     with right:
-        st.subheader("Data source and its gaps", anchor=False)
+        st.header("Data source and its gaps", anchor=False)
         show_source(roads)
     if (posterior := believed.edge_posterior) is not None:
-        st.subheader("Roads that differ most from physics", anchor=False)
+        st.header("Roads that differ most from physics", anchor=False)
         st.caption("z: the difference in standard deviations; beyond 2 it is hardly chance.")
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
         st.dataframe(table.style.format(precision=1), hide_index=True)

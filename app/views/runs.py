@@ -7,11 +7,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from cache import RUNS, network, run_folders
+from findings import show_findings
 from literal import literal, sentence
 from state import key, starting
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
+from evroute.report.abstract import abstract
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
@@ -20,7 +22,6 @@ from evroute.report.profile import svg
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
-from evroute.report.words import learned
 
 MOST_MAPS = 8
 WIDTH_PER_MAP = 300
@@ -74,8 +75,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
             read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
         )
     together = pd.concat(frames, ignore_index=True)
-    for finding in learned(together):
-        st.success(literal(finding))
+    show_findings(abstract(together))
     figure(cumulative_regret(together), "regret")
     figure(saving(together), "saving")
     if has_beta(together):
@@ -207,6 +207,7 @@ def explored(
         st.image(
             png(visits_chart(roads, visits, title, around=ever)),
             width=WIDTH_PER_MAP * min(len(visits), 4),
+            alt=f"Roads driven by {', '.join(visits)}: {title}",
         )
     except EvrouteError as error:
         st.error(literal(f"{error}."))

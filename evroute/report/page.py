@@ -121,7 +121,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
             f"{', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
-    sentences = tuple(abstract(rounds))
+    sentences = tuple(finding.text for finding in abstract(rounds))
     figures = []
     curves, notes = few_panels(rounds)
     for name, (draw, caption) in _CURVES.items():

@@ -89,7 +89,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     assert "no edge 'nowhere'" in page.dataframe[0].value["reason"][0]
     (folder,) = (tmp_path / "runs").iterdir()
     rows = read_columns(folder / "trips.parquet")
-    assert recent(rows).capitalize() in page.subheader[0].value.replace("\\", "")
+    assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
     assert "per km on level road" in page.markdown[-1].value
 
     later = opened("plan")  # another session: a reload

@@ -307,11 +307,17 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     page.multiselect(key="kept_methods").set_value(["BI-TS", "BI-UCB"])
     page.slider(key="kept_horizon").set_value(10)
     page.slider(key="kept_seeds").set_value(2).run()
-    assert "4 runs of 10 trips take about" in page.markdown[0].value
+    assert any("4 runs of 10 trips take about" in each.value for each in page.caption)
+    assert shown(page, "map")["hint"].startswith("Press Start")
     run_to_the_end(page)
     (folder,) = (tmp_path / "runs").iterdir()
     assert len(RunFolder(folder).finished_runs()) == 4
     assert len(page.get("vega_lite_chart")) == 3
+    (route,) = shown(page, "map")["routes"]
+    assert route["name"] == "10"
+    findings = [*page.success, *page.info]
+    assert len(findings) == 2
+    assert all("than routes by physics alone" in each.value for each in findings)
     assert set(page.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
 
     part = next((folder / "parts").glob("*.parquet"))
