@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import streamlit as st
 from literal import literal
-from state import key, starting
+from state import choose_next, key, starting
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -19,7 +19,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
-from evroute.network.catalog import load_network, network_names, network_version, read_any
+from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.guarantee import Guarantee
@@ -58,9 +58,17 @@ def choose_network() -> RoadNetwork:
                 "build it under another name"
             )
         st.session_state[UPLOADED] = roads
+        choose_next("network", roads.name)
         st.rerun()
     uploaded = st.session_state.get(UPLOADED)
-    return uploaded if uploaded and uploaded.name == name else network(name)
+    if uploaded is None or uploaded.name != name:
+        return network(name)
+    st.caption(literal(f"'{name}' is in this tab alone, until it is reloaded."))
+    if st.button("Keep this network", key="keep_network", help="For later visits."):
+        keep(uploaded)
+        del st.session_state[UPLOADED]
+        st.rerun()
+    return uploaded
 
 
 def known_network() -> str:
@@ -68,7 +76,7 @@ def known_network() -> str:
     names, requested = _choices(), st.session_state.get(key("network"))
     default = DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0]
     name = str(starting("network", default, names))
-    if requested not in (None, name):
+    if requested not in (None, *names):
         st.warning(literal(f"There is no network '{requested}'. This is {name}."))
     return name
 

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
+from evroute.learning.fields import has_heights
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
@@ -76,6 +77,8 @@ def ask() -> Request:
         label = basis_label(basis(roads, vehicle), roads, vehicle)
         with st.popover(literal(f"Based on: {label}"), key="chip:basis"):
             folder, run = choose_basis(roads, vehicle)
+    if not has_heights(roads):
+        st.warning("These roads have no heights: energies leave out hills.")
     with above:
         example = read_places(roads)
         ask_places(roads)

@@ -46,6 +46,7 @@ class DashboardMap {
     this.roads = L.polyline([], {
       renderer: L.canvas({ pane: "roads", padding: 0.3 }), interactive: false, weight: 1.5,
     }).addTo(this.map);
+    this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
     L.control.layers({}, { "Street map (internet)": tiles }, { collapsed: true }).addTo(this.map);
@@ -105,6 +106,7 @@ class DashboardMap {
     this.hint.hidden = !data.hint;
     this.view(data);
     this.drawRoads(data.roads);
+    this.drawNames(data.names);
     for (const { colour, weight, lines } of data.classes) {
       this.line(lines, { color: colour, weight });
     }
@@ -162,6 +164,13 @@ class DashboardMap {
     if (!answer.ok || url !== this.roadsUrl) return;
     this.roads.setLatLngs(await answer.json());
     this.root.dataset.roads = url;
+  }
+
+  async drawNames(url) {
+    if (url === this.namesUrl) return this.names.draw();
+    this.namesUrl = url;
+    const answer = await fetch(url);
+    if (answer.ok && url === this.namesUrl) this.names.show(await answer.json());
   }
 
   line(lines, style) {

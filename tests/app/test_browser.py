@@ -1,5 +1,6 @@
 """The running dashboard in a real browser that reaches nothing but it: what a user does."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,7 @@ def test_a_plan_by_clicks_and_drags_by_a_link_and_in_two_tabs(tabs: Tabs, tmp_pa
     before = scale_line.inner_text()
     board.locator(".leaflet-control-zoom-in").click()
     expect(scale_line).not_to_have_text(before)  # it changes when the map has stopped moving
+    expect(page.locator(".evroute-names")).to_have_attribute("data-count", re.compile("[1-9]"))
     box = board.bounding_box()
     assert box is not None
 

@@ -437,3 +437,32 @@ def test_nothing_chosen_is_asked_for() -> None:
     page.multiselect(key="kept_methods").set_value([]).run()
     assert "one method" in page.info[0].value
     assert not page.exception
+
+
+def test_each_street_is_named_on_its_longest_straight_road(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    from map_component import street_names
+
+    positions = [(0, 0, 0), (100, 0, 0), (300, 0, 0), (300, 90, 0), (2000, 90, 0)]
+    edges = [("a", 0, 1), ("b", 1, 2), ("c", 2, 3), ("d", 3, 4)]
+    roads = make_network(edges, positions, length_m=[100, 200, 150, 1700])
+    names = street_names(replace(roads, street=("Long Road", "Long Road", "Crooked Lane", "")))
+    lon, lat = roads.junction_lon_lat
+    expected = ("Long Road", lat[1], lon[1], lat[2], lon[2])
+    assert len(names) == 1, "crooked and unnamed roads bear no name"
+    assert names[0][0] == expected[0]
+    assert names[0][1:] == pytest.approx(expected[1:], abs=1e-6)
+
+
+def test_each_network_keeps_its_places() -> None:
+    path = keep(replace(load_network("denver"), name="mine"))
+    try:
+        page = linked({"from": "Blake Street & 17th Street", "to": "Broadway & 20th Street"})
+        page.selectbox(key="kept_network").set_value("mine").run()
+        assert not page.exception
+        assert page.session_state["kept_stops"] == ["", ""]
+        page.selectbox(key="kept_network").set_value("denver").run()
+        assert page.selectbox[0].value == "Blake Street & 17th Street"
+    finally:
+        path.unlink()
