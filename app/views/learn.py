@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
-from findings import show_findings
+from findings import show_findings, show_table
 from learn_charts import regret_chart, saving_chart
 from literal import literal
 from map_component import classes_of, flipped, show_map
@@ -243,8 +243,7 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
         if has_beta(rounds):
             st.altair_chart(beta(rounds), width="content", theme=None)
             st.caption("Beta: width of the confidence bounds of a method.")
-        table = final_table(rounds, read_timings(folder))
-        st.dataframe(table.style.format(precision=1), hide_index=True)
+        show_table(final_table(rounds, read_timings(folder)))
 
 
 def driven(experiment: Experiment, folder: RunFolder, rounds: Any, *, still: bool) -> None:

@@ -26,10 +26,12 @@ MOST_ROADS = 25
 def main() -> None:
     st.title("Roads of the network", anchor=False)
     try:
-        with st.sidebar:
+        first, second, third = st.columns(3)
+        with first:
             roads = choose_network()
-            starting("seen_by", vehicle_names()[0], vehicle_names())
-            vehicle = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
+        starting("seen_by", vehicle_names()[0], vehicle_names())
+        vehicle = load_vehicle(second.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
+        with third:
             folder, run = choose_basis(roads, vehicle)
         believed = planner(roads, vehicle, DrivingConditions(), folder, run)
     except (EvrouteError, OSError) as error:
@@ -53,6 +55,9 @@ def main() -> None:
         st.header("Roads that differ most from physics", anchor=False)
         st.caption("z: the difference in standard deviations; beyond 2 it is hardly chance.")
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
+        table = table.drop(columns="edge").rename(
+            columns=lambda name: name.replace("eq. 8", "physics")
+        )
         st.dataframe(table.style.format(precision=1), hide_index=True)
 
 

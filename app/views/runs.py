@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from cache import RUNS, network, run_folders
-from findings import show_findings
+from findings import show_findings, show_table
 from literal import literal, sentence
 from state import key, starting
 
@@ -38,7 +38,7 @@ def main() -> None:
     st.session_state[key("compared")] = [
         each for each in st.session_state[key("compared")] if each in folders
     ]
-    chosen = st.sidebar.multiselect(
+    chosen = st.multiselect(
         "Saved runs", folders, key=key("compared"), help="Several are compared."
     )
     if not chosen:
@@ -81,7 +81,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
     if has_beta(together):
         figure(beta(together), "beta")
     table = final_table(together, pd.concat(timings, ignore_index=True))
-    st.dataframe(table.style.format(precision=1), hide_index=True)
+    show_table(table)
     show_calibration(together)
     show_reserve(together)
     left, right = st.columns(2)

@@ -318,7 +318,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     findings = [*page.success, *page.info]
     assert len(findings) == 2
     assert all("than routes by physics alone" in each.value for each in findings)
-    assert set(page.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
+    assert set(page.dataframe[0].value) == {"BI-TS", "BI-UCB"}
 
     part = next((folder / "parts").glob("*.parquet"))
     kept = {path: path.stat().st_mtime_ns for path in (folder / "parts").iterdir() if path != part}
@@ -332,7 +332,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     runs = opened("views/runs.py")
     assert not runs.exception
     assert not runs.error
-    assert set(runs.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
+    assert set(runs.dataframe[0].value) == {"BI-TS", "BI-UCB"}
     planned = opened("views/plan.py")
     planned.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not planned.exception
