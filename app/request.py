@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 from basis import basis, basis_label, choose_basis
-from cache import choose_network, known_network
+from cache import choose_network, known_network, planner
 from literal import literal
 from own_trips import folder_of
 from places import ask_places, chosen, read_places
@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
+from evroute.errors import EvrouteError
 from evroute.learning.fields import has_heights
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
@@ -28,6 +29,7 @@ CHANGEABLE = {
     "battery_kwh": ("Usable battery (kWh)", 1.0, 1_000.0, 0.5),
 }
 """Fields of a vehicle: label, least, greatest, step."""
+CARS = "cars"
 WEATHER = ("temperature", "wind", "bearing", "speed", "payload")
 
 
@@ -112,6 +114,43 @@ def show_effects(request: Request, plan: Plan) -> None:
     for name, place in request.effects.items():
         if name in effects_wh:
             place.caption(f"**{effects_wh[name] / 1000:+.2f} kWh** on this route")
+    with request.effects[CARS]:
+        if st.toggle("Compare all cars on this trip, by physics", key="compare"):
+            st.dataframe(compare_cars(request, plan), hide_index=True)
+
+
+def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
+    """Return energy, arrival and minutes of each car of the catalogue, by physics.
+
+    Parameters
+    ----------
+    request, plan
+        Inputs and routes; the trip and the day are theirs, the charge is that at the start, %.
+    """
+    assert plan.battery is not None
+    percent = [plan.battery.percent(wh) for wh in (plan.battery.start_wh, plan.battery.reserve_wh)]
+    rows = []
+    for name in vehicle_names():
+        car = load_vehicle(name)
+        try:
+            made = planner(request.network, car, request.conditions, "", "").plan(
+                plan.origin,
+                plan.destination,
+                via=plan.via,
+                battery=Battery.of_percent(car.battery_kwh, *percent),
+                max_extra_time=request.max_extra_time,
+            )
+        except EvrouteError:
+            rows.append((name, "", "charge too low", ""))
+            continue
+        best = made.recommended_route
+        assert made.battery is not None
+        assert best.charge is not None
+        arrival = made.battery.percent(float(best.charge.charge_wh[-1]))
+        energy, took = f"{best.energy_wh / 1000:.2f}", f"{best.time_s / 60:.1f}"
+        rows.append((name, energy, f"{arrival:.0f} %", took))
+    columns = ("car", "kWh", "arrives with", "min")
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def link_of(request: Request) -> dict[str, object]:
@@ -146,6 +185,7 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     changed = {}
     with st.popover(literal(title), key="chip:vehicle"):
         st.selectbox("Vehicle", vehicle_names(), key=key("vehicle"))
+        effects[CARS] = st.container()
         for part, (label, low, high, step) in CHANGEABLE.items():
             starting(f"{part}:{name}", float(getattr(usual, part)), (low, high))
             changed[part] = st.number_input(

@@ -19,10 +19,18 @@ def key(name: str) -> str:
 
 
 def keep_inputs() -> None:
-    """Touch the kept inputs: Streamlit drops those of widgets that a page does not show."""
-    for name in list(st.session_state):
-        if str(name).startswith(PREFIX):
-            st.session_state[name] = st.session_state[name]
+    """Set the kept inputs again: Streamlit drops those of widgets that a page does not show.
+
+    A copy restores those that it drops between two runs, as a fragment of the last page ends.
+    """
+    copy = st.session_state.setdefault("inputs", {})
+    copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
+    for name, value in copy.items():
+        st.session_state[name] = value
+
+
+def _is_kept(name: Any) -> bool:
+    return str(name).startswith(PREFIX)
 
 
 def read_link() -> None:

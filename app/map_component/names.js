@@ -3,6 +3,7 @@
 const LEAST_ZOOM = 15;
 const FONT = "12px sans-serif";
 const OWN_SHARE = 0.6; // of a name lies on its road at least, the rest on the next ones
+const REPEATED = 300; // least distance of two equal names, pixels
 const PADDING = 8;
 
 class StreetNames {
@@ -56,9 +57,11 @@ class StreetNames {
     for (let at = -half; at <= half; at += PADDING) {
       discs.push([middle.x + at * Math.cos(angle), middle.y + at * Math.sin(angle)]);
     }
+    const again = ([x, y, name]) => name === text && middle.distanceTo({ x, y }) < REPEATED;
+    if (taken.some(again)) return false;
     const near = ([x, y]) => taken.some(([x2, y2]) => Math.hypot(x - x2, y - y2) < 2 * PADDING);
     if (discs.some(near)) return false;
-    taken.push(...discs);
+    taken.push([middle.x, middle.y, text], ...discs);
     context.save();
     context.translate(middle.x, middle.y);
     context.rotate(angle);

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from evroute.energy.driving import DrivingConditions
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
@@ -241,6 +242,20 @@ def test_conditions_show_their_effect() -> None:
     page.slider(key="kept_payload").set_value(300).run()
     assert not page.exception
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
+
+
+def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
+    page = linked({"trip": "C", "soc": "50", "weather": "True", "temperature": "-10"})
+    page.toggle(key="compare").set_value(True).run()
+    assert not page.exception
+    cars = page.dataframe[0].value.set_index("car")
+    cold = DrivingConditions(temperature_c=-10.0)
+    for name in ("reference", "renault-zoe"):
+        made = plan("denver", trip="C", vehicle=name, conditions=cold, soc_percent=50)
+        best = made.recommended_route
+        assert cars.loc[name, "kWh"] == f"{best.energy_wh / 1000:.2f}"
+        arrival = made.battery.percent(best.charge.charge_wh[-1])
+        assert cars.loc[name, "arrives with"] == f"{arrival:.0f} %"
 
 
 def test_a_full_start_that_loses_regeneration_is_a_warning() -> None:
