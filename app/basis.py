@@ -58,6 +58,13 @@ def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
     return folder, str(st.selectbox("Run", runs, key=key("run")))
 
 
+def belief_vehicle(folder: str) -> str:
+    """Return the name of the vehicle of the beliefs in a folder; empty if there are none."""
+    if folder not in {path.parent.name for path in RUNS.glob("*/manifest.json")}:
+        return ""
+    return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
+
+
 def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
     """Return physics, the car's own trips and the folders with beliefs, the newest first."""
     own = folder_of(roads, vehicle).path

@@ -130,6 +130,7 @@ def planner(
     folder: str,
     run: str,
     guarantee: Guarantee | None = None,
+    physics: str = "eq8",
 ) -> Planner:
     """Return the planner on a belief, reloaded if its file has changed.
 
@@ -141,6 +142,8 @@ def planner(
         Run folder and run of the belief; empty for physics alone.
     guarantee
         Assumptions of the guaranteed interval; None for no interval.
+    physics
+        Physics of a plan without a belief, as in `Planner`.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def planner(
     if folder and path.exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
-    return _planner(roads, vehicle, conditions, folder, run, guarantee, version)
+    return _planner(roads, vehicle, conditions, folder, run, guarantee, physics, version)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
@@ -163,10 +166,11 @@ def _planner(
     folder: str,
     run: str,
     guarantee: Guarantee | None,
+    physics: str,
     version: tuple[int, ...],
 ) -> Planner:
     if not folder:
-        return Planner(roads, vehicle, conditions=conditions)
+        return Planner(roads, vehicle, conditions=conditions, physics=physics)
     belief = load_belief(RUNS / folder, run, network=roads)
     return Planner(roads, vehicle, belief, conditions=conditions, guarantee=guarantee)
 

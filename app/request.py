@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from basis import basis, basis_label, choose_basis
+from basis import basis, basis_label, belief_vehicle, choose_basis
 from cache import choose_network, known_network, planner
 from literal import literal
 from own_trips import folder_of
@@ -12,7 +12,7 @@ from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.learning.fields import has_heights
 from evroute.network.road_network import RoadNetwork
@@ -67,6 +67,7 @@ def ask() -> Request:
         If the chosen network or vehicle is unknown.
     """
     effects: dict[str, DeltaGenerator] = {}
+    _follow_belief()
     above = st.container(key="places")
     title = known_network().replace("-", " ").title()
     with st.container(horizontal=True, gap="xsmall", key="chips"):
@@ -133,7 +134,9 @@ def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
     for name in vehicle_names():
         car = load_vehicle(name)
         try:
-            made = planner(request.network, car, request.conditions, "", "").plan(
+            made = planner(
+                request.network, car, request.conditions, "", "", physics="driving"
+            ).plan(
                 plan.origin,
                 plan.destination,
                 via=plan.via,
@@ -176,9 +179,18 @@ def link_of(request: Request) -> dict[str, object]:
     return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
 
 
+def _follow_belief() -> None:
+    """Choose the vehicle of a belief once the belief is chosen."""
+    folder = st.session_state.get(key("folder"))
+    if folder != st.session_state.get("followed"):
+        st.session_state["followed"] = folder
+        if (name := belief_vehicle(str(folder))) in vehicle_names():
+            st.session_state[key("vehicle")] = name
+
+
 def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     """Ask for the vehicle in a chip; return it with its usual and with the given numbers."""
-    name = starting("vehicle", vehicle_names()[0], vehicle_names())
+    name = starting("vehicle", DRIVER_DEFAULT, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
     title = f"{name.replace('-', ' ').title()} · {capacity:g} kWh"

@@ -27,9 +27,10 @@ from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
+from evroute.invalid import first_problem
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
-from evroute.report.abstract import abstract
+from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.charts import beta, has_beta
 from evroute.report.colours import visit_classes
 from evroute.report.lines import route_line
@@ -120,7 +121,7 @@ def ask() -> Experiment | None:
             world=(world,),
         )
     except ValidationError as error:
-        st.error(literal(f"{error.errors()[0]['msg']}."))
+        st.error(literal(f"{first_problem(error)}."))
         return None
 
 
@@ -230,7 +231,7 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
     """
     rounds = read_rounds(folder)
     if finished:
-        show_findings(abstract(rounds))
+        show_findings(abstract(rounds)[:SHOWN_SENTENCES])
     driven(experiment, folder, rounds, still=finished)
     left, right = st.columns(2)
     left.altair_chart(regret_chart(rounds), width="content", theme="streamlit")

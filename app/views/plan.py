@@ -133,7 +133,12 @@ def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> P
 def planner_of(request: Request) -> Planner:
     """Return the planner on the chosen basis."""
     return planner(
-        request.network, request.vehicle, request.conditions, request.folder, request.run
+        request.network,
+        request.vehicle,
+        request.conditions,
+        request.folder,
+        request.run,
+        physics="eq8" if request.folder else "driving",
     )
 
 

@@ -13,7 +13,7 @@ from state import key, starting
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
-from evroute.report.abstract import abstract
+from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
@@ -75,7 +75,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
             read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
         )
     together = pd.concat(frames, ignore_index=True)
-    show_findings(abstract(together))
+    show_findings(abstract(together)[:SHOWN_SENTENCES])
     figure(cumulative_regret(together), "regret")
     figure(saving(together), "saving")
     if has_beta(together):

@@ -12,7 +12,18 @@ from typing import Annotated, Any
 import typer
 
 from evroute import __version__
-from evroute.cli import bandit, dashboard, learn, method, network, report, route, simulate, vehicle
+from evroute.cli import (
+    bandit,
+    dashboard,
+    learn,
+    method,
+    network,
+    report,
+    route,
+    serve,
+    simulate,
+    vehicle,
+)
 from evroute.errors import EvrouteError
 from evroute.text import UNPRINTABLE
 
@@ -33,6 +44,7 @@ app.command()(bandit.bandit)
 app.command()(learn.learn)
 app.command()(report.report)
 app.command()(dashboard.app)
+app.command()(serve.serve)
 
 SHOWN_CHARACTERS = 2_000
 """Longest printed message of an error, which can quote its input."""

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.energy.vehicle import Vehicle, load_vehicle
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
@@ -65,7 +65,8 @@ class Learned:
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
     (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
     high90_s, of the travel time.  new: number of them from this table, the last ones.
-    known: trips of the table that the folder had learned already.  skipped: trips set aside, with
+    known: trips of the table that the folder had learned already.  conflicts: those of them that
+    are recorded with other edges or energies, which stand.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
     findings: sentences on errors, intervals and coefficients, over all trips.
@@ -75,6 +76,7 @@ class Learned:
     trips: pa.Table
     new: int
     known: int
+    conflicts: Sequence[str]
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
@@ -86,7 +88,7 @@ def learn(
     out: str | Path,
     *,
     network: RoadNetwork | str = "denver",
-    vehicle: Vehicle | str = DEFAULT_VEHICLE,
+    vehicle: Vehicle | str | None = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str | None = None,
@@ -104,8 +106,11 @@ def learn(
         learns the recorded trips alone, those that the belief lacks.
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle
-        A network and a vehicle, or their names or files.
+    network
+        A network, or its name or file.
+    vehicle
+        A vehicle, or its name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new
+        one.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
@@ -134,13 +139,15 @@ def learn(
         prior or str(made.get("prior", DEFAULT_SPREAD)),
         kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
-    names = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
-    if isinstance(network, str) and isinstance(vehicle, str):
-        setting = load_setting(network, vehicle, assumed)
+    car = vehicle or DRIVER_DEFAULT
+    if isinstance(network, str) and isinstance(car, str):
+        setting = load_setting(network, car, assumed)
     else:
         roads = load_network(network) if isinstance(network, str) else network
-        car = load_vehicle(vehicle) if isinstance(vehicle, str) else vehicle
+        car = load_vehicle(car) if isinstance(car, str) else car
         setting = Setting(roads, car, assumed)
+    if vehicle is None and "vehicle" in made:
+        setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
     kept_heights = folder.path / HEIGHTS
     if heights_from_trips and table is not None:
         setting = _with_heights(setting, kept_heights, Path(table))
@@ -152,7 +159,8 @@ def learn(
     )
     measured = Measured()
     if table is not None:
-        by_edges, names = not isinstance(fresh, TripEnergies), names | {setting.vehicle.name}
+        given_name = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
+        by_edges, names = not isinstance(fresh, TripEnergies), given_name | {setting.vehicle.name}
         measured = read_measured(Path(table), setting, names, with_routes=by_edges)
     run = f"{setting.network.name}-learned"
     manifest = {
@@ -178,6 +186,11 @@ def learn(
             store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
+        conflicts = [
+            trip.trip
+            for trip in measured.trips
+            if trip.trip in recorded and not trip.is_same(recorded[trip.trip])
+        ]
         if new := [trip for trip in measured.trips if trip.trip not in recorded]:
             new.sort(key=lambda trip: trip.departed_s)
             append_part(folder.path, new, setting.network)
@@ -209,6 +222,11 @@ def learn(
         notes.append(
             f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
         )
+    if conflicts:
+        notes.append(
+            f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
+            "other measurements, which stand; give new measurements a new id"
+        )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")
     return Learned(
@@ -216,6 +234,7 @@ def learn(
         trips=pa.table(trips),
         new=len(late),
         known=len(known),
+        conflicts=conflicts,
         skipped=measured.skipped,
         notes=notes,
         aside=aside,

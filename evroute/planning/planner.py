@@ -15,15 +15,17 @@ import numpy as np
 
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH
+from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
-from evroute.errors import EvrouteError, NoRouteError
+from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.catalog import load_network
 from evroute.network.line_graph import LineGraph
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
@@ -38,8 +40,10 @@ from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search, numba_installed
 from evroute.planning.search_problem import SearchProblem
+from evroute.planning.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 
+PHYSICS = ("eq8", "driving")
 INTERPRETED_PLANS = 3
 """Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
 
@@ -57,6 +61,9 @@ class Planner:
         Conditions of the day. They change physics; learned deviations from it are kept.
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
+    physics
+        One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
+        ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
 
     Attributes
     ----------
@@ -66,7 +73,8 @@ class Planner:
     Raises
     ------
     EvrouteError
-        If the belief is about another network or vehicle.
+        If the belief is about another network or vehicle, or physics is unknown or goes with a
+        belief.
     """
 
     plans: ClassVar[int] = 0
@@ -79,7 +87,12 @@ class Planner:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         guarantee: Guarantee | None = None,
+        physics: str = "eq8",
     ) -> None:
+        if physics not in PHYSICS:
+            raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
+        if belief is not None and physics != "eq8":
+            raise EvrouteError("a belief has its own physics; leave physics out")
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -87,14 +100,18 @@ class Planner:
         self.guarantee = guarantee
         self.learned: LearnedDay | None = None
         self.space: SearchSpace
+        usual_s = network.time_s if belief is None else belief.time_s
         if belief is None:
-            self.space = EdgeSpace(network, vehicle, conditions=conditions)
+            edges = EdgeSpace(network, vehicle, conditions=conditions)
+            self.space = edges
+            if physics == "driving":
+                self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
+                usual_s = usual_s / speed_factors(network)
         else:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
         self.prior = self.space.prior()
-        usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if self.learned is not None:
@@ -232,15 +249,15 @@ class Planner:
 
     def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
         """Return energy, time, length and charge of any route."""
-        rows, passed = route.rows, self.space.arms_of_route(route)
-        edge_wh, held_wh = self.mean_wh[passed], self.held_wh[passed]
+        rows, arms_of_route = route.rows, self.space.arms_of_route(route)
+        edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
             # learned minutes move energy from the learned part to the auxiliary part
             minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.space.reference.prior_mean_wh[passed]).sum()
+            off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = float(held_wh.sum())
@@ -268,9 +285,9 @@ class Planner:
         if self.learned is None:
             return described
         if self.guarantee is not None:
-            bounds = self.learned.guarantee(passed, self.guarantee)
+            bounds = self.learned.guarantee(arms_of_route, self.guarantee)
             described = replace(described, guarantee=bounds)
-        energy = self.learned.forecast(passed, edge_wh, charge)
+        energy = self.learned.forecast(arms_of_route, edge_wh, charge)
         described = replace(described, energy_forecast=energy)
         if battery is None or charge is None:
             return described
@@ -335,6 +352,7 @@ def plan(
     alternatives: int = 0,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
+    physics: str = "eq8",
     depart: str | None = None,
     price: float | None = None,
     time_value: float | None = None,
@@ -358,7 +376,10 @@ def plan(
     conditions
         Temperature, wind, payload and speeds of the day.
     belief
-        Learned energies to plan on (`load_belief`), about this network and vehicle; eq. 8 if None.
+        Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
+        None.
+    physics
+        As in `Planner`.
 
     Raises
     ------
@@ -376,7 +397,7 @@ def plan(
         if soc_percent is None
         else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
     )
-    return Planner(roads, car, belief, conditions=conditions).plan(
+    return Planner(roads, car, belief, conditions=conditions, physics=physics).plan(
         first,
         last,
         search=search,

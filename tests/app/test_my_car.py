@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,9 @@ def least_wh(page: AppTest) -> float:
 def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     tmp_path: Path, setting: Setting
 ) -> None:
-    page, cold = opened("car"), DrivingConditions(temperature_c=-10.0)
-    physics = plan("denver", trip="A", soc_percent=80).routes["energy"]
-    in_cold = plan("denver", trip="A", soc_percent=80, conditions=cold).routes["energy"]
+    page, cold = opened("car", vehicle="reference"), DrivingConditions(temperature_c=-10.0)
+    planned = partial(plan, "denver", trip="A", soc_percent=80, physics="driving")
+    physics, in_cold = (each.routes["energy"] for each in (planned(), planned(conditions=cold)))
     assert "No trips of this car yet" in page.info[0].value
     add(page, log(tmp_path / "first.csv", setting, range(12)))
     assert page.success[0].value == r"first.csv\: learned 12 trips."
@@ -92,7 +93,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
     assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
     assert "per km on level road" in page.markdown[-1].value
 
-    later = opened("plan")  # another session: a reload
+    later = opened("plan", vehicle="reference")  # another session: a reload
     assert basis(later) == folder.name
     assert least_wh(later) > 1.2 * physics.energy_wh
     low, high = card(later)["numbers"].split("(")[1].split(")")[0].split("-")
@@ -119,7 +120,7 @@ def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
 def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
     tmp_path: Path,
 ) -> None:
-    page = opened("plan", weather=True, temperature=0, soc=60)
+    page = opened("plan", vehicle="reference", weather=True, temperature=0, soc=60)
     before = least_wh(page)
     page.number_input(key="drove").set_value(900.0)
     page.button(key="add_trip").click().run()

@@ -267,7 +267,7 @@ class Batches:
     def _pull(self, posterior: SparsePosterior, slots: IntArray, everywhere: AllEdgesCache) -> None:
         if self._redraw is None:
             for slot in slots.tolist():
-                posterior.grow(slot)
+                posterior.span(slot)
         if self._bound is not None:
             posterior.hallucinate(slots)
             self.criterion = self._bound(posterior, everywhere)
@@ -301,11 +301,11 @@ class Batches:
         self._log_sum += [np.log1p(of_each).sum(), np.log1p(3.0 * of_each).sum()]
         if self._bound is not None:
             for trip in arrived:
-                posterior.answer(trip.planned)
+                posterior.hallucinate(trip.planned, -1.0)
         posterior.absorb(slots, whitened)
         if self._redraw is None:
             for slot in np.setdiff1d(slots, posterior.dictionary).tolist():
-                posterior.grow(slot)
+                posterior.span(slot)
         else:
             self._redraw(posterior, measured, variance, rng)
         self.batches += 1
