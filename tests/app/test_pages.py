@@ -22,6 +22,7 @@ from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.plan import energy_text
 from evroute.planning.planner import plan
 from evroute.resources import app_path, data_path
 
@@ -278,8 +279,8 @@ def test_a_full_start_that_loses_regeneration_is_a_warning(
     assert not charged(80).warning
     route = planned(roads, waypoints=("in", "out"), soc_percent=100).recommended_route
     assert route.charge.lost_wh > 5
-    expected = f"{route.charge.lost_wh:.0f} Wh of regeneration do not fit"
-    assert expected in charged(100).warning[0].value
+    expected = f"{energy_text(route.charge.lost_wh)} of regeneration do not fit"
+    assert expected in charged(100).warning[0].value.replace("\\", "")
 
 
 def test_a_link_reopens_its_plan() -> None:
