@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evroute.experiments.runs import RunFolder
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.abstract import abstract
 from evroute.report.results import read_rounds
 

@@ -12,7 +12,18 @@ from typing import Annotated, Any
 import typer
 
 from evroute import __version__
-from evroute.cli import bandit, dashboard, learn, method, network, report, route, simulate, vehicle
+from evroute.cli import (
+    bandit,
+    dashboard,
+    learn,
+    method,
+    network,
+    reach,
+    report,
+    route,
+    simulate,
+    vehicle,
+)
 from evroute.errors import EvrouteError
 from evroute.text import UNPRINTABLE
 
@@ -28,6 +39,7 @@ app.add_typer(network.app, name="network")
 app.add_typer(vehicle.app, name="vehicle")
 app.add_typer(method.app, name="method")
 app.command()(route.route)
+app.command("range")(reach.reach)
 app.command()(simulate.simulate)
 app.command()(bandit.bandit)
 app.command()(learn.learn)

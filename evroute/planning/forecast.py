@@ -8,7 +8,6 @@ a trip share. An arm that is driven twice has one expected energy and two noises
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -18,11 +17,9 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
+from evroute.planning.first_passage import N_DRAWS, first_passage, standard
 
 INTERVAL_LEVEL = 0.9
-N_TRIPS = 1024
-SEED = 0
-"""Of the trips that stand for all."""
 
 
 class EnergyForecast(Protocol):
@@ -39,6 +36,9 @@ class EnergyForecast(Protocol):
     @property
     def inflation(self) -> float:
         """Factor on the width of a normal interval that past trips call for."""
+
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
 
     def interval_wh(self, level: float = ...) -> tuple[float, float]:
         """Return the central interval that holds the energy with probability ``level``, Wh."""
@@ -95,6 +95,10 @@ class RouteForecast:
     def around(self, edge_mean_wh: FloatArray) -> "RouteForecast":
         """Return the same with other means (k,) Wh."""
         return RouteForecast(edge_mean_wh, self.edge_covariance_wh2, self.inflation)
+
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
+        return float(ndtr(-deviates))
 
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of the measured energy with probability ``level``, Wh."""
@@ -213,7 +217,7 @@ def _noise(model: EnergyModel, driven: Arms, place: IntArray) -> FloatArray:
 def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
     """Return the distribution of the charge along a route; regeneration beyond full is lost.
 
-    `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
+    `N_DRAWS` trips by fixed numbers stand for all. Their charges with and without the upper bound
     of the battery are compared, and the difference is added to the closed form without it. A trip
     that falls below the reserve is followed to its end, so that both shares are known.
 
@@ -228,30 +232,31 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
     spread = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
     k = len(value)
-    trips_wh = energy.edge_mean_wh + _standard(1 + k // 64)[:, :k] @ spread.T
+    trips_wh = energy.edge_mean_wh + standard(1 + k // 64)[:, :k] @ spread.T
     free_wh = battery.start_wh - np.cumsum(trips_wh, axis=1)
     charge_wh = free_wh
     if free_wh.max() > battery.capacity_wh:
-        charge_wh, left_wh = free_wh.copy(), np.full(N_TRIPS, battery.start_wh)
+        charge_wh, left_wh = free_wh.copy(), np.full(N_DRAWS, battery.start_wh)
         for edge in range(k):
             left_wh = np.minimum(battery.capacity_wh, left_wh - trips_wh[:, edge])
             charge_wh[:, edge] = left_wh
-    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1).diagonal()
-    std_wh = np.sqrt(np.maximum(reached_wh2, 0.0))
+    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1)
+    std_wh = np.sqrt(np.maximum(reached_wh2.diagonal(), 0.0))
     mean_wh = battery.start_wh - np.cumsum(energy.edge_mean_wh)
     tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
     band_wh = mean_wh[:, np.newaxis] + np.outer(std_wh, ndtri(tails))
     if charge_wh is not free_wh:
-        ranks = [round(tail * (N_TRIPS - 1)) for tail in tails]
+        ranks = [round(tail * (N_DRAWS - 1)) for tail in tails]
         bounded, unbounded = (
             np.partition(each, ranks, axis=0)[ranks].T for each in (charge_wh, free_wh)
         )
         band_wh += bounded - unbounded
-    room_wh = mean_wh[-1] - battery.reserve_wh
-    certain = float(ndtr((room_wh + TOLERANCE_WH) / max(std_wh[-1], TOLERANCE_WH**2)))
-    free, arrives, never = (
+    room_wh = mean_wh - battery.reserve_wh + TOLERANCE_WH
+    kept = 1.0 - first_passage(room_wh, reached_wh2)
+    certain = float(ndtr(room_wh[-1] / max(std_wh[-1], TOLERANCE_WH**2)))
+    free, arrives, never_free, never = (
         float((each >= battery.reserve_wh - TOLERANCE_WH).mean())
-        for each in (free_wh[:, -1], charge_wh[:, -1], charge_wh.min(axis=1))
+        for each in (free_wh[:, -1], charge_wh[:, -1], free_wh.min(axis=1), charge_wh.min(axis=1))
     )
     band_percent = np.vstack([np.full(2, battery.start_wh), band_wh]) / battery.capacity_wh * 100
     arrival_wh = mean_wh[-1] + (charge_wh - free_wh)[:, -1].mean()
@@ -259,16 +264,6 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         arrival_percent=battery.percent(float(arrival_wh)),
         arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
         arrives_above_reserve=float(np.clip(certain + arrives - free, 0.0, 1.0)),
-        never_below_reserve=float(np.clip(certain + never - free, 0.0, 1.0)),
+        never_below_reserve=float(np.clip(kept + never - never_free, 0.0, 1.0)),
         band_percent=band_percent,
     )
-
-
-@cache
-def _standard(blocks: int) -> FloatArray:
-    """Return standard normal numbers, (`N_TRIPS`, 64 * blocks), whose columns are uncorrelated."""
-    levels = ndtri((np.arange(N_TRIPS) + 0.5) / N_TRIPS)
-    columns = np.repeat(levels[:, np.newaxis], 64 * blocks, axis=1)
-    mixed = np.random.default_rng(SEED).permuted(columns, axis=0)
-    root = np.linalg.cholesky(mixed.T @ mixed / N_TRIPS)
-    return np.linalg.solve(root, mixed.T).T

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -18,9 +17,8 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError
-from evroute.network.catalog import load_network
 from evroute.network.line_graph import LineGraph
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
@@ -29,6 +27,7 @@ from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery, follow
 from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
@@ -57,11 +56,16 @@ class Planner:
         Conditions of the day. They change physics; learned deviations from it are kept.
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
+    uncertainty
+        Belief whose forecasts of charge are taken about the energies of eq. 8 (`physics_belief`),
+        in place of ``belief``.
 
     Attributes
     ----------
     plans
         Number of plans that this process began.
+    uncertain
+        Energies of the day with the forecasts; None without a belief.
 
     Raises
     ------
@@ -79,6 +83,7 @@ class Planner:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         guarantee: Guarantee | None = None,
+        uncertainty: LearnedEnergies | None = None,
     ) -> None:
         self.network = network
         self.vehicle = vehicle
@@ -93,6 +98,7 @@ class Planner:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
+        self.uncertain = self.learned if uncertainty is None else uncertainty.under(conditions)
         self.prior = self.space.prior()
         usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
@@ -169,7 +175,7 @@ class Planner:
             If the destination cannot be reached, or not with this charge; the message states the
             missing charge.
         """
-        battery = None if battery is None else self._fading(battery)
+        battery = None if battery is None else self.fading(battery)
         options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
         departed_s = None if depart is None else clock_s("depart", depart)
         places = self._rows((origin, *via, destination))
@@ -246,7 +252,7 @@ class Planner:
             parts["held"] = float(held_wh.sum())
         charge = None
         if battery is not None:
-            battery = self._fading(battery)
+            battery = self.fading(battery)
             charge = follow(battery, edge_wh)
             parts["lost"] = charge.lost_wh
         climb_m = self.network.climb_m[rows]
@@ -265,18 +271,36 @@ class Planner:
             held_wh=float(held_wh.sum()),
             charge=charge,
         )
-        if self.learned is None:
+        if self.uncertain is None:
             return described
-        if self.guarantee is not None:
-            bounds = self.learned.guarantee(passed, self.guarantee)
-            described = replace(described, guarantee=bounds)
-        energy = self.learned.forecast(passed, edge_wh, charge)
-        described = replace(described, energy_forecast=energy)
+        energy = self.uncertain.forecast(passed, edge_wh, charge)
+        if self.learned is not None:
+            described = replace(described, energy_forecast=energy)
+            if self.guarantee is not None:
+                bounds = self.learned.guarantee(passed, self.guarantee)
+                described = replace(described, guarantee=bounds)
         if battery is None or charge is None:
             return described
         return replace(described, charge_forecast=energy.charge(battery, charge))
 
-    def _fading(self, battery: Battery) -> Battery:
+    def charge_forecast(
+        self, route: Route, battery: Battery
+    ) -> tuple[EnergyForecast, ChargeForecast]:
+        """Forecast energy and charge of a route.
+
+        Raises
+        ------
+        EvrouteError
+            If there is no belief.
+        """
+        if self.uncertain is None:
+            raise EvrouteError("a risk needs a belief; without trips give evroute.physics_belief")
+        passed, battery = self.space.arms_of_route(route), self.fading(battery)
+        charge = follow(battery, self.mean_wh[passed])
+        energy = self.uncertain.forecast(passed, self.mean_wh[passed], charge)
+        return energy, energy.charge(battery, charge)
+
+    def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
         fade = (self.vehicle if self.learned is None else self.learned).full_battery_fade
         return replace(battery, full_percent=self.vehicle.full_battery_percent, fade=fade)
@@ -317,74 +341,3 @@ class Planner:
 def _search(network: RoadNetwork, *, turns: bool) -> Search:
     """Return the search that all planners on a network share."""
     return Search(LineGraph.from_network(network), turns=turns, compiled=False)
-
-
-def plan(
-    network: RoadNetwork | str | Path,
-    *,
-    origin: str | None = None,
-    destination: str | None = None,
-    via: Sequence[str] = (),
-    trip: str | None = None,
-    waypoints: Sequence[str] = (),
-    vehicle: Vehicle | str | Path = DEFAULT,
-    search: str = DEFAULT_SEARCH,
-    soc_percent: float | None = None,
-    reserve_percent: float = 0.0,
-    max_extra_time: float | None = None,
-    alternatives: int = 0,
-    conditions: DrivingConditions = EQ8_CONDITIONS,
-    belief: LearnedEnergies | None = None,
-    depart: str | None = None,
-    price: float | None = None,
-    time_value: float | None = None,
-) -> Plan:
-    """Plan one trip between two places, or a named one.
-
-    Parameters
-    ----------
-    network
-        A network, its name, or the path of a stored one.
-    origin, destination, via
-        Places to drive from, to and, in this order, over: names, ``"lat,lon"`` or edge ids.
-    trip, waypoints
-        In place of these a named trip of the network, or all places in driving order.
-    vehicle
-        A vehicle, its name, or a TOML file.
-    soc_percent, reserve_percent
-        Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart, price, time_value
-        As in `Planner.plan`.
-    conditions
-        Temperature, wind, payload and speeds of the day.
-    belief
-        Learned energies to plan on (`load_belief`), about this network and vehicle; eq. 8 if None.
-
-    Raises
-    ------
-    EvrouteError
-        If the request cannot be met; see `Planner.plan` and `places.stops`.
-    """
-    roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
-    ends = [place for place in (origin, *via, destination) if place is not None]
-    if ends and (origin is None or destination is None or waypoints):
-        raise EvrouteError("give origin and destination with via between, or waypoints alone")
-    first, *between, last = stops(roads, trip, ends or waypoints)
-    battery = (
-        None
-        if soc_percent is None
-        else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    )
-    return Planner(roads, car, belief, conditions=conditions).plan(
-        first,
-        last,
-        search=search,
-        battery=battery,
-        max_extra_time=max_extra_time,
-        via=between,
-        alternatives=alternatives,
-        depart=depart,
-        price=price,
-        time_value=time_value,
-    )
