@@ -78,6 +78,14 @@ def route(
         float | None,
         typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
     ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Greatest probability of ever falling below the reserve, such as 1%. Needs --soc; "
+            "without --belief by the uncertainty of physics.",
+        ),
+    ] = None,
     temperature: Annotated[
         float | None,
         typer.Option(
@@ -144,8 +152,7 @@ def route(
         typer.Option(
             metavar="FILE.csv",
             help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, "
-            "depart, price, "
-            "time_value) with JSON lines.",
+            "depart, price, time_value, risk) with JSON lines.",
         ),
     ] = None,
     only: Annotated[
@@ -165,6 +172,7 @@ def route(
             "give a named trip (--trip A), or two places (--from, --to)",
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
+        (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (interval and belief is None, "--interval bounds what was learned: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
@@ -177,8 +185,8 @@ def route(
             "--batch takes trips from its file, and prints JSON lines alone",
         ),
         (
-            batch and any(each is not None for each in (max_extra_time, depart, soc, price)),
-            "--batch takes charges, limits, departures and prices from its file",
+            batch and any(each is not None for each in (max_extra_time, depart, soc, price, risk)),
+            "--batch takes charges, limits, departures, prices and risks from its file",
         ),
         (
             time_value is not None and (batch or price is None),
@@ -207,11 +215,14 @@ def route(
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
 
-    def planner_of(name: str) -> "Planner":
+    def planner_of(name: str, risky: bool) -> "Planner":
         from evroute.energy.vehicle import load_vehicle
+        from evroute.learning.physics_belief import physics_belief
         from evroute.planning.planner import Planner
 
-        return Planner(roads, load_vehicle(name), learned, conditions=day, guarantee=wanted)
+        car = load_vehicle(name)
+        physics = physics_belief(roads, car) if risky and learned is None else None
+        return Planner(roads, car, learned, conditions=day, guarantee=wanted, uncertainty=physics)
 
     if batch is not None:
         _answer(batch, planner_of, vehicle, search, only)
@@ -221,7 +232,7 @@ def route(
     from evroute.planning.places import stops
 
     origin, *between, destination = stops(roads, trip, places)
-    planner = planner_of(vehicle)
+    planner = planner_of(vehicle, risk is not None)
     kwh = planner.vehicle.battery_kwh
     plan = planner.plan(
         origin,
@@ -236,6 +247,7 @@ def route(
         depart=depart,
         price=price,
         time_value=time_value,
+        risk=None if risk is None else share_of("--risk", risk),
     )
     _write(roads, plan, geojson, gpx, map_)
     if json:
@@ -284,7 +296,11 @@ def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
 
 
 def _answer(
-    batch: Path, planner_of: "Callable[[str], Planner]", vehicle: str, search: str, only: str | None
+    batch: Path,
+    planner_of: "Callable[[str, bool], Planner]",
+    vehicle: str,
+    search: str,
+    only: str | None,
 ) -> None:
     import csv
     from json import dumps
@@ -309,9 +325,12 @@ def _answer(
                         "'evroute[fast]'",
                         err=True,
                     )
-                answers = answer_energies(rows, planner_of(vehicle))
+                answers = answer_energies(rows, planner_of(vehicle, False))
             else:
-                answers = answer_all(rows, planner_of, vehicle=vehicle, search=search)
+                risky = "risk" in rows.fieldnames
+                answers = answer_all(
+                    rows, lambda name: planner_of(name, risky), vehicle=vehicle, search=search
+                )
             for answer in answers:
                 failed += "error" in answer
                 sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")

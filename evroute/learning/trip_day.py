@@ -99,6 +99,7 @@ class TripForecast:
             arrives_above_reserve=spread.below(float(room_wh[-1] / sd_wh[-1])),
             never_below_reserve=1.0 - spread.passage(below),
             band_percent=band_percent,
+            supported_risk=1.0 / (spread.effective_trips + 1.0),
         )
 
 

@@ -136,6 +136,8 @@ class ChargeForecast:
         Share of the trips that are at the reserve or above after every edge, in [0, 1].
     band_percent
         (k + 1, 2) central 90 % interval at the start and after each edge.
+    supported_risk
+        Least risk that past trips support; smaller ones are extrapolated by the tail.
     """
 
     arrival_percent: float
@@ -143,6 +145,7 @@ class ChargeForecast:
     arrives_above_reserve: float
     never_below_reserve: float
     band_percent: FloatArray
+    supported_risk: float = 1.0
 
 
 def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:

@@ -115,6 +115,23 @@ class LabelSearch:
         unlimited = np.inf, np.inf
         return self._settled(battery, energy_wh, None, unlimited, (1.0, 0.0), 2**62)[0]
 
+    def bounds(
+        self, energy_wh: FloatArray, cost: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower bounds of energy and additive cost from each state to the destination.
+
+        Parameters
+        ----------
+        energy_wh, cost
+            (a,) energy, Wh, and additive cost of each arm; None for no cost.
+        """
+        stops = self.legs.stops
+        after_wh = self.head_wh[self.legs.search.starts]
+        climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
+        shifted_wh = np.maximum(energy_wh - (self.head_wh - self.tail_wh), 0.0)
+        rest_wh = self.legs.rest(shifted_wh) + climb_wh
+        return rest_wh, np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
+
     def _settled(
         self,
         battery: Battery | None,
@@ -125,13 +142,9 @@ class LabelSearch:
         effort: int,
     ) -> tuple[Route | None, bool]:
         search, stops = self.legs.search, self.legs.stops
-        graph, starts, n_legs = search.line_graph, search.starts, len(stops) - 1
+        graph, starts = search.line_graph, search.starts
         start = starts.start + stops[0]
-        after_wh = self.head_wh[starts]
-        climb_wh = np.tile(after_wh[stops[-1]] - after_wh, n_legs)
-        shifted_wh = np.maximum(energy_wh - (self.head_wh - self.tail_wh), 0.0)
-        rest_wh = self.legs.rest(shifted_wh) + climb_wh
-        rest = np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
+        rest_wh, rest = self.bounds(energy_wh, cost)
         effort = effort if cost is None else min(effort, GREATEST_EFFORT)
         cost = np.zeros(len(energy_wh)) if cost is None else cost
         bounded = battery or _UNBOUNDED

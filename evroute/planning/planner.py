@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -34,6 +34,7 @@ from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
+from evroute.planning.risk import RiskSearch, choose_safe_rows
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search, numba_installed
 from evroute.planning.search_problem import SearchProblem
@@ -41,6 +42,8 @@ from evroute.planning.weights import DEFAULT_SEARCH
 
 INTERPRETED_PLANS = 3
 """Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
+
+NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
 class Planner:
@@ -141,6 +144,7 @@ class Planner:
         depart: str | None = None,
         price: float | None = None,
         time_value: float | None = None,
+        risk: float | None = None,
     ) -> Plan:
         """Plan one request between two places.
 
@@ -164,6 +168,9 @@ class Planner:
         price, time_value
             Price of energy, money per kWh, and value of time, money per hour; with both, the row
             ``cost`` is recommended.
+        risk
+            Greatest probability of ever falling below the reserve, in (0, 0.5]: each route is the
+            best of those that keep it. It needs a battery, and a belief or an uncertainty.
 
         Raises
         ------
@@ -176,7 +183,9 @@ class Planner:
             missing charge.
         """
         battery = None if battery is None else self.fading(battery)
-        options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
+        options = PlanOptions(
+            search, battery, max_extra_time, alternatives, price, time_value, risk
+        )
         departed_s = None if depart is None else clock_s("depart", depart)
         places = self._rows((origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
@@ -188,7 +197,13 @@ class Planner:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        rows = choose_rows(problem, fastest, options)
+        unlimited = None
+        if battery is None or risk is None:
+            rows = choose_rows(problem, fastest, options)
+        else:
+            rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
+            usual = choose_rows(problem, fastest, replace(options, risk=None))
+            unlimited = self.describe(usual.routes[usual.recommended], battery)
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -202,6 +217,7 @@ class Planner:
             options=options,
             minutes_from=self.minutes_from,
             depart_s=departed_s,
+            unlimited=unlimited,
             roads=self.network,
         )
 
@@ -294,11 +310,22 @@ class Planner:
             If there is no belief.
         """
         if self.uncertain is None:
-            raise EvrouteError("a risk needs a belief; without trips give evroute.physics_belief")
+            raise EvrouteError(NO_BELIEF)
         passed, battery = self.space.arms_of_route(route), self.fading(battery)
         charge = follow(battery, self.mean_wh[passed])
         energy = self.uncertain.forecast(passed, self.mean_wh[passed], charge)
         return energy, energy.charge(battery, charge)
+
+    def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
+        if self.uncertain is None:
+            raise EvrouteError(NO_BELIEF)
+
+        @cache
+        def risk_of(route: Route, battery: Battery) -> float:
+            return 1.0 - self.charge_forecast(route, battery)[1].never_below_reserve
+
+        passage = self.uncertain.posterior().std_wh ** 2 + self.uncertain.noise_std_wh**2
+        return RiskSearch(problem, battery, risk, risk_of, np.sqrt(passage))
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

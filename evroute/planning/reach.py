@@ -25,7 +25,7 @@ from evroute.planning.charge_tree import ChargeTree, charge_tree, way
 from evroute.planning.forecast import EnergyForecast
 from evroute.planning.learned import LearnedEnergies
 from evroute.planning.numbers import check_risk
-from evroute.planning.planner import Planner
+from evroute.planning.planner import NO_BELIEF, Planner
 from evroute.planning.shortage import Shortage
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -112,7 +112,7 @@ def reach(
         check_risk(risk)
     if planner.uncertain is None:
         if risk is not None:
-            raise EvrouteError(f"a risk of {risk:.0%} needs a belief; see evroute.physics_belief")
+            raise EvrouteError(NO_BELIEF)
     elif len(tree.edges):
         std_wh = planner.uncertain.reached_std_wh(tree.arms, tree.before, tree.begin_wh)
         first = planner.charge_forecast(tree.route(0), battery)[0]

@@ -36,6 +36,8 @@ def plan(
     depart: str | None = None,
     price: float | None = None,
     time_value: float | None = None,
+    risk: float | None = None,
+    uncertainty: LearnedEnergies | None = None,
 ) -> Plan:
     """Plan one trip between two places, or a named one.
 
@@ -51,12 +53,14 @@ def plan(
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart, price, time_value
+    search, max_extra_time, alternatives, depart, price, time_value, risk
         As in `Planner.plan`.
     conditions
         Temperature, wind, payload and speeds of the day.
     belief
         Learned energies to plan on (`load_belief`), about this network and vehicle; eq. 8 if None.
+    uncertainty
+        In place of a belief, the uncertainty of eq. 8 (`physics_belief`).
 
     Raises
     ------
@@ -74,7 +78,7 @@ def plan(
         if soc_percent is None
         else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
     )
-    return Planner(roads, car, belief, conditions=conditions).plan(
+    return Planner(roads, car, belief, conditions=conditions, uncertainty=uncertainty).plan(
         first,
         last,
         search=search,
@@ -85,4 +89,5 @@ def plan(
         depart=depart,
         price=price,
         time_value=time_value,
+        risk=risk,
     )

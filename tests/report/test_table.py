@@ -7,7 +7,8 @@ import pytest
 from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
+from evroute.planning.trip import plan
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, plan_table, rules_table
 

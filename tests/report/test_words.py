@@ -2,7 +2,7 @@
 
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.results import read_rounds
 from evroute.report.words import learned, reason
 
