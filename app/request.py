@@ -10,7 +10,7 @@ from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import Vehicle, load_vehicle, vehicle_names
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
@@ -135,7 +135,7 @@ def _basis() -> str:
 
 
 def _ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
-    name = starting("vehicle", vehicle_names()[0], vehicle_names())
+    name = starting("vehicle", DRIVER_DEFAULT, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
     title = f"{name.replace('-', ' ').title()} · {capacity:g} kWh"

@@ -30,6 +30,7 @@ LAYERS = (
     "bandits",
     "experiments",
     "report",
+    "service",
     "cli",
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))

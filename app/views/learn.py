@@ -25,13 +25,14 @@ from evroute.energy.vehicle import vehicle_names
 from evroute.errors import EvrouteError
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
+from evroute.invalid import first_problem
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
+from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.charts import beta, cumulative_regret, has_beta, saving
 from evroute.report.colours import visit_classes
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
-from evroute.report.words import learned
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 
@@ -101,7 +102,7 @@ def ask() -> Experiment | None:
             world=(world,),
         )
     except ValidationError as error:
-        st.error(literal(f"{error.errors()[0]['msg']}."))
+        st.error(literal(f"{first_problem(error)}."))
         return None
 
 
@@ -197,7 +198,7 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
         True if no run is active, so that the text is final.
     """
     rounds = read_rounds(folder)
-    for finding in learned(rounds) if finished else ():
+    for finding in abstract(rounds)[:SHOWN_SENTENCES] if finished else ():
         st.success(literal(finding))
     left, right = st.columns(2)
     left.altair_chart(cumulative_regret(rounds), width="content", theme=None)

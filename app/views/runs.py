@@ -12,6 +12,7 @@ from state import key, starting
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
+from evroute.report.abstract import SHOWN_SENTENCES, abstract
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
 from evroute.report.charts import beta, cumulative_regret, has_beta, method_styles, saving
 from evroute.report.exploration import visits_chart
@@ -20,7 +21,6 @@ from evroute.report.profile import svg
 from evroute.report.reserve import charges, reserve_reliability, reserve_table
 from evroute.report.results import read_rounds, read_timings, read_visits
 from evroute.report.table import final_table
-from evroute.report.words import learned
 
 MOST_MAPS = 8
 WIDTH_PER_MAP = 300
@@ -74,7 +74,7 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
             read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
         )
     together = pd.concat(frames, ignore_index=True)
-    for finding in learned(together):
+    for finding in abstract(together)[:SHOWN_SENTENCES]:
         st.success(literal(finding))
     figure(cumulative_regret(together), "regret")
     figure(saving(together), "saving")

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from evroute import __version__
 from evroute.arms import Arms, Feedback
@@ -19,6 +19,7 @@ from evroute.arrays import FloatArray
 from evroute.bandits.problems import PROBLEMS, Problem
 from evroute.bandits.starvation import StarvationExperiment
 from evroute.bandits.sup_kernel_ucb import SupKernelOptions, SupKernelUCB
+from evroute.claims import Claims
 from evroute.errors import EvrouteError
 from evroute.files import read_toml
 from evroute.folder import Folder
@@ -26,20 +27,11 @@ from evroute.invalid import first_problem
 from evroute.methods.method import Method
 from evroute.methods.parts import MODELS, index_options, model_options
 from evroute.model.base import Anticipates, HasDiagnostics
-from evroute.model.context_kernels import context_kernel
+from evroute.model.context_kernels import check_kernel
 from evroute.model.nystrom.gp import NystromOptions
 from evroute.model.nystrom.whitened import Covariance
 from evroute.model.vector_kernel import VectorKernel
 from evroute.tables import read_columns, write_columns
-
-
-def _kernel_name(name: object) -> object:
-    """Check the name of a kernel; ``squared-exponential`` is ``rbf`` in older files."""
-    name = "rbf" if name == "squared-exponential" else name
-    if isinstance(name, str):
-        context_kernel(name)
-    return name
-
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +41,7 @@ class BanditExperiment(BaseModel):
 
     methods: as in experiments on roads, for models that need no network; also ``sup-k-ucb``.
     noise_std: deviation of a measured cost.  variance, lengthscale: of the kernel, known to the
-    models.
+    models.  claims: on the runs, with the command that makes them (`claims.Claim`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -58,10 +50,11 @@ class BanditExperiment(BaseModel):
     methods: Annotated[tuple[str | dict[str, Any], ...], Field(min_length=1)]
     horizon: int = Field(default=1000, ge=1)
     repetitions: int = Field(default=3, ge=1)
-    kernel: Annotated[str, BeforeValidator(_kernel_name)] = "rbf"
+    kernel: Annotated[str, AfterValidator(check_kernel)] = "rbf"
     variance: float = Field(default=1.0, gt=0)
     lengthscale: float = Field(default=0.1, gt=0)
     noise_std: float = Field(default=0.1, gt=0)
+    claims: Claims | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +119,8 @@ def play(
     ]
     tables = []
     manifest = {
-        "configuration": experiment.model_dump(mode="json"),
+        "configuration": experiment.model_dump(mode="json", exclude_none=True),
+        **({"claims_sha256": experiment.claims.digest()} if experiment.claims else {}),
         "versions": {"evroute": __version__},
     }
     with nullcontext() if out is None else Folder(out).writing(manifest):

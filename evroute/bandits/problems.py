@@ -44,17 +44,13 @@ class _Actions:
         return Arms(np.arange(N_ACTIONS), features, np.zeros(N_ACTIONS))
 
 
-class Bump:
+class Bump(_Actions):
     """Reward ``max(0, 1 - |a - a*| - w* . (x - x*))`` over contexts x in five dimensions."""
 
     def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
-        self._actions = _Actions(5, rng)
-        self._best = rng.choice(self._actions.actions)
+        super().__init__(5, rng)
+        self._best = rng.choice(self.actions)
         self._centre, self._slope = rng.random(5), rng.uniform(-1.0, 1.0, 5)
-
-    def arms(self, rng: np.random.Generator) -> Arms:
-        """Return ten actions in a context."""
-        return self._actions.arms(rng)
 
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
@@ -65,17 +61,13 @@ class Bump:
         return cost
 
 
-class Chessboard:
+class Chessboard(_Actions):
     """Sixteen cells of context and action: three have reward 1, three 1/2, the others 0."""
 
     _CELLS = np.array([[0, 0.5, 0, 0], [1, 0, 1, 0], [0, 0.5, 0, 0.5], [0, 0, 1, 0]])
 
     def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
-        self._actions = _Actions(1, rng)
-
-    def arms(self, rng: np.random.Generator) -> Arms:
-        """Return ten actions in a context."""
-        return self._actions.arms(rng)
+        super().__init__(1, rng)
 
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""
@@ -84,15 +76,11 @@ class Chessboard:
         return cost
 
 
-class StepDiagonal:
+class StepDiagonal(_Actions):
     """A band of 1 and a band of 1/2 along the diagonal of context and action."""
 
     def __init__(self, kernel: Covariance, rng: np.random.Generator) -> None:
-        self._actions = _Actions(1, rng)
-
-    def arms(self, rng: np.random.Generator) -> Arms:
-        """Return ten actions in a context."""
-        return self._actions.arms(rng)
+        super().__init__(1, rng)
 
     def cost(self, arms: Arms) -> FloatArray:
         """Return the expected cost of each."""

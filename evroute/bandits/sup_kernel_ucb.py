@@ -13,6 +13,7 @@ from pydantic import Field
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray
+from evroute.errors import EvrouteError
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.whitened import Covariance
 from evroute.options import PartOptions
@@ -24,7 +25,10 @@ class SupKernelOptions(PartOptions):
     label = "sup-k-ucb"
 
     eta: float = Field(
-        default=0.1, gt=0, description="scale of the confidence widths: larger explores more"
+        default=1.0,
+        gt=0,
+        description="multiplier of the scaled deviation, over the noise deviation, as other radii "
+        "are: larger explores more",
     )
     ridge: float = Field(default=1.0, gt=0, description="lambda over the noise variance")
 
@@ -46,6 +50,11 @@ class SupKernelUCB:
         Number of rounds.
     options
         Widths and ridge.
+
+    Raises
+    ------
+    EvrouteError
+        If all widths are at most ``1 / sqrt(T)`` before any measurement: nothing would be learned.
     """
 
     def __init__(
@@ -65,6 +74,13 @@ class SupKernelUCB:
         self._noise_std = noise_std_wh
         self._eta = options.eta
         self._narrow = 1.0 / math.sqrt(horizon)
+        prior = self._levels[0].kernel.diagonal(arms.id, arms.features)
+        widest = float((noise_std_wh[arms.id] * np.sqrt(prior / options.ridge)).max())
+        if self._eta * widest <= self._narrow:
+            raise EvrouteError(
+                f"option eta is {self._eta:g}; it must be above "
+                f"{self._narrow / widest:.3g}, or no width exceeds 1/sqrt(T) and nothing is learned"
+            )
         self._rng = rng
         self._stored: SparsePosterior | None = None
 
@@ -77,7 +93,7 @@ class SupKernelUCB:
             noise = self._noise_std[edge]
             # widths in units of cost, as the rounds' thresholds are
             variance = level.variance(z, level.kernel.diagonal(edge, features))
-            width = self._eta * noise * np.sqrt(level.ridge * variance)
+            width = noise * self._eta * np.sqrt(variance)
             lower = noise * level.mean(z) - width
             wide = np.flatnonzero(width > 2.0**-depth)
             if np.all(width <= self._narrow):

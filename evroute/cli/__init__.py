@@ -21,6 +21,7 @@ from evroute.cli import (
     reach,
     report,
     route,
+    serve,
     simulate,
     vehicle,
 )
@@ -45,6 +46,7 @@ app.command()(bandit.bandit)
 app.command()(learn.learn)
 app.command()(report.report)
 app.command()(dashboard.app)
+app.command()(serve.serve)
 
 SHOWN_CHARACTERS = 2_000
 """Longest printed message of an error, which can quote its input."""

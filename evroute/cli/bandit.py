@@ -17,7 +17,8 @@ def bandit(
 ) -> None:
     """Let methods play a plain kernel bandit. Interrupted, the same command continues.
 
-    Writes rounds.parquet, table.csv and bandit.png, and shows the table.
+    Writes rounds.parquet, table.csv and bandit.png, and prints the table and the verdicts on the
+    claims of the file.
     """
     import pandas as pd
     from rich.table import Table
@@ -25,6 +26,7 @@ def bandit(
     from evroute.bandits.kernel_bandit import load_bandit, play
     from evroute.bandits.starvation import StarvationExperiment, bands
     from evroute.cli.progress import progress
+    from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.report.bandits import (
         bandit_chart,
@@ -32,6 +34,7 @@ def bandit(
         starvation_chart,
         starvation_table,
     )
+    from evroute.report.claims import folder_verdicts, verdict_lines
     from evroute.report.page import png
 
     requested = load_bandit(experiment)
@@ -70,4 +73,7 @@ def bandit(
             )
         )
     plain_console().print(shown)
+    if not isinstance(requested, StarvationExperiment):
+        for line in verdict_lines(folder_verdicts(RunFolder(folder))):
+            typer.echo(line)
     typer.echo(folder)

@@ -26,23 +26,22 @@ def learn(
         str, typer.Option(help="A network's name, or a stored .npz file.")
     ] = "denver",
     vehicle: Annotated[
-        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
-    ] = "reference",
+        str | None,
+        typer.Option(
+            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --out, or "
+            "nissan-leaf-40]"
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="trips: coefficients of whole trips, with the intervals that they need; or a "
+            help="trips: coefficients of whole trips, with calibrated intervals; or a "
             "model of edges from 'evroute method list'. [that of --out, or trips]"
         ),
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE, an option of the model; repeatable.")
-    ] = None,
-    arms: Annotated[
-        str | None,
-        typer.Option(
-            help="Arms of the model: edges, turns (edges as entered), or turns-braked. [edges]"
-        ),
+        list[str] | None,
+        typer.Option(help="NAME=VALUE, an option of the model, such as arms=turns; repeatable."),
     ] = None,
     prior: Annotated[
         str | None,
@@ -85,7 +84,7 @@ def learn(
             network=network,
             vehicle=vehicle,
             model=model,
-            options=dict(map(_parsed, option or ())) | ({} if arms is None else {"arms": arms}),
+            options=dict(map(_parsed, option or ())),
             prior=prior,
             kernel=kernel,
             heights_from_trips=heights_from_trips,

@@ -28,7 +28,7 @@ Elevation = Annotated[
 ]
 Unchecked = Annotated[
     bool,
-    typer.Option("--elevation-unchecked", help="Build with heights that cannot be true as well."),
+    typer.Option("--elevation-unchecked", help="Build also with heights that fail the checks."),
 ]
 Smoothing = Annotated[
     float,
@@ -99,7 +99,7 @@ def build(
     names: Names = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
-    from evroute.network.road_network import check_name
+    from evroute.network.texts import check_name
 
     sources = {"--place": place, "--osm": osm, "--graphml": graphml, "--sumo": sumo}
     given = {option: source for option, source in sources.items() if source is not None}
@@ -184,7 +184,7 @@ def close(
 ) -> None:
     """Store a copy of a network without closed roads, for roadworks."""
     from evroute.network import catalog, closures
-    from evroute.network.road_network import check_name
+    from evroute.network.texts import check_name
 
     network = catalog.load_network(name)
     check_name(new)

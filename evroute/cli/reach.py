@@ -45,8 +45,12 @@ def reach(
         ),
     ] = None,
     vehicle: Annotated[
-        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
-    ] = "reference",
+        str | None,
+        typer.Option(
+            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --belief, or "
+            "nissan-leaf-40]"
+        ),
+    ] = None,
     temperature: Annotated[
         float | None, typer.Option(metavar="C", help="Outside temperature, °C.")
     ] = None,
@@ -72,7 +76,7 @@ def reach(
     from threadpoolctl import threadpool_limits
 
     from evroute.energy.driving import conditions
-    from evroute.energy.vehicle import load_vehicle
+    from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
     from evroute.errors import EvrouteError
     from evroute.learning.belief import load_belief
     from evroute.learning.physics_belief import physics_belief
@@ -91,9 +95,10 @@ def reach(
     if start is not None and soc is None:
         raise EvrouteError("--from needs the charge at the start: --soc")
     threadpool_limits(1)  # threads of small products wait for each other
-    roads, car = load_network(network), load_vehicle(vehicle)
+    roads = load_network(network)
     day = conditions(temperature_c=temperature, payload_kg=payload)
     learned = None if belief is None else load_belief(belief, run, network=roads)
+    car = learned.vehicle if learned and not vehicle else load_vehicle(vehicle or DRIVER_DEFAULT)
     uncertain = physics_belief(roads, car) if learned is None else None
     planner = Planner(roads, car, learned, conditions=day, uncertainty=uncertain)
     battery = Battery.of_percent(car.battery_kwh, reserve if soc is None else soc, reserve)

@@ -7,12 +7,10 @@ import typer
 
 from evroute.cli.console import plain_console
 
-SHOWN_SENTENCES = 6
-
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="A folder of 'evroute simulate' or 'evroute learn'.")
+        Path, typer.Argument(help="A folder of 'evroute simulate', 'bandit' or 'learn'.")
     ],
     out: Annotated[Path | None, typer.Option(help="The page. [report.html in the folder]")] = None,
     network: Annotated[
@@ -20,11 +18,16 @@ def report(
         typer.Option(help="Network of learned trips: name or file. [that of the folder]"),
     ] = None,
 ) -> None:
-    """Write a page on runs or learned trips, with its figures as PNG files; print its abstract."""
+    """Write a page on runs or learned trips, and its figures as PNG files.
+
+    Prints its abstract and the verdicts on the claims that the experiment states.
+    """
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
     from evroute.learning.learn import HEIGHTS
     from evroute.network.catalog import load_network
+    from evroute.report.abstract import SHOWN_SENTENCES
+    from evroute.report.bandits import build_bandit_page
     from evroute.report.own_trips import build_trips_page
     from evroute.report.page import build_page
 
@@ -39,6 +42,8 @@ def report(
             source = str(kept) if network is None and kept.exists() else network
             roads = None if source is None else load_network(source)
             page = build_trips_page(runs, roads, on_progress)
+        elif "problem" in runs.manifest().get("configuration", {}):
+            page = build_bandit_page(runs)
         else:
             page = build_page(runs, on_progress)
     outdated = set(target.parent.glob(f"{target.stem}-*.png"))
@@ -53,6 +58,8 @@ def report(
         temporary.write_text(page.html, encoding="utf-8", errors="replace")
     for note in page.notes:
         typer.echo(f"evroute: {note}", err=True)
+    for line in page.claims:
+        typer.echo(line)
     for sentence in page.abstract[:SHOWN_SENTENCES]:
         typer.echo(sentence)
     if len(page.abstract) > SHOWN_SENTENCES:

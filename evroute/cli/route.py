@@ -9,6 +9,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evroute.energy.driving import DrivingConditions
     from evroute.network.road_network import RoadNetwork
     from evroute.planning.guarantee import Guarantee
     from evroute.planning.plan import Plan
@@ -24,11 +25,11 @@ def route(
         typer.Option(
             "--from",
             metavar="PLACE",
-            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+            help="Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
         ),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--to", metavar="PLACE", help="Where to, likewise.")
+        str | None, typer.Option("--to", metavar="PLACE", help="Destination, written likewise.")
     ] = None,
     via: Annotated[
         list[str] | None,
@@ -38,8 +39,12 @@ def route(
         str | None, typer.Option(help="A named trip of the network, instead of two places.")
     ] = None,
     vehicle: Annotated[
-        str, typer.Option(help="A vehicle of 'evroute vehicle list', or a .toml file.")
-    ] = "reference",
+        str | None,
+        typer.Option(
+            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --belief, or "
+            "nissan-leaf-40]"
+        ),
+    ] = None,
     search: Annotated[
         str,
         typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare."),
@@ -150,9 +155,17 @@ def route(
     batch: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.csv",
-            help="Answer rows (id, trip | from, via, to, vehicle, soc, reserve, max_extra_time, "
-            "depart, price, time_value, risk) with JSON lines.",
+            metavar="FILE",
+            help="Answer rows of a CSV or Parquet table (id, trip | from, via, to, vehicle, soc, "
+            "reserve, max_extra_time, depart, price, time_value, risk, temperature, wind, "
+            "wind_from, payload) with JSON lines.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of the answers of --batch beside the JSON lines: .csv, .parquet.",
         ),
     ] = None,
     only: Annotated[
@@ -174,12 +187,13 @@ def route(
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
-        (interval and belief is None, "--interval bounds what was learned: --belief FOLDER"),
+        (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
         (
             only is not None and (only != "energy" or batch is None or search != "potential"),
             "--only energy goes with --batch, and with no other --search than potential",
         ),
+        (out and batch is None, "--out goes with --batch"),
         (
             batch and any((trip, places, json, geojson, gpx, map_, alternatives)),
             "--batch takes trips from its file, and prints JSON lines alone",
@@ -215,24 +229,32 @@ def route(
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
 
-    def planner_of(name: str, risky: bool) -> "Planner":
-        from evroute.energy.vehicle import load_vehicle
-        from evroute.learning.physics_belief import physics_belief
-        from evroute.planning.planner import Planner
+    from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+    from evroute.planning.planner import Planner
 
-        car = load_vehicle(name)
-        physics = physics_belief(roads, car) if risky and learned is None else None
-        return Planner(roads, car, learned, conditions=day, guarantee=wanted, uncertainty=physics)
+    name = vehicle or (DRIVER_DEFAULT if learned is None else learned.vehicle.name)
+
+    def planner_of(chosen: str, conditions: "DrivingConditions") -> "Planner":
+        of_belief = vehicle is None and learned is not None and chosen == name
+        car = learned.vehicle if of_belief and learned is not None else load_vehicle(chosen)
+        physics = None
+        if learned is None and (batch or risk):
+            from evroute.learning.physics_belief import physics_belief
+
+            physics = physics_belief(roads, car)
+        return Planner(
+            roads, car, learned, conditions=conditions, guarantee=wanted, uncertainty=physics
+        )
 
     if batch is not None:
-        _answer(batch, planner_of, vehicle, search, only)
+        _answer(batch, planner_of, name, day, search, only, out)
         return
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
     from evroute.planning.places import stops
 
     origin, *between, destination = stops(roads, trip, places)
-    planner = planner_of(vehicle, risk is not None)
+    planner = planner_of(name, day)
     kwh = planner.vehicle.battery_kwh
     plan = planner.plan(
         origin,
@@ -297,27 +319,36 @@ def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
 
 def _answer(
     batch: Path,
-    planner_of: "Callable[[str, bool], Planner]",
+    planner_of: "Callable[[str, DrivingConditions], Planner]",
     vehicle: str,
+    day: "DrivingConditions",
     search: str,
     only: str | None,
+    out: Path | None,
 ) -> None:
     import csv
     from json import dumps
 
-    from evroute import limits
     from evroute.errors import EvrouteError
-    from evroute.planning.answers import answer_all, answer_energies
+    from evroute.planning.answer_table import AnswerTable, check_suffix
+    from evroute.planning.answers import (
+        COLUMNS,
+        ENERGY_COLUMNS,
+        NUMBERS,
+        answer_all,
+        answer_energies,
+    )
+    from evroute.planning.requests import read_requests
     from evroute.planning.search import numba_installed
 
-    failed = 0
+    found = AnswerTable(keep=out is not None)
+    if out:
+        check_suffix(out)
     try:
-        with batch.open(newline="", encoding="utf-8-sig") as handle:
-            rows = csv.DictReader(limits.lines(handle, str(batch)), strict=True)
-            if rows.fieldnames is None:
-                raise EvrouteError(
-                    f"{batch} is empty; its first line names the columns, such as from,to"
-                )
+        with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
+            rows = requests.rows
+            if requests.ignored:
+                typer.echo(f"evroute: {batch}: not read: {', '.join(requests.ignored)}", err=True)
             if only:
                 if not numba_installed():
                     typer.echo(
@@ -325,18 +356,19 @@ def _answer(
                         "'evroute[fast]'",
                         err=True,
                     )
-                answers = answer_energies(rows, planner_of(vehicle, False))
+                answers = answer_energies(rows, planner_of(vehicle, day))
             else:
-                risky = "risk" in rows.fieldnames
                 answers = answer_all(
-                    rows, lambda name: planner_of(name, risky), vehicle=vehicle, search=search
+                    rows, planner_of, vehicle=vehicle, conditions=day, search=search
                 )
-            for answer in answers:
-                failed += "error" in answer
+            for answer in found.through(answers):
                 sys.stdout.write(dumps(answer, ensure_ascii=False) + "\n")
     except (UnicodeDecodeError, csv.Error) as error:
         raise EvrouteError(f"{batch} is not a CSV table in UTF-8: {error}") from None
-    if failed:
+    if out:
+        found.write(out)
+    typer.echo(f"evroute: {found.summary}", err=True)
+    if found.failed:
         raise typer.Exit(1)
 
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 40
 """Number of rows of each table on the terminal; reports have all."""
+OF_RUNS = (
+    *("audit", "closed_share", "in_flight", "lengthscale", "prior", "reserve", "share_belief"),
+    "soc",
+)
+"""Fields of an experiment that ``--option`` sets."""
 LOOK_EVERY_S = 2.0
 """Interval between checks for failed runs, s."""
 
@@ -52,7 +57,8 @@ def simulate(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=VALUE, an option of methods (see 'evroute method show NAME'); repeatable."
+            help="NAME=VALUE: an option of methods (see 'evroute method show NAME'), or one of "
+            f"{', '.join(OF_RUNS)} (see data/experiments); repeatable."
         ),
     ] = None,
     search: Annotated[
@@ -78,53 +84,9 @@ def simulate(
             "[sampled-gp]"
         ),
     ] = None,
-    in_flight: Annotated[
-        str | None,
-        typer.Option(
-            help="Trips planned before the first measurement is used; clock: use each when it "
-            "ends. [1]"
-        ),
-    ] = None,
-    audit: Annotated[
-        bool,
-        typer.Option(
-            "--audit",
-            help=(
-                "Drive random routes too, without learning, to test forecasts of routes not chosen."
-            ),
-        ),
-    ] = False,
-    soc: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="Charge at the start of each trip, %; logs the battery."),
-    ] = None,
-    reserve: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
-    ] = None,
-    share_belief: Annotated[
-        bool,
-        typer.Option("--share-belief", help="Let all vehicles of the trips share one belief."),
-    ] = False,
-    closed_share: Annotated[
-        float | None,
-        typer.Option(min=0, max=0.99, help="Share of the edges closed anew in each round. [0]"),
-    ] = None,
     variance_scale: Annotated[
         float | None,
         typer.Option(help="Factor on the variance of Thompson samples; smaller explores less. [1]"),
-    ] = None,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Size of prior deviations: paper (one for all), dissipation (each edge's). [paper]"
-        ),
-    ] = None,
-    lengthscale: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="Lengthscale of worlds and models, in standard deviations of a context. [1]"
-        ),
     ] = None,
     kernel: Annotated[
         str | None,
@@ -160,28 +122,16 @@ def simulate(
     from evroute.experiments.experiment import simulate as run
     from evroute.experiments.runs import RunFolder
 
-    flags = {} if variance_scale is None else {"variance_scale": variance_scale}
-    options = flags | dict(map(_parsed, option or ()))
-    grids = {"world": world, "search": search, "prior": prior, "lengthscale": lengthscale} | {
-        "kernel": kernel
-    }
-    choices = (
-        {"network": network, "trip": trip, "method": method, "model": model, "index": index}
-        | grids
-        | options
-    )
-    fields = {
-        "horizon": horizon,
-        "seeds": seeds,
-        "vehicle": vehicle,
-        "closed_share": closed_share,
-    } | grids
-    fields |= {"audit": audit or None, "share_belief": share_belief or None}
-    fields |= {"soc": soc, "reserve": reserve}
-    if in_flight is not None:
-        fields["in_flight"] = (
-            in_flight if in_flight == "clock" else _parsed(f"in_flight={in_flight}")[1]
-        )
+    options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
+    options |= dict(map(_parsed, option or ()))
+    of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
+    for name in ("prior", "lengthscale"):
+        if name in of_runs and not isinstance(of_runs[name], list):
+            of_runs[name] = [of_runs[name]]
+    grids = {"world": world, "search": search, "kernel": kernel}
+    parts = {"network": network, "trip": trip, "method": method, "model": model, "index": index}
+    choices = parts | grids | options
+    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle} | grids | of_runs
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:

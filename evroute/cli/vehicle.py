@@ -10,32 +10,65 @@ app = typer.Typer(help="Vehicles of the catalogue, and your own TOML files.", no
 
 
 @app.command("list")
-def list_vehicles() -> None:
-    """List the vehicles of the catalogue."""
+def list_vehicles(
+    name: Annotated[str, typer.Argument(help="Part of the name, such as tesla.")] = "",
+    car_class: Annotated[
+        str | None,
+        typer.Option("--class", help="small, compact, midsize, large, suv, large suv or van."),
+    ] = None,
+    road_load: Annotated[
+        str | None,
+        typer.Option(
+            help="Origin of rolling resistance and drag: stated (data sheet), measured (EPA), "
+            "fitted (its class)."
+        ),
+    ] = None,
+    min_battery: Annotated[
+        float, typer.Option(metavar="KWH", help="Least usable battery, kWh.")
+    ] = 0.0,
+    max_battery: Annotated[
+        float, typer.Option(metavar="KWH", help="Largest usable battery, kWh.")
+    ] = float("inf"),
+) -> None:
+    """List the vehicles of the catalogue; options keep those that meet all of them."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from evroute.energy.vehicle import load_vehicle, vehicle_names
+    from evroute.energy.vehicle import ROAD_LOADS, load_vehicle, vehicle_names
+    from evroute.errors import EvrouteError, UnknownNameError
 
-    table = Table()
-    for title in (
-        "vehicle",
-        "mass kg",
-        "drag x area m²",
-        "rolling",
-        "auxiliary W",
-        "usable battery kWh",
+    vehicles = [load_vehicle(each) for each in vehicle_names()]
+    classes = sorted({v.car_class for v in vehicles if v.car_class})
+    for option, value, known in (
+        ("--class", car_class, classes),
+        ("--road-load", road_load, ROAD_LOADS),
     ):
-        first = title == "vehicle"
-        table.add_column(title, justify="left" if first else "right", no_wrap=first)
-    for name in vehicle_names():
-        v = load_vehicle(name)
+        if value is not None and value not in known:
+            raise UnknownNameError(f"unknown {option} '{value}'; there are {', '.join(known)}")
+    kept = [
+        v
+        for v in vehicles
+        if name.lower() in v.name
+        and car_class in (None, v.car_class)
+        and road_load in (None, v.road_load)
+        and min_battery <= v.battery_kwh <= max_battery
+    ]
+    if not kept:
+        raise EvrouteError("no vehicle of the catalogue meets all options; drop one of them")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for title in ("vehicle", "class", "road load"):
+        table.add_column(title, no_wrap=True)
+    for title in ("mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for v in kept:
         table.add_row(
-            name,
+            v.name,
+            v.car_class,
+            v.road_load,
             f"{v.mass_kg:.0f}",
             f"{v.drag * v.front_m2:.3f}",
-            f"{v.rolling:.4f}",
-            f"{v.auxiliary_w:.0f}",
             f"{v.battery_kwh:.1f}",
+            ", ".join(f"{kw:g}" for kw in (v.ac_kw, v.dc_kw) if kw is not None),
         )
     plain_console().print(table)
 
@@ -51,9 +84,12 @@ def show(
 
     from evroute.energy.vehicle import load_vehicle
 
-    numbers = asdict(load_vehicle(name))
-    sources = numbers.pop("sources")
-    table = Table("field", "value", "source", title=numbers.pop("name"))
-    for field, value in numbers.items():
-        table.add_row(field, f"{value:g}", sources.get(field, ""))
+    fields = asdict(load_vehicle(name))
+    sources, curve = fields.pop("sources"), fields.pop("charging_curve")
+    fields["charging_curve"] = ", ".join(f"{kw:g} kW at {charge:g} %" for charge, kw in curve)
+    table = Table("field", "value", "source", title=fields.pop("name"))
+    for field, value in fields.items():
+        if value not in ("", None):
+            shown = value if isinstance(value, str) else f"{value:g}"
+            table.add_row(field, shown, sources.get(field, ""))
     plain_console().print(table)

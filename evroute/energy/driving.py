@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
+from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.invalid import first_problem

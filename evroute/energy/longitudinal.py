@@ -12,11 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evroute.arrays import FloatArray, freeze
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
-
-GRAVITY_MPS2 = 9.82
-AIR_DENSITY_KGPM3 = 1.2
-J_PER_WH = 3600.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from evroute.arrays import FloatArray, freeze
 from evroute.energy.driving import DrivingConditions
@@ -60,10 +59,6 @@ class EnergyPrior:
     def dissipated_wh(self) -> FloatArray:
         """(a,) energy that is not regained, ``mean - potential``, never negative, Wh."""
         return self.mean_wh - self.potential_wh
-
-    def negative_share(self, variance_wh2: FloatArray) -> float:
-        """Return the expected share of arms with a draw below the potential; variance (a,) Wh²."""
-        return float(ndtr(-self.dissipated_wh / np.sqrt(variance_wh2)).mean())
 
 
 def check_spread(name: str) -> str:

@@ -30,8 +30,9 @@ from typing import Protocol
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import headwind_mps
-from evroute.energy.longitudinal import J_PER_WH, EnergyParts, energy_parts
+from evroute.energy.longitudinal import EnergyParts, energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.network import context

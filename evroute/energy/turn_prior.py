@@ -20,8 +20,9 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH, EnergyParts, energy_parts, potential_wh
+from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork

@@ -1,21 +1,28 @@
 """Vehicles: the parameters of eq. 8, a shipped catalogue, and TOML files of users.
 
 A vehicle file holds the fields of `Vehicle` and optionally a ``[sources]`` table with the origin of
-each number::
+each number. A table of consumption at steady speeds may replace ``rolling`` and ``drag``::
 
     name = "my van"
     mass_kg = 2400
+    consumption = [[50, 190], [80, 240], [110, 330]]  # km/h, Wh/km
     ...
+
+The catalogue has files of this form, and one table of cars, ``cars.csv``, with the numbers that
+they share in ``cars.toml``.
 """
 
+import csv
 from dataclasses import asdict
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from evroute.energy.speed_table import road_load_of
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.files import read_toml
 from evroute.invalid import first_problem
@@ -23,6 +30,10 @@ from evroute.resources import data_path
 from evroute.text import check_printable
 
 DEFAULT = "reference"
+DRIVER_DEFAULT = "nissan-leaf-40"
+"""Vehicle of drivers who name none; `DEFAULT` is that of the library and of simulations."""
+ROAD_LOADS = ("stated", "measured", "fitted", "table")
+"""Origins of rolling resistance and drag: the file; one measured force; class; speed table."""
 FULL_BATTERY = {"full_battery_percent": 85.0, "full_battery_fade": 0.0}
 """Optional fields, and their values where a file lacks them."""
 
@@ -36,7 +47,9 @@ class Vehicle:
     1.  auxiliary_w: constant load besides the powertrain, W.  battery_kwh: usable capacity.
     full_battery_percent: charge above which recuperation fades, %.  full_battery_fade: share of it
     lost per 10 % above; the prior mean of a belief of trips, which learns the share.
-    sources: origin of each number, by field.
+    sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
+    `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW; None if unknown or impossible.
+    charging_curve: (charge in %, DC power in kW) in rising order; empty if unknown.
 
     Raises
     ------
@@ -56,19 +69,28 @@ class Vehicle:
     full_battery_percent: float = Field(default=FULL_BATTERY["full_battery_percent"], ge=0, le=100)
     full_battery_fade: float = Field(default=FULL_BATTERY["full_battery_fade"], ge=0, le=10)
     sources: dict[str, str] = Field(default_factory=dict)
+    car_class: str = ""
+    road_load: Literal["stated", "measured", "fitted", "table"] = "stated"
+    ac_kw: float | None = Field(default=None, gt=0, le=1_000)
+    dc_kw: float | None = Field(default=None, gt=0, le=5_000)
+    charging_curve: tuple[tuple[float, float], ...] = ()
 
 
 _VEHICLE = TypeAdapter(Vehicle)
+DESCRIPTIVE = ("sources", "car_class", "road_load", "ac_kw", "dc_kw", "charging_curve")
+"""Fields on which no energy of driving depends."""
 
 
 def numbers_of(vehicle: Vehicle) -> dict[str, Any]:
-    """Return the fields of a vehicle on which beliefs depend: all but the sources.
+    """Return the fields of a vehicle on which beliefs depend: all but the descriptive ones.
 
     Fields of a full battery are left out at their defaults: earlier vehicles lack them.
     """
-    numbers = asdict(vehicle)
-    del numbers["sources"]
-    return {name: value for name, value in numbers.items() if FULL_BATTERY.get(name) != value}
+    return {
+        name: value
+        for name, value in asdict(vehicle).items()
+        if name not in DESCRIPTIVE and FULL_BATTERY.get(name) != value
+    }
 
 
 def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
@@ -77,17 +99,18 @@ def load_vehicle(name_or_path: str | Path = DEFAULT) -> Vehicle:
     Raises
     ------
     UnknownNameError
-        If the catalogue does not have the name; the message lists the names.
+        If the catalogue does not have the name; the message has the nearest names.
     EvrouteError
-        If a file is missing, is not TOML, lacks a field, or has one that is unknown or out of
-        range.
+        If a file is missing, is not TOML, lacks a field, has one that is unknown or out of range,
+        or has both a table of consumption and a road load.
     """
     if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
         return _read(Path(name_or_path))
     if name_or_path not in _catalogue():
+        near = get_close_matches(name_or_path, _catalogue(), n=3, cutoff=0.3) or [DEFAULT]
         raise UnknownNameError(
-            f"unknown vehicle '{name_or_path}'; there are {', '.join(vehicle_names())}, "
-            "or give a .toml file of your own"
+            f"unknown vehicle '{name_or_path}'; near are {', '.join(near)}; choose one of 'evroute "
+            "vehicle list', or give a .toml file of your own"
         )
     return _catalogue()[name_or_path]
 
@@ -99,16 +122,63 @@ def vehicle_names() -> list[str]:
 
 @cache
 def _catalogue() -> dict[str, Vehicle]:
-    return {path.stem: _read(path) for path in data_path("vehicles").glob("*.toml")}
+    folder = data_path("vehicles")
+    files = {path.stem: _read(path) for path in folder.glob("*.toml") if path.stem != "cars"}
+    return files | _cars(folder)
+
+
+def _cars(folder: Path) -> dict[str, Vehicle]:
+    """Return the cars of the table by key; drag is that of an area of 1 m²."""
+    common = read_toml(folder / "cars.toml", "table of cars")
+    with (folder / "cars.csv").open(newline="", encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    cars = {}
+    for row in rows:
+        entries = {name: row.pop(name) for name in ("road_load_entry", "battery_entry")}
+        curve = [point.split(":") for point in row.pop("charging_curve").split()]
+        numbers = {name: _cell(text) for name, text in row.items() if text}
+        sources = common["sources"]["all"] | common["sources"][row["road_load"]]
+        cars[row["name"]] = _VEHICLE.validate_python(
+            common["numbers"]
+            | numbers
+            | {"charging_curve": [(float(charge), float(kw)) for charge, kw in curve]}
+            | {"sources": {field: text.format(**entries) for field, text in sources.items()}}
+        )
+    return cars
+
+
+def _cell(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _read(path: Path) -> Vehicle:
     table = read_toml(path, "vehicle file")
+    where = f"vehicle file {path}:"
+    if (consumption := table.pop("consumption", None)) is not None:
+        if given := [name for name in ("rolling", "drag") if name in table]:
+            raise EvrouteError(
+                f"{where} it has {' and '.join(given)} and a table of consumption, which contradict"
+                "; keep one of them"
+            )
+        rolling, drag = road_load_of(consumption, table, where)
+        table |= {"rolling": rolling, "drag": drag, "road_load": "table"}
     try:
         vehicle = _VEHICLE.validate_python({"name": path.stem} | table)
     except ValidationError as error:
-        raise EvrouteError(f"vehicle file {path}: {first_problem(error)}") from None
+        raise EvrouteError(f"{where} {first_problem(error)}") from None
     if unknown := [field for field in vehicle.sources if field not in table]:
-        raise EvrouteError(f"vehicle file {path}: sources: it has no field '{unknown[0]}'")
-    check_printable(f"vehicle file {path}:", (vehicle.name, *vehicle.sources.values()))
+        raise EvrouteError(f"{where} sources: it has no field '{unknown[0]}'")
+    check_printable(where, (vehicle.name, vehicle.car_class, *vehicle.sources.values()))
+    if vehicle.road_load == "measured" and not {"rolling", "drag"} <= set(vehicle.sources):
+        raise EvrouteError(
+            f"{where} a measured road load needs the [sources] of rolling and drag; add them"
+        )
+    charges = [charge for charge, _ in vehicle.charging_curve]
+    if charges != sorted(set(charges)) or any(kw < 0 for _, kw in vehicle.charging_curve):
+        raise EvrouteError(
+            f"{where} charging_curve: charges (%) must rise and powers (kW) be 0 or more"
+        )
     return vehicle

@@ -21,6 +21,7 @@ from evroute.planning.weights import WEIGHT_RULES
 from evroute.policy.agent import Agent, lacking
 from evroute.policy.guard import DEFAULT_SHARE, Guard
 from evroute.worlds.environment import child
+from evroute.worlds.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,10 @@ def check_shared(method: Method) -> None:
     raise EvrouteError(f"share_belief: {what}; omit it: each vehicle then learns separately")
 
 
-def check_vehicles(trip: str, vehicles: Sequence[str], run_vehicle: str) -> None:
-    """Check that the names of the vehicles' beliefs are distinct.
+def check_vehicles(
+    trip: str, vehicles: Sequence[str], run_vehicle: str, worlds: Sequence[World]
+) -> None:
+    """Check that worlds have several vehicles, and that the names of their beliefs are distinct.
 
     Parameters
     ----------
@@ -119,16 +122,23 @@ def check_vehicles(trip: str, vehicles: Sequence[str], run_vehicle: str) -> None
         Names or files of the vehicles.
     run_vehicle
         Name or file of the run's own vehicle.
+    worlds
+        Worlds of the trips.
 
     Raises
     ------
     EvrouteError
-        If two vehicle files have the same name.
+        If two vehicle files have the same name, or a world has one vehicle only.
     """
     names = [Path(vehicle).stem for vehicle in (*vehicles, run_vehicle)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise EvrouteError(
             f"trips {trip} name two vehicles called '{twice[0]}'; rename one of the files"
+        )
+    if single := [world.label for world in worlds if not world.several_vehicles]:
+        raise EvrouteError(
+            f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{single[0]}' "
+            "has one only; choose a world of kind physics or sumo, or omit the column"
         )
 
 

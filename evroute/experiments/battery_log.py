@@ -5,13 +5,13 @@ The learner plans without it. The log shows how well the charge could be predict
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from evroute.arms import Feedback, Round, Route
 from evroute.planning.battery import Battery, follow
-from evroute.planning.forecast import RouteForecast, forecast_charge
+from evroute.planning.forecast import forecast_charge
+from evroute.policy.agent import Agent
 
 COLUMNS = (
     "soc_lowest_percent",
@@ -23,13 +23,6 @@ COLUMNS = (
     "p_reserve_widened",
 )
 """Columns of `BatteryLog.row`."""
-
-
-class Forecasts(Protocol):
-    """An agent that forecasts the energy of a route if its model has a joint posterior."""
-
-    def forecast(self, request: Round, route: Route) -> RouteForecast | None:
-        """Return the forecast; None without a joint posterior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,7 @@ class BatteryLog:
 
     def row(
         self,
-        agent: Forecasts,
+        agent: Agent,
         request: Round,
         route: Route,
         feedback: Feedback,

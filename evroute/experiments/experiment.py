@@ -35,6 +35,7 @@ from pydantic import (
 )
 
 from evroute import __version__
+from evroute.claims import Claims
 from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
@@ -99,6 +100,9 @@ class Experiment(BaseModel):
     kernel
         Kernel between contexts, likewise: one of ``evroute method list``, or two of them joined by
         ``+`` (their mean) or ``*``.
+    claims
+        Claims on the runs, with the command that makes them (`claims.Claim`); ``evroute report``
+        judges them.
 
     Raises
     ------
@@ -135,6 +139,7 @@ class Experiment(BaseModel):
     lengthscale: tuple[Annotated[float, Field(gt=0)], ...] = Field(
         default=(DEFAULT_LENGTHSCALE,), min_length=1
     )
+    claims: Claims | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -359,22 +364,6 @@ def simulate(
     return folder
 
 
-def _check_fleet(experiment: Experiment, trip: str, vehicles: tuple[str, ...]) -> None:
-    """Check that worlds and methods support trips of several vehicles."""
-    if not vehicles:
-        return
-    check_vehicles(trip, vehicles, experiment.vehicle)
-    for world in experiment.world:
-        if not world.several_vehicles:
-            raise EvrouteError(
-                f"trips {trip} name vehicles ({', '.join(vehicles)}), and world '{world.label}' "
-                "has one only; choose a world of kind physics or sumo, or omit the column"
-            )
-    if experiment.share_belief:
-        for method in experiment.methods:
-            check_shared(method)
-
-
 def _manifest(experiment: Experiment) -> dict[str, Any]:
     """Return everything that results depend on; check that networks, trips and vehicles exist."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
@@ -384,9 +373,12 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         for trip in experiment.trips[name]:
             if source := provenance(trip, setting):
                 files.setdefault(name, {})[trip] = source
-                _check_fleet(
-                    experiment, trip, vehicles_of(load_demand(trip, setting, SeedSequence(0)))
-                )
+                vehicles = vehicles_of(load_demand(trip, setting, SeedSequence(0)))
+                if vehicles:
+                    check_vehicles(trip, vehicles, experiment.vehicle, experiment.world)
+                if vehicles and experiment.share_belief:
+                    for method in experiment.methods:
+                        check_shared(method)
         for world in experiment.world:
             if source := world.provenance(setting):
                 worlds.setdefault(name, {})[world.label] = source
@@ -401,6 +393,7 @@ def _manifest(experiment: Experiment) -> dict[str, Any]:
         "vehicle": next(iter(settings.values())).vehicle_numbers,
         **({"trip_files": files} if files else {}),
         **({"worlds": worlds} if worlds else {}),
+        **({"claims_sha256": experiment.claims.digest()} if experiment.claims else {}),
         "regret": DEFINITION,
         "versions": {
             "evroute": __version__,

@@ -9,14 +9,13 @@ from time import perf_counter
 from typing import Any
 
 from evroute.arms import Feedback
-from evroute.arrays import FloatArray
 from evroute.experiments.battery_log import BatteryLog
 from evroute.experiments.log import Log, Logbook
 from evroute.experiments.random_route_probe import RandomRouteProbe
 from evroute.experiments.regret import RegretScorer
+from evroute.learning.intervals import LEVELS, PastErrors
 from evroute.model.base import HasPendingBatch
 from evroute.policy.agent import Agent
-from evroute.policy.conformal import LEVELS, AdaptiveConformal
 from evroute.worlds.demand.in_flight import Flight, InFlight
 from evroute.worlds.environment import Environment
 
@@ -29,7 +28,7 @@ def run(
     horizon: int,
     on_round: Callable[[int], None],
     in_flight: Flight = 1,
-    conformal: Mapping[str, AdaptiveConformal] | None = None,
+    errors: Mapping[str, PastErrors] | None = None,
     audit: RandomRouteProbe | None = None,
     charge: BatteryLog | None = None,
 ) -> Log:
@@ -51,8 +50,8 @@ def run(
         Delay of feedback (`demand.in_flight`). The update of a round is logged with all feedback
         between it and the next round. A model that waits for its batch
         (``model.base.HasPendingBatch``) receives all pending trips.
-    conformal
-        Interval calibrations by vehicle, updated with every ended trip; new if None.
+    errors
+        Errors of past trips by vehicle, to which every ended trip adds its own; empty if None.
     audit
         Random routes to drive as well; None for none.
     charge
@@ -70,12 +69,14 @@ def run(
     for space in {id(each.space): each.space for each in agents.values()}.values():
         stopwatch.attach(space, "route", "search_s")
     flight = InFlight(in_flight)
-    intervals = _Intervals(conformal or {vehicle: AdaptiveConformal() for vehicle in agents})
+    past = errors or {vehicle: PastErrors() for vehicle in agents}
+    expected: dict[Feedback, tuple[float, float]] = {}
 
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
             agents[ended.vehicle].tell(ended)
-            intervals.update(ended)
+            mean_wh, sd_wh = expected.pop(ended)
+            past[ended.vehicle].add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)
@@ -89,10 +90,15 @@ def run(
         asked = perf_counter()
         laps = stopwatch.lap()
         predicted_wh, predicted_sd_wh = agent.predict(request, route)
-        widened = intervals.by_vehicle[request.vehicle].inflation
+        widened = past[request.vehicle].inflation
         audited = audit.row(agent, environment, request, charge, widened) if audit else {}
         feedback = environment.drive(request, route)
-        halves_wh = intervals.expect(feedback, predicted_wh, predicted_sd_wh)
+        expected[feedback] = predicted_wh, predicted_sd_wh
+        spread = past[request.vehicle].spread
+        halves_wh = {
+            f"half{100 * level:.0f}_wh": spread.quantile(level) * predicted_sd_wh
+            for level in LEVELS
+        }
         charged = {}
         if charge:
             charged = charge.row(
@@ -111,30 +117,6 @@ def run(
         on_round(t)
     update(flight.rest())
     return logbook.close()
-
-
-class _Intervals:
-    """Conformal intervals of pending trips, updated in the order in which trips end."""
-
-    def __init__(self, conformal: Mapping[str, AdaptiveConformal]) -> None:
-        self.by_vehicle = conformal
-        self._expected: list[tuple[Feedback, float, float, FloatArray]] = []
-
-    def expect(self, feedback: Feedback, mean_wh: float, sd_wh: float) -> dict[str, float]:
-        """Return half the width of each interval of a planned trip, Wh, by column."""
-        multipliers = self.by_vehicle[feedback.vehicle].multipliers
-        self._expected.append((feedback, mean_wh, sd_wh, multipliers))
-        return {
-            f"half{100 * level:.0f}_wh": float(m * sd_wh)
-            for level, m in zip(LEVELS, multipliers, strict=True)
-        }
-
-    def update(self, feedback: Feedback) -> None:
-        place = next(i for i, (expected, *_) in enumerate(self._expected) if expected is feedback)
-        _, mean_wh, sd_wh, multipliers = self._expected.pop(place)
-        self.by_vehicle[feedback.vehicle].update(
-            mean_wh, sd_wh, float(feedback.energy_wh.sum()), multipliers
-        )
 
 
 class _Stopwatch:

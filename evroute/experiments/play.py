@@ -14,6 +14,7 @@ from evroute.experiments.loop import run as run_loop
 from evroute.experiments.random_route_probe import RandomRouteProbe
 from evroute.experiments.runs import Run, RunFolder
 from evroute.learning import belief
+from evroute.learning.intervals import PastErrors
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.pace import Pace
 from evroute.methods.parts import model_options
@@ -21,7 +22,6 @@ from evroute.methods.setting import load_setting
 from evroute.model.refitting import Refitting
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.policy.conformal import AdaptiveConformal
 from evroute.worlds.demand.demand import load_demand, vehicles_of
 
 
@@ -63,7 +63,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 for name, car in cars.items()
             }
             charge = BatteryLog(batteries)
-        conformal = {vehicle: AdaptiveConformal() for vehicle in vehicles}
+        errors = {vehicle: PastErrors() for vehicle in vehicles}
         log = run_loop(
             {vehicle: learner.agent for vehicle, learner in learners.items()},
             world,
@@ -71,7 +71,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
             horizon=run.horizon,
             on_round=on_round,
             in_flight=run.in_flight,
-            conformal=conformal,
+            errors=errors,
             audit=audit if run.audit else None,
             charge=charge,
         )
@@ -85,7 +85,7 @@ def play(run: Run, folder: RunFolder, on_round: Callable[[int], None]) -> None:
                 learner.space,
                 method,
                 learner.setting,
-                conformal[vehicle],
+                errors[vehicle],
                 pace=_pace(log, setting.network, vehicles if run.share_belief else (vehicle,)),
             )
             belief.save(folder.belief_path(run.name, vehicle), learned)

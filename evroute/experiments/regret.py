@@ -34,7 +34,7 @@ DEFINITION = (
     "NAME_s their travel "
     "times in the world, length_m and NAME_m their lengths: of the route driven; fastest and "
     "shortest, by the speeds "
-    "that the round's contexts tell; eq8, least prior mean; rule_best, least g; best, least true "
+    "under the round's contexts; eq8, least prior mean; rule_best, least g; best, least true "
     "energy (where f is "
     "drawn from the prior: by the potential search on f)."
 )

@@ -14,6 +14,8 @@ from evroute.checked import read_arrays, write_arrays
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
+from evroute.invalid import first_problem
+from evroute.learning.intervals import PastErrors
 from evroute.learning.learned_belief import LearnedBelief, check_roads
 from evroute.learning.pace import Pace
 from evroute.learning.trip_energies import MODEL, TripEnergies
@@ -22,10 +24,9 @@ from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.policy.conformal import AdaptiveConformal
 
 _ABOUT = "about"
-_CONFORMAL, _PACE = "conformal/", "pace/"
+_ERRORS, _PACE = "errors/", "pace/"
 SHOWN_RUNS = 10
 
 
@@ -73,7 +74,7 @@ def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None 
     }
     arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
     if isinstance(belief, LearnedBelief):
-        arrays |= {_CONFORMAL + name: array for name, array in belief.conformal.state().items()}
+        arrays |= {_ERRORS + name: array for name, array in belief.errors.state().items()}
         if belief.pace is not None:
             arrays |= {_PACE + name: array for name, array in belief.pace.state().items()}
     write_arrays(path, arrays)
@@ -142,9 +143,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Description]:
         about = _DESCRIPTION.validate_python(limits.parse_json(str(state.pop(_ABOUT)), str(path)))
         return state, about
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"]) or "all"
-        wrong = ValueError(f"{path} describes no belief: {field}: {problem['msg']}")
+        wrong = ValueError(f"{path} describes no belief: {first_problem(error)}")
         raise _damaged(path, wrong) from None
     except (DamagedFileError, KeyError, ValueError) as error:
         raise _damaged(path, error) from None
@@ -175,11 +174,9 @@ def _restored(
         belief = LearnedBelief.before_trips(
             checked_method(about.method), setting, {"device": "cpu"}
         )
-        widths, paces = _take(state, _CONFORMAL), _take(state, _PACE)
-        conformal, pace = AdaptiveConformal(), Pace.of_network(setting.network)
-        if widths:
-            conformal.restore(widths)
-        if paces:  # beliefs of earlier versions have none
+        errors, pace = PastErrors(), Pace.of_network(setting.network)
+        errors.restore(_take(state, _ERRORS))
+        if paces := _take(state, _PACE):
             pace.restore(paces)
         belief.restore(state)
     except (
@@ -192,7 +189,7 @@ def _restored(
     ) as error:
         wrong = ValueError(f"{path} does not hold the state of its method ({error})")
         raise _damaged(path, wrong) from error
-    return replace(belief, conformal=conformal, trips=about.trips, pace=pace, source=str(path))
+    return replace(belief, errors=errors, trips=about.trips, pace=pace, source=str(path))
 
 
 def _take(state: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError
 from evroute.learning.readers.formats import read_file
-from evroute.learning.readers.table import check_needed, numbers, trips_of
+from evroute.learning.readers.table import check_needed, trips_of
 from evroute.network.elevation import fill, set_heights
 from evroute.network.height_checks import check_heights
 from evroute.network.map_matching import MapMatcher
@@ -39,9 +39,7 @@ def driven_heights(path: Path, network: RoadNetwork) -> RoadNetwork:
     """
     log = read_file(path)
     check_needed(log, ("lat", "lon", "altitude_m"))
-    lat, lon, altitude_m = (
-        numbers(log.table, name) * log.columns[name].factor for name in ("lat", "lon", "altitude_m")
-    )
+    lat, lon, altitude_m = map(log.numbers, ("lat", "lon", "altitude_m"))
     sums: FloatArray = np.zeros((2, len(network.elevation_m)))
     matcher, trips = MapMatcher(network), 0
     for _, rows in trips_of(path, log.table):

@@ -44,7 +44,6 @@ def road_deviation(network: RoadNetwork) -> Covariance:
 
     def covariance(a: IntArray, b: IntArray) -> FloatArray:
         alike = _MATERN(middle_m[a], middle_m[b], _SCALE_M)
-        same: FloatArray = alike * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
-        return same
+        return alike * ((1.0 + direction[a] @ direction[b].T) / 2.0) ** 2
 
     return covariance

@@ -49,7 +49,7 @@ def findings(
     learner
         Belief after these trips.
     """
-    columns = {name: np.array(trips[name].to_pylist(), dtype=float) for name in _needed(trips)}
+    columns = numbers_of(trips)
     sentences = [errors(columns), *intervals(columns)]
     if isinstance(learner, TripEnergies):
         sentences += [coefficients(learner), *contradictions(learner.belief)]
@@ -168,10 +168,12 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
         )
     if belief.inflations:
         yield (
-            "three of ten trips in a row were beyond belief, so the prior of the coefficients was "
+            "3 of 10 consecutive trips were refused, so the prior of the coefficients was "
             f"widened {10**belief.inflations} times; check the vehicle file"
         )
 
 
-def _needed(trips: pa.Table) -> list[str]:
-    return [name for name in trips.column_names if name != "trip"]
+def numbers_of(trips: pa.Table) -> dict[str, FloatArray]:
+    """Return the columns of ``trips.parquet`` by name, without the names of the trips."""
+    names = [name for name in trips.column_names if name != "trip"]
+    return {name: np.array(trips[name].to_pylist(), dtype=float) for name in names}

@@ -6,14 +6,20 @@ of the Student t, later the scores decide (Barber et al., *Conformal prediction 
 exchangeability*, 2023, for weighted quantiles).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import numpy.typing as npt
+from scipy.special import ndtri, stdtr, stdtrit
 
 from evroute.arrays import FloatArray
+from evroute.learning import tail
 
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+"""Levels of the intervals that runs record."""
 HALF_LIFE_TRIPS = 60.0
 STUDENT_WEIGHT = 30.0
 STUDENT_QUANTILES = 60
@@ -65,8 +71,46 @@ class ErrorSpread:
 
     def _weights(self) -> FloatArray:
         age = np.arange(len(self.scores), 0, -1)
-        weights: FloatArray = 0.5 ** (age / HALF_LIFE_TRIPS)
-        return weights
+        return 0.5 ** (age / HALF_LIFE_TRIPS)
+
+
+class PastErrors:
+    """Errors of past trips in predicted deviations, which give the spread of the next error."""
+
+    def __init__(self) -> None:
+        self._tail = tail.no_errors()
+        self._scores: list[float] = []
+
+    @property
+    def trips(self) -> int:
+        """Number of errors."""
+        return len(self._scores)
+
+    @cached_property
+    def spread(self) -> ErrorSpread:
+        """Distribution of the next error."""
+        return ErrorSpread(*tail.mode(self._tail), np.array(self._scores))
+
+    @property
+    def inflation(self) -> float:
+        """Factor on a deviation for the 90 % interval of a Gaussian to hold; 1 before any trip."""
+        return self.spread.quantile(0.9) / float(ndtri(0.95)) if self.trips else 1.0
+
+    def add(self, error_wh: float, sd_wh: float) -> None:
+        """Add the error of one trip; a predicted deviation of NaN or 0 skips it."""
+        if sd_wh > 0:
+            self.__dict__.pop("spread", None)
+            self._tail = tail.add_error(self._tail, error_wh / sd_wh)
+            self._scores.append(abs(error_wh / sd_wh))
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the errors as arrays, for `restore`."""
+        return {"tail": self._tail, "scores": np.array(self._scores)}
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over a state."""
+        self.__dict__.pop("spread", None)
+        self._tail, self._scores = state["tail"], state["scores"].tolist()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

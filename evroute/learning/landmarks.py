@@ -66,5 +66,4 @@ class Landmarks:
     def rest(self, places: IntArray) -> FloatArray:
         """Return the covariance of places (k,) that the landmarks leave unknown, (k, k)."""
         features = self.features(places)
-        rest: FloatArray = self._covariance(places, places) - features @ features.T
-        return rest
+        return self._covariance(places, places) - features @ features.T

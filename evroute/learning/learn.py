@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
@@ -62,7 +63,8 @@ class Learned:
     before the trip was learned, the deviation with noise), low50_wh, high50_wh, low90_wh, high90_wh
     (ends of its intervals), eq8_wh, climb_m and descent_m; with model ``trips`` also predicted_s to
     high90_s, of the travel time.  new: number of them from this table, the last ones.
-    known: trips of the table that the folder had learned already.  skipped: trips set aside, with
+    known: trips of the table that the folder had learned already.  conflicts: those of them that
+    are recorded with other edges or energies, which stand.  skipped: trips set aside, with
     the reason.  notes: other omissions.
     aside: folder to which ``reset`` moved the earlier trips; None if there was none.
     findings: sentences on errors, intervals and coefficients, over all trips.
@@ -72,6 +74,7 @@ class Learned:
     trips: pa.Table
     new: int
     known: int
+    conflicts: Sequence[str]
     skipped: dict[str, str]
     notes: Sequence[str]
     aside: Path | None
@@ -83,7 +86,7 @@ def learn(
     out: str | Path,
     *,
     network: str = "denver",
-    vehicle: str = DEFAULT_VEHICLE,
+    vehicle: str | None = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str | None = None,
@@ -100,8 +103,10 @@ def learn(
         CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
     out
         The folder: new, empty, or made with the same network, vehicle and model.
-    network, vehicle
-        Names or files.
+    network
+        Name or file.
+    vehicle
+        Name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new one.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
@@ -130,7 +135,9 @@ def learn(
         prior or str(made.get("prior", DEFAULT_SPREAD)),
         kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
-    setting = load_setting(network, vehicle, assumed)
+    setting = load_setting(network, vehicle or DRIVER_DEFAULT, assumed)
+    if vehicle is None and "vehicle" in made:
+        setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
     kept_heights = folder.path / HEIGHTS
     if heights_from_trips:
         setting = _with_heights(setting, kept_heights, Path(table))
@@ -140,7 +147,7 @@ def learn(
     fresh = _before_trips(
         model, options or {}, setting, [name for name, value in given.items() if value]
     )
-    names = {vehicle, Path(vehicle).stem, setting.vehicle.name}
+    names = {setting.vehicle.name} | ({vehicle, Path(vehicle).stem} if vehicle else set())
     by_edges = not isinstance(fresh, TripEnergies)
     measured = read_measured(Path(table), setting, names, with_routes=by_edges)
     run = f"{setting.network.name}-learned"
@@ -167,6 +174,11 @@ def learn(
             store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
+        conflicts = [
+            trip.trip
+            for trip in measured.trips
+            if trip.trip in recorded and not trip.is_same(recorded[trip.trip])
+        ]
         if new := [trip for trip in measured.trips if trip.trip not in recorded]:
             new.sort(key=lambda trip: trip.departed_s)
             append_part(folder.path, new, setting.network)
@@ -198,6 +210,11 @@ def learn(
         notes.append(
             f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
         )
+    if conflicts:
+        notes.append(
+            f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
+            "other measurements, which stand; give new measurements a new id"
+        )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")
     return Learned(
@@ -205,6 +222,7 @@ def learn(
         trips=pa.table(trips),
         new=len(late),
         known=len(known),
+        conflicts=conflicts,
         skipped=measured.skipped,
         notes=notes,
         aside=aside,

@@ -14,10 +14,11 @@ from numpy.random import default_rng
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.display import drawn_by
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.vehicle import Vehicle, numbers_of
 from evroute.errors import EvrouteError
+from evroute.learning.intervals import PastErrors
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.pace import Pace
 from evroute.methods.method import Method, make_model, make_space
@@ -29,7 +30,6 @@ from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge_tree import way
 from evroute.planning.forecast import RouteForecast, forecast, predict
 from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_arms
-from evroute.policy.conformal import AdaptiveConformal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +46,8 @@ class LearnedBelief:
         Model and options of the learner.
     setting
         Network, vehicle and prior.
-    conformal
-        Width of its intervals, from the errors of its past trips.
+    errors
+        Errors of its past trips, from which the width of its intervals follows.
     trips
         Number of trips learned by `learn`; None for the belief of a simulation.
     pace
@@ -60,7 +60,7 @@ class LearnedBelief:
     space: SearchSpace
     method: Method
     setting: Setting
-    conformal: AdaptiveConformal = field(default_factory=AdaptiveConformal)
+    errors: PastErrors = field(default_factory=PastErrors)
     trips: int | None = None
     pace: Pace | None = None
     source: str = "this"
@@ -110,14 +110,14 @@ class LearnedBelief:
     @property
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts, from the errors of past trips."""
-        return self.conformal.inflation
+        return self.errors.inflation
 
     @property
     def edge_posterior(self) -> Belief:
         """Posterior of every edge in free flow, (n,) Wh; of turns, the mean over those into it."""
         return self.space.edge_belief(self.model.posterior(self.space.reference))
 
-    def passed(self, route: Route) -> tuple[Arms, IntArray]:
+    def route_arms(self, route: Route) -> tuple[Arms, IntArray]:
         """Return all arms in free flow, and the positions (k,) of a route's arms among them."""
         edges = self.space.edges.reference
         arms = self.space.arms(Round(1, edges, route.edges[0], route.edges[-1]))
@@ -140,10 +140,10 @@ class LearnedBelief:
     @property
     def note(self) -> str:
         """Width of the intervals by past trips, in words; empty if there are none."""
-        n = self.conformal.trips_heard
+        n = self.errors.trips
         if not n:
             return ""
-        return f"intervals scaled by {self.inflation:.2f} (conformal, last {n} trip{'s' * (n > 1)})"
+        return f"intervals scaled by {self.inflation:.2f} (errors of {n} trip{'s' * (n > 1)})"
 
     @property
     def full_battery_fade(self) -> float:
@@ -159,20 +159,20 @@ class LearnedBelief:
         return replace(self, space=self.space.under(conditions))
 
     def forecast(
-        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
     ) -> RouteForecast:
         """Forecast one trip over arms (k,) around its expected energies, for any charge.
 
         Parameters
         ----------
-        passed
+        arms_of_route
             (k,) arms in driving order.
         energy_wh
             (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the trip, which does not matter here.
         """
-        energy = forecast(self.model, self.space.reference, passed).inflated(self.inflation)
+        energy = forecast(self.model, self.space.reference, arms_of_route).inflated(self.inflation)
         return energy.around(energy_wh)
 
     def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
@@ -187,10 +187,10 @@ class LearnedBelief:
         """
         routes = [arms[way(before, position)] for position in range(len(arms))]
         reference = self.space.reference
-        std_wh = [forecast(self.model, reference, passed).std_wh for passed in routes]
+        std_wh = [forecast(self.model, reference, route).std_wh for route in routes]
         return self.inflation * np.array(std_wh)
 
-    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a trip over arms (k,).
 
         Raises
@@ -198,12 +198,12 @@ class LearnedBelief:
         EvrouteError
             If the model is no plain regression with a kernel.
         """
-        return guarantee_arms(self.model, self.space.reference, passed, requested)
+        return guarantee_arms(self.model, self.space.reference, arms_of_route, requested)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""
-        mean_wh, sd_wh = predict(self.model, *self.passed(Route(tuple(trip.edge.tolist()))))
-        half50_wh, _, half90_wh, _ = (self.conformal.multipliers * sd_wh).tolist()
+        mean_wh, sd_wh = predict(self.model, *self.route_arms(Route(tuple(trip.edge.tolist()))))
+        half50_wh, half90_wh = (self.errors.spread.quantile(level) * sd_wh for level in (0.5, 0.9))
         return {
             "predicted_wh": mean_wh,
             "predicted_sd_wh": sd_wh,
@@ -225,7 +225,7 @@ class LearnedBelief:
         """
         named = ("predicted_wh", "predicted_sd_wh", "energy_wh")
         mean_wh, sd_wh, energy_wh = (float(expected[name]) for name in named)
-        self.conformal.update(mean_wh, sd_wh, energy_wh, self.conformal.multipliers)
+        self.errors.add(energy_wh - mean_wh, sd_wh)
         self.update(trip.feedback(self.setting))
 
     def update(self, feedback: Feedback) -> None:

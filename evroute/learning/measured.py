@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WH_PER_KWH = 1000.0
-AT_DEPARTURE = ("soc_percent", "auxiliary_w", "temperature_c", "payload_kg")
-"""Columns of which a trip keeps its first value."""
 DEPARTURE_RANGES = {
     "soc_percent": (0.0, 100.0),
     "auxiliary_w": (0.0, 50_000.0),
     "temperature_c": (-50.0, 50.0),
     "payload_kg": (0.0, 20_000.0),
+    "known_variance_wh2": (0.0, np.inf),
 }
+"""Columns of which a trip keeps its first number, and the range of the number."""
+AT_DEPARTURE = tuple(DEPARTURE_RANGES)[:-1]
 
 JAM_WH = 500.0
 """Energy that any edge may take or return beyond the plausible multiples of eq. 8, Wh."""
@@ -59,6 +60,12 @@ class MeasuredTrip:
     payload_kg: float = np.nan
     known_variance_wh2: float = 0.0
     routes: int = 1
+
+    def is_same(self, other: "MeasuredTrip") -> bool:
+        """Return whether two trips have the same edges and energies."""
+        return np.array_equal(self.edge, other.edge) and np.allclose(
+            self.energy_wh, other.energy_wh, rtol=1e-9, atol=1e-9, equal_nan=True
+        )
 
     def feedback(self, setting: Setting) -> Feedback:
         """Return the feedback of the trip on edges, in free-flow contexts."""
@@ -116,19 +123,23 @@ def check_vehicle(table: "pa.Table", rows: IntArray, names: Sequence[str]) -> No
         )
 
 
-def check_departure(first: Mapping[str, float]) -> None:
-    """Check that charge, power and payload at departure are within their ranges.
+def at_departure(columns: Mapping[str, FloatArray], rows: IntArray) -> dict[str, float]:
+    """Return the first number of each column on rows (k,) of a trip by name; NaN if it has none.
 
     Raises
     ------
     ImpossibleTripError
         If a value is out of its range; the message names both.
     """
-    for name, (low, high) in DEPARTURE_RANGES.items():
-        if not low <= first.get(name, low) <= high and np.isfinite(first[name]):
+    first: dict[str, float] = {}
+    for name, column in columns.items():
+        values, (low, high) = column[rows], DEPARTURE_RANGES[name]
+        first[name] = float(next(iter(values[np.isfinite(values)]), np.nan))
+        if first[name] < low or first[name] > high:
             raise ImpossibleTripError(
                 f"{name} is {first[name]:g} at departure; expected {low:g} to {high:g}"
             )
+    return first
 
 
 def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
@@ -141,10 +152,7 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
         trip is impossible.
     """
     network, edge, energy_wh = setting.network, trip.edge, trip.energy_wh
-    legal = np.isin(
-        edge[:-1] * network.n_edges + edge[1:],
-        network.turns[:, 0] * network.n_edges + network.turns[:, 1],
-    )
+    legal = network.has_turns(edge)
     if not legal.all():
         gap = int(np.flatnonzero(~legal)[0])
         raise ImpossibleTripError(
@@ -171,8 +179,8 @@ def check_trip(trip: MeasuredTrip, setting: Setting) -> None:
     ):
         per_km = float(energy_wh.sum()) / length_m * 1000
         raise ImpossibleTripError(
-            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times what "
-            "eq. 8 dissipates, which is impossible; check the units"
+            f"it takes {per_km:,.3g} Wh/km, {float(energy_wh.sum()) / expected_wh:.2g} times the "
+            "energy that eq. 8 dissipates, which is impossible; check the units"
         )
 
 

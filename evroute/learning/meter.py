@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import J_PER_WH
+from evroute.energy.constants import J_PER_WH
 
 
 def meter_std_wh(time_s: Sequence[FloatArray], power_w: Sequence[FloatArray]) -> float:

@@ -23,6 +23,7 @@ REFITS = (3, 10, 20, 30, 50, 75, 100)
 REFIT_EVERY = 50
 LATE_REFITS = (50, 100)
 LATE_EVERY = 200
+STEADY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,22 @@ START = TripNoiseScale()
 
 def is_refit_due(n_trips: int) -> bool:
     """Return whether the noise is fitted again after this many trips learned."""
-    return n_trips in REFITS or (n_trips > REFITS[-1] and n_trips % REFIT_EVERY == 0)
+    return n_trips in REFITS or (n_trips > REFITS[-1] and _ends_stage(n_trips, REFIT_EVERY))
 
 
 def is_late_fit_due(n_trips: int) -> bool:
     """Return whether fields that need evidence are fitted after this many trips learned."""
-    return n_trips in LATE_REFITS or (n_trips > 0 and n_trips % LATE_EVERY == 0)
+    return n_trips in LATE_REFITS or _ends_stage(n_trips, LATE_EVERY)
+
+
+def _ends_stage(n_trips: int, every: int) -> bool:
+    """Return whether a stage ends; its length doubles with the number of trips from `STEADY` on.
+
+    A fit costs as much as the trips that it is made of; all fits together then cost a constant
+    number of passes over the trips.
+    """
+    doublings = max(n_trips // STEADY, 1).bit_length() - 1
+    return n_trips > 0 and n_trips % (every << doublings) == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,5 +148,4 @@ def fit_scales(
 def _narrowed(features: FloatArray) -> FloatArray:
     """Return features (n, at most n) with the same products between trips as these (n, m)."""
     n, m = features.shape
-    narrowed: FloatArray = features if m <= n else qr(features.T, mode="economic")[1].T
-    return narrowed
+    return features if m <= n else qr(features.T, mode="economic")[1].T

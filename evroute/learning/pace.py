@@ -88,8 +88,7 @@ class Pace:
 
     def paces(self, edge: IntArray) -> FloatArray:
         """Return the expected paces of edges (k,), s/m."""
-        pace: FloatArray = self.times(edge) / self._length_m[edge]
-        return pace
+        return self.times(edge) / self._length_m[edge]
 
     def _local_factor(self, edge: IntArray) -> FloatArray:
         """Return driven time over the map's time near edges (k,)."""
@@ -104,8 +103,7 @@ class Pace:
             for seconds in (driven_s, self._map_s[driven])
         )
         near_driven_s, near_map_s = sums
-        factor: FloatArray = (LOCAL_S * self.factor + near_driven_s) / (LOCAL_S + near_map_s)
-        return factor
+        return (LOCAL_S * self.factor + near_driven_s) / (LOCAL_S + near_map_s)
 
     def learn(self, edge: IntArray, travel_s: FloatArray) -> None:
         """Add one trip over edges (k,) with travel times (k,) s; NaN where not measured."""

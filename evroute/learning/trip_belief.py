@@ -1,9 +1,9 @@
 """TripBelief: expects the energy of each trip before it is driven, then learns it.
 
 One call of `expect` before and one of `learn` after every trip, in order of departure: a regression
-on the trip's terms (`trip_regression`), noise refitted on a schedule (`noise_fit`), the tail of the
-errors (`tail`) and intervals (`intervals`). Rows are stored as they were at departure and never
-recomputed, so what was expected of a trip depends on earlier trips alone.
+on the trip's terms (`trip_regression`), noise refitted on a schedule (`noise_fit`), and the errors
+of past trips (`intervals`). Rows are stored as they were at departure and never recomputed, so the
+expectation of a trip depends on earlier trips alone.
 
 A trip beyond `REFUSED_SD` predictive deviations is refused: it is kept, not learned, and judged
 again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT` trips are refused,
@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.learning import cone, noise_fit, tail
-from evroute.learning.intervals import ErrorSpread, TripPrediction
+from evroute.learning import cone, noise_fit
+from evroute.learning.intervals import PastErrors, TripPrediction
 from evroute.learning.noise_fit import START, TripNoiseScale
 from evroute.learning.trip_regression import CoefficientPrior, TripRegression
 
@@ -52,21 +52,6 @@ class LateField:
 
     features: Callable[[Sequence[int]], FloatArray]
     least_std: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TripLearned:
-    """Outcome of one trip.
-
-    expected: prediction from before the trip.  refused: whether the trip was set aside.
-    readmitted: numbers of trips refused earlier and learned now; trips are numbered from 0 as they
-    came.  inflated: whether the prior variances grew tenfold.
-    """
-
-    expected: TripPrediction
-    refused: bool
-    readmitted: tuple[int, ...]
-    inflated: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +108,7 @@ class TripBelief:
         self._learned: list[_Trip] = []
         self._refused: list[_Trip] = []
         self._recent: list[bool] = []
-        self._scores: list[float] = []
-        self._tail = tail.no_errors()
+        self._errors = PastErrors()
         self._take()
 
     @property
@@ -141,10 +125,6 @@ class TripBelief:
     def coefficients(self) -> cone.Physical:
         """Coefficients in force: the constrained mode, and how far it is from the mean."""
         return self._mean
-
-    def draw(self, rng: np.random.Generator) -> cone.Physical:
-        """Draw coefficients from the posterior cut to the cone."""
-        return cone.draw(self.regression.mean, self.regression.root, self._cone, rng)
 
     def widen(self, columns: int) -> None:
         """Add columns of the field; earlier trips have 0 in them."""
@@ -174,12 +154,12 @@ class TripBelief:
         return TripPrediction(
             mean_wh=float(row @ self._mean.coefficients),
             sd_wh=float(np.sqrt(self.regression.variance(row) + noise)),
-            spread=self._spread,
+            spread=self._errors.spread,
             trips=self.trips,
             moved_wh=float(row @ self._mean.moved),
         )
 
-    def learn(self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0) -> TripLearned:
+    def learn(self, row: FloatArray, energy_wh: float, known_wh2: float = 0.0) -> None:
         """Learn one trip, or refuse it.
 
         Parameters
@@ -203,8 +183,7 @@ class TripBelief:
             )
         trip = _Trip(self.seen, np.array(row, dtype=np.float64), float(energy_wh), float(known_wh2))
         self.seen += 1
-        expected = self.expect(trip.row, trip.known_wh2)
-        refused = not self._admit(trip, expected)
+        refused = not self._admit(trip)
         if refused:
             self._refused.append(trip)
         self._recent = [*self._recent, refused][-RECENT:]
@@ -213,7 +192,11 @@ class TripBelief:
             self.inflations += 1
             self._recent = []
             self._rebuild()
-        return TripLearned(expected, refused, self._judge_again(everyone=inflated), inflated)
+        for number in self.refused:
+            waited = self.seen - 1 - number
+            due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
+            if due and self._admit(next(each for each in self._refused if each.number == number)):
+                self._refused = [each for each in self._refused if each.number != number]
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""
@@ -221,8 +204,7 @@ class TripBelief:
             "mean": self.regression.mean,
             "root": self.regression.root,
             "noise_wh": np.array([self.noise.trip_wh, self.noise.root_km_wh, self.noise.km_wh]),
-            "tail": self._tail,
-            "scores": np.array(self._scores),
+            **self._errors.state(),
             "recent": np.array(self._recent, dtype=np.bool_),
             "counts": np.array([self.seen, self.inflations]),
             "column": self.column,
@@ -250,7 +232,7 @@ class TripBelief:
         self.field_std, self.late_std, self.late_fitted_std = state["field_std"].tolist()
         self.noise = TripNoiseScale(*state["noise_wh"].tolist())
         self.seen, self.inflations = state["counts"].tolist()
-        self._tail, self._scores = state["tail"], state["scores"].tolist()
+        self._errors.restore(state)
         self._recent = state["recent"].tolist()
         names = ("number", "rows", "energy_wh", "known_wh2")
         self._learned, self._refused = (
@@ -285,13 +267,13 @@ class TripBelief:
         cone_of_all[:, self.column == 0] = self.prior.cone
         return cone_of_all
 
-    def _admit(self, trip: _Trip, expected: TripPrediction) -> bool:
+    def _admit(self, trip: _Trip) -> bool:
         """Learn a trip unless it is beyond belief; return whether it was learned."""
-        z = (trip.energy_wh - expected.mean_wh) / expected.sd_wh
-        if abs(z) > REFUSED_SD:
+        expected = self.expect(trip.row, trip.known_wh2)
+        error_wh = trip.energy_wh - expected.mean_wh
+        if abs(error_wh) > REFUSED_SD * expected.sd_wh:
             return False
-        self._tail = tail.add_error(self._tail, z)
-        self._scores.append(abs(z))
+        self._errors.add(error_wh, expected.sd_wh)
         self._learned.append(trip)
         if noise_fit.is_refit_due(self.trips):
             self._rebuild(refit=True)
@@ -300,17 +282,6 @@ class TripBelief:
             self.regression.update(trip.row, trip.energy_wh, noise_wh2)
         self._take()
         return True
-
-    def _judge_again(self, *, everyone: bool) -> tuple[int, ...]:
-        """Judge refused trips that are due, or all of them; return the numbers of those learned."""
-        readmitted = []
-        for trip in list(self._refused):
-            waited = self.seen - 1 - trip.number
-            due = everyone or (waited > 0 and waited % JUDGED_AGAIN == 0)
-            if due and self._admit(trip, self.expect(trip.row, trip.known_wh2)):
-                readmitted.append(trip.number)
-                self._refused.remove(trip)
-        return tuple(readmitted)
 
     def _rebuild(self, *, refit: bool = False) -> None:
         """Build the regression from the stored rows, after fitting the noise to them if asked."""
@@ -368,9 +339,8 @@ class TripBelief:
         )
 
     def _take(self) -> None:
-        """Put in force the mean and the spread that follow from the learned state."""
+        """Put in force the mean that follows from the learned state."""
         self._mean = cone.constrained_mode(self.regression.mean, self.regression.root, self._cone)
-        self._spread = ErrorSpread(*tail.mode(self._tail), np.array(self._scores))
 
     def _arrays(self, trips: list[_Trip]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return rows (n, p), energies (n,) Wh and known variances (n,) Wh² of trips."""

@@ -137,15 +137,13 @@ class TripDay:
     @cached_property
     def mean_wh(self) -> FloatArray:
         """(n,) expected energy of each edge where nothing is lost to a full battery, Wh."""
-        mean: FloatArray = self.terms @ self.belief.coefficients.coefficients[self.columns]
-        return mean
+        return self.terms @ self.belief.coefficients.coefficients[self.columns]
 
     @property
     def noise_std_wh(self) -> FloatArray:
         """(n,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
         noise = self.belief.noise
-        std: FloatArray = np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
-        return std
+        return np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
 
     @property
     def full_battery_fade(self) -> float:
@@ -158,25 +156,25 @@ class TripDay:
         return Belief(self.mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
     def forecast(
-        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None = None
     ) -> TripForecast:
         """Forecast one trip.
 
         Parameters
         ----------
-        passed
+        arms_of_route
             (k,) edges in driving order.
         energy_wh
             (k,) expected energies as they are searched and shown, Wh.
         expected
             Charge along the route by expected energies; None where the charge is unknown.
         """
-        terms = self._terms(passed, None if expected is None else expected.charge_wh[:-1])
-        lost_wh = float((energy_wh - self.mean_wh[passed]).sum())
+        terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
+        lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
         if expected is not None:
             lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
-        unknown_wh2 = self.unknown_wh2(passed)
+        unknown_wh2 = self.unknown_wh2(arms_of_route)
         spread = reached @ self.belief.regression.root[self.columns]
         known_wh2 = spread @ spread.T + self.belief.noise.covariance(reached[:, KM])
         row = np.zeros(len(self.belief.column))
@@ -184,7 +182,9 @@ class TripDay:
         return TripForecast(
             self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
             known_wh2 + unknown_wh2,
-            lambda: self.times.expect(passed, speed_factor=self.space.conditions.speed_factor),
+            lambda: self.times.expect(
+                arms_of_route, speed_factor=self.space.conditions.speed_factor
+            ),
         )
 
     def reached_std_wh(
@@ -225,7 +225,7 @@ class TripDay:
             terms[:, FADE] = -above * np.minimum(terms[:, : len(prior)] @ prior, 0.0)
         return terms
 
-    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Refuse: bounds with a guarantee need a regression with a kernel.
 
         Raises

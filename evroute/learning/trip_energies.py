@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.display import drawn_by
+from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
@@ -35,7 +35,7 @@ from evroute.planning.edge_space import EdgeSpace
 MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
 ROAD_WH_PER_KM = 15.0
-"""Deviation of roads below which they are taken to say nothing."""
+"""Least deviation of roads that counts."""
 _TRIPS, _TIMES = "trips/", "times/"
 _ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
 _EDGES, _COUNTS = "driven/edge", "driven/count"
@@ -243,8 +243,7 @@ class TripEnergies:
     def _ends(self, edge: IntArray) -> IntArray:
         """Return the junctions along edges (k,), (k + 1,)."""
         network = self.network
-        ends: IntArray = np.append(network.tail[edge[:1]], network.head[edge])
-        return ends
+        return np.append(network.tail[edge[:1]], network.head[edge])
 
     def _road_features(self, edge: IntArray) -> FloatArray:
         """Return the features of edges (k,) times their lengths in km, (k, m)."""

@@ -111,5 +111,4 @@ class TripRegression:
     @property
     def covariance(self) -> FloatArray:
         """(p, p) posterior covariance of the coefficients."""
-        covariance: FloatArray = self.root @ self.root.T
-        return covariance
+        return self.root @ self.root.T

@@ -23,7 +23,7 @@ to the mass of vehicles above `CAR_KG`.
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trip_regression import CoefficientPrior
 

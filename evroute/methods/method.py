@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from evroute.errors import EvrouteError
+from evroute.invalid import first_problem
 from evroute.methods.parts import MODELS, index_options, label_of, made_by, model_options, pair
 from evroute.methods.setting import Setting
 from evroute.model.base import EnergyModel
@@ -98,12 +99,6 @@ class Method(BaseModel):
             raise EvrouteError(
                 f"index '{self.index}' needs a kernel fixed before the run; leave "
                 "fit_hyperparameters out"
-            )
-        if self.fit_hyperparameters and (
-            of_noise := {"trip_effect", "noise"} & self.options.keys()
-        ):
-            raise EvrouteError(
-                f"fit_hyperparameters fits the noise too; leave it or {min(of_noise)} out"
             )
         if lacking(made_by(model), needs):
             able = [name for name in MODELS if not lacking(made_by(model_options(name)), needs)]
@@ -198,11 +193,7 @@ def checked_method(table: Mapping[str, Any]) -> Method:
     try:
         return Method.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = "".join(f"{part}: " for part in problem["loc"][:1])
-        raise EvrouteError(
-            f"method {where}{problem['msg'].removeprefix('Value error, ')}"
-        ) from None
+        raise EvrouteError(f"method: {first_problem(error)}") from None
 
 
 def make_model(

@@ -95,14 +95,6 @@ class SupportsScaledSample(Protocol):
 
 
 @runtime_checkable
-class HasTripNoise(Protocol):
-    """A model with a noise term common to all edges of a trip."""
-
-    def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return one deviation of the common noise on each arm, (a,) Wh; 0 if there is none."""
-
-
-@runtime_checkable
 class HasInducing(Protocol):
     """A model that summarises the measurements by inducing points."""
 

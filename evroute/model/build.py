@@ -5,7 +5,9 @@ by a digest of all its inputs, so that a changed network or vehicle never meets 
 """
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,11 +32,8 @@ log = logging.getLogger(__name__)
 def standard_graph(network: RoadNetwork, cache_dir: Path | None) -> GraphMatern:
     """Build the paper's graph kernel; its diagonal is cached in ``cache_dir`` if given."""
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
-    path = _path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
-    raw_diagonal = _load(path)
-    if raw_diagonal is None:
-        raw_diagonal = graph_matern.raw_diagonal(laplacian, NU, KAPPA)
-        _save(path, raw_diagonal)
+    path = cache_path(cache_dir, "graph-diagonal", graph_matern.digest(laplacian, NU, KAPPA))
+    raw_diagonal = mapped(path, lambda: graph_matern.raw_diagonal(laplacian, NU, KAPPA))
     return GraphMatern(laplacian, NU, KAPPA, raw_diagonal=raw_diagonal)
 
 
@@ -68,31 +67,32 @@ def prior_factor(kernel: EdgeContextKernel, arms: Arms, cache_dir: Path | None) 
     cache_dir
         Folder of the cache; None for none.
     """
-    path = _path(cache_dir, "prior-factor", kernel.digest(arms.features))
-    factor = _load(path)
-    if factor is None:
+
+    def factor() -> FloatArray:
         covariance = prior_covariance(kernel, arms)
-        factor = lower_factor(covariance, "the prior covariance of all edges", overwrite=True)
-        _save(path, factor)
-        kept = _load(path)
-        factor = factor if kept is None else kept
-    return factor
+        return lower_factor(covariance, "the prior covariance of all edges", overwrite=True)
+
+    path = cache_path(cache_dir, "prior-factor", kernel.digest(arms.features))
+    made: FloatArray = mapped(path, factor)
+    return made
 
 
-def _path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:
-    return None if cache_dir is None else cache_dir / "kernels" / f"{kind}-{digest[:24]}.npy"
+def mapped(path: Path | None, make: Callable[[], Any]) -> Any:
+    """Return an array mapped from its file; it is made and stored where it is missing or damaged.
 
-
-def _load(path: Path | None) -> FloatArray | None:
-    if path is None or not path.is_file():
-        return None
+    Without a path it is made.
+    """
+    if path is None:
+        return make()
     try:
-        return read_mapped(path)
+        if path.is_file():
+            return read_mapped(path)
     except DamagedFileError as error:
         log.warning("%s; making it again", error)
-        return None
+    write_mapped(path, make())
+    return read_mapped(path)
 
 
-def _save(path: Path | None, array: FloatArray) -> None:
-    if path is not None:
-        write_mapped(path, array)
+def cache_path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:
+    """Return the file of a cached array of some kind; None without a cache."""
+    return None if cache_dir is None else cache_dir / "kernels" / f"{kind}-{digest[:24]}.npy"

@@ -19,11 +19,11 @@ from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.incremental_posterior import Fresh, IncrementalPosterior
+from evroute.model.fresh_posterior import Fresh
+from evroute.model.incremental_posterior import IncrementalPosterior
 from evroute.model.kernels import ArmKernel
-from evroute.model.options import ModelSetting
+from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.prior_draws import PriorDraws
-from evroute.model.trip_noise import TripNoise, TripNoiseOptions
 
 CHECK_EVERY = 100
 """Updates between comparisons with a fresh factorisation."""
@@ -39,7 +39,7 @@ AT_ONCE = 4096
 log = logging.getLogger(__name__)
 
 
-class ExactOptions(TripNoiseOptions):
+class ExactOptions(ModelOptions):
     """Exact Gaussian process on edges and their contexts."""
 
     label = "GP"
@@ -52,17 +52,12 @@ class ExactOptions(TripNoiseOptions):
             setting.arms,
             setting.noise_std_wh,
             prior_factor=lambda: setting.prior_factor,
-            potential_wh=setting.potential_wh,
-            options=self,
         )
 
     @classmethod
     def cache(cls, setting: ModelSetting) -> None:
         """Compute the factor of the prior covariance."""
         _ = setting.prior_factor
-
-
-PLAIN = ExactOptions()
 
 
 class ExactGP:
@@ -81,10 +76,6 @@ class ExactGP:
         Returns the (n, n) lower Cholesky factor of the prior covariance of ``arms``
         (``model.build.prior_factor``), called before the first joint draw of many arms; None to
         compute it then, in seconds on a city.
-    potential_wh
-        (n,) ``m g dz``, Wh, required by ``trip_effect``.
-    options
-        Noise of trips and edges, see `TripNoise`.
 
     Attributes
     ----------
@@ -104,8 +95,6 @@ class ExactGP:
         noise_std_wh: FloatArray,
         *,
         prior_factor: Callable[[], FloatArray] | None = None,
-        potential_wh: FloatArray | None = None,
-        options: TripNoiseOptions = PLAIN,
     ) -> None:
         n = kernel.graph.n_edges
         if len(arms) and not np.array_equal(arms.id, np.arange(n)):
@@ -114,14 +103,9 @@ class ExactGP:
             )
         if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
             raise ValueError(f"noise_std_wh must be {n} positive numbers")
-        self._noise = TripNoise(noise_std_wh, options)
-        if self._noise.shares and (potential_wh is None or potential_wh.shape != (n,)):
-            raise ValueError(
-                f"trip_effect scales with dissipated energy; give potential_wh, {n} numbers"
-            )
+        self._noise_std_wh = noise_std_wh
         self._kernel = kernel
         self._reference = arms
-        self._potential_wh = np.zeros(n) if potential_wh is None else potential_wh
         self._make_factor = prior_factor or self._own_factor
         self._factor: FloatArray | None = None
         self._prior_draws = None if len(arms) else PriorDraws(kernel)
@@ -132,7 +116,6 @@ class ExactGP:
             self._kernel.diagonal(self._reference.id, self._reference.features)
         )
         self._met = ArmSlots(self._reference.features.shape[1])
-        self._noise.reset()
         self._updates = 0
         self.refreshes = 0
 
@@ -153,33 +136,17 @@ class ExactGP:
 
     def noise_std(self, arms: Arms) -> FloatArray:
         """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        return self._noise.std_wh[arms.id]
-
-    def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return the effect of one deviation of the trip factor on each arm, (a,) Wh."""
-        return self._noise.trip_std * self._dissipated(arms.id, arms.prior_mean_wh)
+        return self._noise_std_wh[arms.id]
 
     def update(self, feedback: Feedback) -> None:
-        """Learn the measurements of one trip; repeats of an arm count each time.
-
-        Without a trip effect it may be those of a fleet.
-        """
+        """Learn the measurements of one trip or of a fleet; repeats of an arm count each time."""
         if not len(feedback.id):
             return
         slots, place = np.unique(self._slots(feedback.id, feedback.features), return_inverse=True)
         count = np.bincount(place)
         residual_wh = np.bincount(place, feedback.energy_wh - feedback.prior_mean_wh) / count
-        edge = self._met.id[slots]
-        variance, shared_wh = self._noise.std_wh[edge] ** 2 / count, None
-        dissipated_wh = (
-            np.bincount(place, self._dissipated(feedback.id, feedback.prior_mean_wh)) / count
-        )
-        if self._noise.shares:
-            shared_wh = self._noise.trip_std * dissipated_wh
-        if self._noise.learns:
-            surprise_wh = residual_wh - self._core.mean[slots]
-            self._noise.update(edge, count, surprise_wh, self._core.among(slots), dissipated_wh)
-        self._core.observe(slots, residual_wh, variance, shared_wh)
+        variance = self._noise_std_wh[self._met.id[slots]] ** 2 / count
+        self._core.observe(slots, residual_wh, variance)
         self._updates += 1
         if self._updates % CHECK_EVERY == 0:
             self._check()
@@ -213,10 +180,8 @@ class ExactGP:
     def spectrum(self) -> Spectrum:
         """Return the measurements in the eigenbasis of their Gram matrix."""
         prior = self._kernel(self._met.id, self._met.features, self._met.id, self._met.features)
-        root = self._core.precision.root()
-        values, vectors = np.linalg.eigh(root.transposed(root.transposed(prior).T))
-        projections = vectors.T @ root.solve(self._core.information)
-        return Spectrum(np.maximum(values, 0.0), projections, root.times(vectors))
+        precision = self._core.precision
+        return Spectrum.of_gram(prior, self._core.information / precision, precision)
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
@@ -229,9 +194,7 @@ class ExactGP:
 
     def n_measured(self) -> float:
         """Return the number of measurements."""
-        if self._noise.learns_edges:
-            return float(self._noise.n_measured)
-        return float(self._core.precision.diagonal @ self._noise.std_wh[self._met.id] ** 2)
+        return float(self._core.precision @ self._noise_std_wh[self._met.id] ** 2)
 
     def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw the expected energies ``size`` times, (size, a) Wh.
@@ -291,15 +254,15 @@ class ExactGP:
         edge = np.concatenate([self._met.id, arms.id])
         features = np.concatenate([self._met.features, arms.features])
         draw, core = multiplier * self._prior_draws(edge, features, rng), self._core
-        noise = multiplier * core.precision.root().times(rng.standard_normal(core.size))
-        surprise = core.information - core.precision.times(draw[: core.size]) - noise
+        noise = multiplier * np.sqrt(core.precision) * rng.standard_normal(core.size)
+        surprise = core.information - core.precision * draw[: core.size] - noise
         return arms.prior_mean_wh + draw[core.size :] + self._regressed(core.weigh(surprise), arms)
 
     def state(self) -> State:
         """Return the visited arms and the numbers of their posterior."""
         learned = {"edge": self._met.id.copy(), "features": self._met.features.copy()}
         counts = {"updates": np.array(self._updates), "refreshes": np.array(self.refreshes)}
-        return learned | counts | self._noise.state() | self._core.state()
+        return learned | counts | self._core.state()
 
     def restore(self, state: State) -> None:
         """Restore a state.
@@ -324,20 +287,13 @@ class ExactGP:
             "open": (n_open,),
             "open_mean": (n_open,),
             "open_variance": (n_open,),
-            **self._noise.shapes(),
         }
-        if self._noise.shares and "shared_data" in state:
-            expected |= {
-                name: state[name].shape
-                for name in ("shared_data", "shared_indices", "shared_indptr")
-            }
         if {name: part.shape for name, part in state.items()} != expected:
             raise ValueError(
                 f"this is not the state of an exact model of {n} edges with {d} features"
             )
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
-        self._noise.restore(state)
         self._met.append(state["edge"], state["features"])
         self._core.restore(state, self._prior_with_reference)
 
@@ -357,10 +313,8 @@ class ExactGP:
             draws = dtrmv(upper, normal[0], trans=1)[np.newaxis]
         else:
             draws = dtrmm(1.0, upper, normal.T, trans_a=1, overwrite_b=1).T
-        noise = core.precision.root().times(rng.standard_normal((size, core.size)).T).T
-        draws += core.respond(
-            core.information - core.precision.times(draws[:, self._met.id].T).T - noise
-        )
+        noise = np.sqrt(core.precision) * rng.standard_normal((size, core.size))
+        draws += core.respond(core.information - core.precision * draws[:, self._met.id] - noise)
         return draws
 
     def _own_factor(self) -> FloatArray:
@@ -374,9 +328,6 @@ class ExactGP:
             some = slice(start, start + AT_ONCE)
             regressed[some] = weights @ self._prior_with_slots(arms.id[some], arms.features[some])
         return regressed
-
-    def _dissipated(self, edge: IntArray, prior_mean_wh: FloatArray) -> FloatArray:
-        return np.maximum(prior_mean_wh - self._potential_wh[edge], 0.0)
 
     def _elsewhere(self, edge: IntArray, features: FloatArray) -> BoolArray:
         """Return whether each arm is outside its reference context, (a,)."""

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.linear import LinearModel
+from evroute.model.linear import CoefficientModel
 from evroute.model.options import ModelOptions, ModelSetting
 
 
@@ -30,7 +30,7 @@ class FactorOptions(ModelOptions):
         )
 
 
-class ConsumptionFactor(LinearModel):
+class ConsumptionFactor(CoefficientModel):
     """Eq. 8 with one learned consumption factor c; its coefficient is ``c - 1``.
 
     Parameters

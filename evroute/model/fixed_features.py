@@ -11,13 +11,14 @@ space of k~.
 
 import numpy as np
 from pydantic import Field
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.kernels import ArmKernel
+from evroute.model.linear import LinearModel
 from evroute.model.options import ModelOptions, ModelSetting
 
 _EXPLAINED = 1e-9  # share of the largest prior variance below which no feature is added
@@ -38,7 +39,7 @@ class FixedFeaturesOptions(ModelOptions):
         )
 
 
-class FixedFeatures:
+class FixedFeatures(LinearModel):
     """Gaussian process on n edges and their contexts in at most ``features`` fixed features.
 
     Parameters
@@ -53,97 +54,54 @@ class FixedFeatures:
         Largest number of features, at least 1.
     """
 
+    title = "fixed-features"
+
     def __init__(
         self, kernel: ArmKernel, arms: Arms, noise_std_wh: FloatArray, *, features: int
     ) -> None:
         self._kernel = kernel
-        self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
-        self._reference = arms
-        self._known: tuple[FloatArray, FloatArray] | None = None
         chosen = _spread_out(kernel, arms, features)
         self._edge, self._features = arms.id[chosen], arms.features[chosen]
         prior = kernel(self._edge, self._features, self._edge, self._features)
-        self._factor = lower_factor(
+        self._embedding = lower_factor(
             0.5 * (prior + prior.T), "the prior covariance of the fixed features"
         )
-        m = len(chosen)
-        self._gram, self._information, self._count = np.zeros((m, m)), np.zeros(m), 0.0
+        super().__init__(np.ones(len(chosen)), noise_std_wh)
+        self._count = 0.0
 
     def posterior(self, arms: Arms) -> Belief:
         """Return the posterior mean and deviation of each arm, (a,) Wh each."""
-        if self._known is None:
-            self._known = self._believe(self._reference)
-        mean, std = (numbers[arms.id] for numbers in self._known)
-        away = np.flatnonzero(np.any(arms.features != self._reference.features[arms.id], axis=1))
-        if len(away):
-            mean[away], std[away] = self._believe(arms.take(away))
-        return Belief(arms.prior_mean_wh + mean, std)
-
-    def noise_std(self, arms: Arms) -> FloatArray:
-        """Return the noise deviation of one measurement of each arm, (a,) Wh."""
-        return self._noise_std[arms.id]
+        psi = self._columns_of(arms)
+        spread = psi @ self._root().T
+        mean_wh = arms.prior_mean_wh + psi @ self._mean()
+        return Belief(mean_wh, np.sqrt(np.einsum("ij,ij->i", spread, spread)))
 
     def update(self, feedback: Feedback) -> None:
         """Add measurements to the second moments of the features."""
-        if not len(feedback.id):
-            return
-        noise = self._noise_std[feedback.id]
-        psi = self._of(feedback.id, feedback.features) / noise
-        self._gram = self._gram + psi @ psi.T
-        self._information = self._information + psi @ (
-            (feedback.energy_wh - feedback.prior_mean_wh) / noise
-        )
-        self._count += len(noise)
-        self._known = None
-
-    def covariance(self, arms: Arms) -> FloatArray:
-        """Return the posterior covariance of the arms, (a, a) Wh², of rank m at most."""
-        spread = solve_triangular(self._posterior_factor(), self._embed(arms), lower=True)
-        covariance: FloatArray = spread.T @ spread
-        return 0.5 * (covariance + covariance.T)
-
-    def sample_many(self, arms: Arms, rng: np.random.Generator, size: int) -> FloatArray:
-        """Draw the expected energies ``size`` times, (size, a) Wh.
-
-        Parameters
-        ----------
-        arms
-            The a arms.
-        rng
-            Source of randomness.
-        size
-            Number of draws.
-        """
-        psi = self._embed(arms)
-        spread = solve_triangular(self._posterior_factor(), psi, lower=True)
-        draws: FloatArray = rng.standard_normal((size, len(psi))) @ spread
-        return draws + self.posterior(arms).mean_wh
+        super().update(feedback)
+        self._count += len(feedback.id)
 
     def spectrum(self) -> Spectrum:
         """Return the measurements in the eigenbasis of the features' second moments."""
-        return Spectrum.of_features(self._gram, self._information)
+        return Spectrum.of_features(self._precision - np.eye(len(self._edge)), self._information)
 
     def points(self, spectrum: Spectrum, arms: Arms) -> Points:
         """Return residuals of arms in the eigenbasis of a spectrum of this model."""
-        psi = self._embed(arms)
-        return spectrum.points(psi, np.einsum("ij,ij->j", psi, psi))
+        psi = self._columns_of(arms)
+        return spectrum.points(psi.T, np.einsum("ij,ij->i", psi, psi))
 
     def prior_covariance(self, arms: Arms) -> FloatArray:
         """Return the features' kernel between the arms, (a, a) Wh²."""
-        psi = self._embed(arms)
-        return psi.T @ psi
+        psi = self._columns_of(arms)
+        return psi @ psi.T
 
     def n_measured(self) -> float:
         """Return the number of measurements."""
         return self._count
 
     def state(self) -> State:
-        """Return second moments (m, m), information (m,) and the number of measurements."""
-        return {
-            "precision": self._gram.copy(),
-            "information": self._information.copy(),
-            "count": np.array(self._count),
-        }
+        """Return the state of the regression and the number of measurements."""
+        return super().state() | {"count": np.array(self._count)}
 
     def restore(self, state: State) -> None:
         """Restore a state.
@@ -153,40 +111,15 @@ class FixedFeatures:
         ValueError
             If the state is not of such a model with as many features.
         """
-        m = len(self._information)
-        if {name: part.shape for name, part in state.items()} != {
-            "precision": (m, m),
-            "information": (m,),
-            "count": (),
-        }:
-            n = len(self._noise_std)
-            raise ValueError(
-                f"this is not the state of a fixed-features model of {n} edges with {m} features"
-            )
-        self._gram, self._information = state["precision"].copy(), state["information"].copy()
+        super().restore(state)
         self._count = float(state["count"])
-        self._known = None
 
-    def _believe(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation of the residuals of arms, (a,) Wh each."""
-        psi, factor = self._embed(arms), self._posterior_factor()
-        spread = solve_triangular(factor, psi, lower=True)
-        mean: FloatArray = cho_solve((factor, True), self._information) @ psi
-        return mean, np.sqrt(np.einsum("ij,ij->j", spread, spread))
-
-    def _posterior_factor(self) -> FloatArray:
-        return lower_factor(
-            self._gram + np.eye(len(self._gram)), "the precision of the fixed features"
-        )
-
-    def _embed(self, arms: Arms) -> FloatArray:
-        return self._of(arms.id, arms.features)
-
-    def _of(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the features of arms, (m, a), Wh."""
+    def _columns(
+        self, edge: IntArray, features: FloatArray, prior_mean_wh: FloatArray
+    ) -> FloatArray:
         cross = self._kernel(self._edge, self._features, edge, features)
-        embedded: FloatArray = solve_triangular(self._factor, cross, lower=True)
-        return embedded
+        psi: FloatArray = solve_triangular(self._embedding, cross, lower=True).T
+        return psi
 
 
 def _spread_out(kernel: ArmKernel, arms: Arms, size: int) -> IntArray:

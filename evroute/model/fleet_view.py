@@ -17,7 +17,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.base import EnergyModel, HasJoint, HasTripNoise, State
+from evroute.model.base import EnergyModel, HasJoint, State
 
 
 class FleetView:
@@ -120,9 +120,3 @@ class FleetJointView(FleetView):
         reference = self._reference(arms)
         off_wh = self.model.sample_many(reference, rng, size) - reference.prior_mean_wh
         return arms.prior_mean_wh + self._share[arms.id] * off_wh
-
-    def trip_noise(self, arms: Arms) -> FloatArray:
-        """Return the effect of the trip factor on each arm, (a,) Wh; 0 if trips share none."""
-        if not isinstance(self.model, HasTripNoise):
-            return np.zeros(len(arms))
-        return self._share[arms.id] * self.model.trip_noise(self._reference(arms))

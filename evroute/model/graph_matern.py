@@ -5,17 +5,14 @@ with the incidence Laplacian L of the line graph, ``k_G = (2 nu / kappa² I + L)
 gives no scaling, and the raw diagonal spans two orders of magnitude; we scale by one number, to
 mean diagonal 1.
 
-For whole nu a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a
+nu is whole: a column is nu sparse solves with ``A = 2 nu / kappa² I + L``, a millisecond on a
 city. (One solve with the factor of ``A^nu`` would raise the condition number to the power nu.)
-Other nu need the spectrum of L: minutes on a city, so for small networks.
 """
 
 import hashlib
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import splu
 
@@ -32,25 +29,26 @@ class GraphMatern:
     laplacian
         (n, n) ``LineGraph.laplacian``.
     nu, kappa
-        Smoothness and lengthscale, positive.
+        Smoothness, whole, and lengthscale, both positive.
     raw_diagonal
         (n,) result of the function ``raw_diagonal`` for the same kernel; computed if None.
 
     Raises
     ------
     ValueError
-        If ``raw_diagonal`` has another shape, or nu or kappa is not positive.
+        If ``raw_diagonal`` has another shape, nu is not a positive whole number or kappa not
+        positive.
     """
 
     def __init__(
         self,
         laplacian: csc_matrix,
-        nu: float = 2,
+        nu: int = 2,
         kappa: float = 1,
         *,
         raw_diagonal: FloatArray | None = None,
     ) -> None:
-        self._raw = _raw_kernel(laplacian, nu, kappa)
+        self._raw = _SparseSolves(laplacian, nu, kappa)
         self.laplacian, self.nu, self.kappa = laplacian, nu, kappa
         self.n_edges = int(laplacian.shape[0])
         self.digest = digest(laplacian, nu, kappa)
@@ -62,12 +60,6 @@ class GraphMatern:
         self._slot = np.full(self.n_edges, -1)
         self._rows = np.empty((0, self.n_edges))
         self._n_rows = 0
-
-    def columns(self, edges: IntArray) -> FloatArray:
-        """Return the columns of k_G for some edges, (n, k)."""
-        self._make(edges)
-        rows: FloatArray = self._rows[self._slot[edges]]
-        return rows.T
 
     def block(self, edge_a: IntArray, edge_b: IntArray) -> FloatArray:
         """Return k_G between two lists of edges, (a, b), from the columns of the shorter list."""
@@ -96,7 +88,7 @@ class GraphMatern:
             self._n_rows += 1
 
 
-def raw_diagonal(laplacian: csc_matrix, nu: float = 2, kappa: float = 1) -> FloatArray:
+def raw_diagonal(laplacian: csc_matrix, nu: int = 2, kappa: float = 1) -> FloatArray:
     """Return the diagonal of the kernel before scaling, (n,); seconds on a city.
 
     Parameters
@@ -104,9 +96,9 @@ def raw_diagonal(laplacian: csc_matrix, nu: float = 2, kappa: float = 1) -> Floa
     laplacian
         (n, n) ``LineGraph.laplacian``.
     nu, kappa
-        Smoothness and lengthscale, positive.
+        Smoothness, whole, and lengthscale, both positive.
     """
-    return _raw_kernel(laplacian, nu, kappa).diagonal()
+    return _SparseSolves(laplacian, nu, kappa).diagonal()
 
 
 def digest(laplacian: csc_matrix, nu: float, kappa: float) -> str:
@@ -156,26 +148,14 @@ def filter_blocks(
     return shift**nu * first, shift ** (nu + 1) * second
 
 
-class _RawKernel(Protocol):
-    def column(self, edge: int) -> FloatArray: ...
-
-    def matrix(self) -> FloatArray: ...
-
-    def diagonal(self) -> FloatArray: ...
-
-
-def _raw_kernel(laplacian: csc_matrix, nu: float, kappa: float) -> _RawKernel:
-    if not (0 < nu < np.inf and 0 < kappa < np.inf):
-        raise ValueError(f"nu and kappa must be positive numbers, got {nu} and {kappa}")
-    if float(nu).is_integer():
-        return _SparseSolves(laplacian, int(nu), kappa)
-    return _Spectrum(laplacian, nu, kappa)
-
-
 class _SparseSolves:
-    """Whole nu: ``A^-nu`` by repeated solves."""
+    """``A^-nu`` by repeated solves."""
 
     def __init__(self, laplacian: csc_matrix, nu: int, kappa: float) -> None:
+        if nu not in range(1, 100) or not 0 < kappa < np.inf:
+            raise ValueError(
+                f"nu must be a whole and kappa any positive number, got {nu} and {kappa}"
+            )
         n = laplacian.shape[0]
         self._n, self._nu = n, nu
         self._factor = splu(
@@ -219,24 +199,3 @@ class _SparseSolves:
 
     def _blocks(self) -> Iterator[slice]:
         return (slice(i, min(i + _SOLVE_BLOCK, self._n)) for i in range(0, self._n, _SOLVE_BLOCK))
-
-
-class _Spectrum:
-    """Any nu: ``U (2 nu / kappa² + lambda)^-nu U'`` from all eigenpairs of L."""
-
-    def __init__(self, laplacian: csc_matrix, nu: float, kappa: float) -> None:
-        eigenvalues, self._vectors = eigh(laplacian.toarray())
-        # L is positive semi-definite; rounding leaves tiny negatives.
-        self._weights: FloatArray = (2 * nu / kappa**2 + np.maximum(eigenvalues, 0.0)) ** -nu
-
-    def column(self, edge: int) -> FloatArray:
-        column: FloatArray = self._vectors @ (self._weights * self._vectors[edge])
-        return column
-
-    def matrix(self) -> FloatArray:
-        matrix: FloatArray = (self._vectors * self._weights) @ self._vectors.T
-        return matrix
-
-    def diagonal(self) -> FloatArray:
-        diagonal: FloatArray = self._vectors**2 @ self._weights
-        return diagonal

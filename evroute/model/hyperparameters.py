@@ -51,7 +51,7 @@ class Hyperparameters:
         Factors of all prior and all noise standard deviations.
     """
 
-    nu: float
+    nu: int
     kappa: float
     lengthscales: FloatArray
     graph_share: float
@@ -144,14 +144,7 @@ def fit(
         Inducing points of the variational bound to maximise; None maximises the likelihood.
     prior_log_std
         Deviation of a log-normal prior around the start, for every number; None for no prior.
-
-    Raises
-    ------
-    ValueError
-        If nu of the kernel is not whole.
     """
-    if not float(kernel.matern.nu).is_integer():
-        raise ValueError(f"nu of the kernel is {kernel.matern.nu}; fits start from a whole number")
     driven = driven.most_visited(MOST_ARMS)
     problem = _Problem(kernel, noise_std_wh, driven, inducing, prior_log_std)
     start = Hyperparameters.of(kernel)
@@ -194,21 +187,21 @@ class _Problem:
         self.noise_std_wh = noise_std_wh[driven.id]
         self.prior_log_std = np.inf if prior_log_std is None else prior_log_std
 
-    def origin(self, nu: float) -> FloatArray:
+    def origin(self, nu: int) -> FloatArray:
         """Return the start of the search; the mean graph variance is the same for every nu."""
         kernel, edges = self.kernel, np.unique(self.driven.id)
-        filtered, _ = filter_blocks(kernel.matern.laplacian, int(nu), kernel.matern.kappa, edges)
+        filtered, _ = filter_blocks(kernel.matern.laplacian, nu, kernel.matern.kappa, edges)
         share = kernel.graph_share
         with_graph = share * kernel.graph.diagonal[edges].mean() / filtered.diagonal().mean()
         numbers = [with_graph, 1.0 - share, *kernel.lengthscales.ravel(), kernel.matern.kappa, 1.0]
         origin: FloatArray = np.log(np.array(numbers))
         return origin
 
-    def log_likelihood(self, nu: float, theta: FloatArray) -> tuple[float, FloatArray]:
+    def log_likelihood(self, nu: int, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log likelihood and its gradient."""
         surface = Surface(
             self.kernel.matern.laplacian,
-            int(nu),
+            nu,
             np.exp(theta[:-1]),
             self.edges,
             self.kernel.context,

@@ -2,9 +2,8 @@
 
 It keeps C, the posterior covariance of the D visited arms (their *slots*, in order of first
 visit), and the prior covariance of each slot with the *open* arms: those of n *reference* arms,
-predicted every round, that have no slot yet. With Lam the summed measurement precisions
-(``model.precision``; diagonal unless the edges of a trip share noise), the posterior covariance
-of any arms a and b is (Sandberg et al., eq. 3)
+predicted every round, that have no slot yet. With Lam the diagonal matrix of the summed measurement
+precisions, the posterior covariance of any arms a and b is (Sandberg et al., eq. 3)
 
     k_ab - K_aD S K_Db,    S = (K_DD + Lam^-1)^-1 = Lam - Lam C Lam,
 
@@ -17,13 +16,12 @@ the same and is unstable: errors grow exponentially.)
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dsymm, dsyrk
 from scipy.linalg.lapack import dtrtri
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.base import State, lower_factor
-from evroute.model.precision import Precision
+from evroute.model.fresh_posterior import Fresh
 
 NUMBERS_KEPT = 8_000_000
 """Greatest number of covariances between slots and other arms that are kept, 16 bytes each."""
@@ -42,7 +40,7 @@ class IncrementalPosterior:
     Attributes
     ----------
     precision
-        Lam.
+        (D,) diagonal of Lam, 1/Wh².
     information
         (D,) Lam times mean measurement of the slots, 1/Wh.
     mean
@@ -54,7 +52,7 @@ class IncrementalPosterior:
     def __init__(self, reference_variance: FloatArray) -> None:
         n = len(reference_variance)
         self.size = 0
-        self.precision = Precision()
+        self.precision = np.empty(0)
         self.information = np.empty(0)
         self.mean = np.empty(0)
         self.slot_of = np.full(n, -1)
@@ -108,10 +106,10 @@ class IncrementalPosterior:
         old, new = self.size, self.size + len(cross)
         self._forget()
         self._open_rows()
-        with_old = cross - self._times(self.precision.times(cross.T)).T
-        among = among - self.precision.times(with_old.T).T @ cross.T
+        with_old = cross - self._times((cross * self.precision).T).T
+        among = among - (with_old * self.precision) @ cross.T
         self.mean = np.concatenate([self.mean, cross @ self.weights()])
-        self.precision.grow(new - old)
+        self.precision = np.pad(self.precision, (0, new - old))
         self.information = np.pad(self.information, (0, new - old))
         self._reserve(new)
         self._lower[old:new, :old] = with_old
@@ -166,7 +164,7 @@ class IncrementalPosterior:
                 prior = self._open_rows()[:, place[unmet]]
             else:
                 prior = self._unread(unmet)
-            weighted = self.precision.times(prior).T.copy()
+            weighted = (prior.T * self.precision).copy()
             posterior = prior.T - weighted @ self._square()
             self._columns |= {
                 arm: (posterior[i], weighted[i]) for i, arm in enumerate(unmet.tolist())
@@ -174,13 +172,7 @@ class IncrementalPosterior:
         of_arms = [self._columns[arm] for arm in arms.tolist()]
         return np.array([column for column, _ in of_arms]), np.array([w for _, w in of_arms])
 
-    def observe(
-        self,
-        slots: IntArray,
-        residual_wh: FloatArray,
-        noise_variance: FloatArray,
-        shared_wh: FloatArray | None = None,
-    ) -> None:
+    def observe(self, slots: IntArray, residual_wh: FloatArray, noise_variance: FloatArray) -> None:
         """Learn one measurement of each of k *distinct* slots.
 
         Parameters
@@ -190,9 +182,7 @@ class IncrementalPosterior:
         residual_wh
             (k,) measurements minus prior means, Wh.
         noise_variance
-            (k,) independent noise variances, Wh².
-        shared_wh
-            (k,) a, Wh, for additional common noise of covariance ``a a'``; None for none.
+            (k,) noise variances, Wh².
         """
         self._forget()
         k, size, capacity = len(slots), self.size, len(self._lower)
@@ -202,15 +192,13 @@ class IncrementalPosterior:
             row[slot:] = self._lower[slot:, slot]
         predictive = posterior_p[:, slots]
         predictive[np.arange(k), np.arange(k)] += noise_variance
-        if shared_wh is not None:
-            predictive += np.outer(shared_wh, shared_wh)
         # The k x k triangle is inverted: it multiplies three times, and its entries go into the
         # weights.
         inverse, _ = dtrtri(
             lower_factor(predictive, "the predictive covariance of a trip", overwrite=True), lower=1
         )
         h = np.matmul(inverse, posterior_p, out=self._scratch("H", (k, capacity)))
-        weights = -self.precision.times(h[:, :size].T).T
+        weights = -h[:, :size] * self.precision
         weights[:, slots] += inverse
         g = np.matmul(weights, self._open_rows(), out=self._scratch("G", (k, len(self._open))))
         surprise = inverse @ (residual_wh - self.mean[slots])
@@ -218,13 +206,12 @@ class IncrementalPosterior:
         self._open_variance -= np.einsum("ij,ij->j", g, g)
         self.mean += surprise @ h[:, :size]
         dsyrk(-1.0, h.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
-        self.information[slots] += (
-            self.precision.add(slots, noise_variance, shared_wh) @ residual_wh
-        )
+        self.precision[slots] += 1.0 / noise_variance
+        self.information[slots] += residual_wh / noise_variance
 
     def weights(self) -> FloatArray:
         """Return ``S ybar``, (D,); ``K_*D S ybar`` is the posterior mean of any arm."""
-        return self.information - self.precision.times(self.mean)
+        return self.information - self.precision * self.mean
 
     def weigh(self, surprise: FloatArray) -> FloatArray:
         """Return ``S Lam^-1 surprise``, (D,).
@@ -232,12 +219,12 @@ class IncrementalPosterior:
         ``surprise`` (D,) is Lam times deviations of the mean measurements, 1/Wh.
         """
         at_slots = self._times(surprise[:, np.newaxis])[:, 0]
-        return surprise - self.precision.times(at_slots)
+        return surprise - self.precision * at_slots
 
     def solve(self, prior: FloatArray) -> FloatArray:
         """Return ``S K_D*``, (D, a), for prior covariances K_D* (D, a) of the slots with arms."""
-        weighted = self.precision.times(prior)
-        return weighted - self.precision.times(self._times(weighted))
+        weighted = self.precision[:, np.newaxis] * prior
+        return weighted - self.precision[:, np.newaxis] * self._times(weighted)
 
     def respond(self, surprise: FloatArray) -> FloatArray:
         """Return ``K_*D S Lam^-1 surprise`` for the reference arms, (m, n) Wh.
@@ -246,14 +233,12 @@ class IncrementalPosterior:
         """
         at_slots = self._times(surprise.T).T
         response = np.empty((len(surprise), len(self.slot_of)))
-        response[:, self._open] = (
-            surprise - self.precision.times(at_slots.T).T
-        ) @ self._open_rows()
+        response[:, self._open] = (surprise - at_slots * self.precision) @ self._open_rows()
         visited = self._visited()
         response[:, visited] = at_slots[:, self.slot_of[visited]]
         return response
 
-    def drift(self, fresh: "Fresh", n_arms: int) -> float:
+    def drift(self, fresh: Fresh, n_arms: int) -> float:
         """Return the difference to a fresh factorisation, in prior variances and deviations.
 
         The means of all slots and open arms are compared, and the variances of ``n_arms`` of
@@ -274,7 +259,7 @@ class IncrementalPosterior:
         )
         return float(np.abs(np.concatenate(errors)).max())
 
-    def refresh(self, fresh: "Fresh") -> None:
+    def refresh(self, fresh: Fresh) -> None:
         """Take every number from a fresh factorisation."""
         self._forget()
         whitened = fresh.whiten(fresh.prior)
@@ -286,7 +271,7 @@ class IncrementalPosterior:
     def state(self) -> State:
         """Return all numbers except the prior covariances, which the kernel recomputes."""
         return {
-            **self.precision.state(),
+            "precision": self.precision.copy(),
             "information": self.information.copy(),
             "mean": self.mean.copy(),
             "covariance": np.concatenate(
@@ -310,7 +295,7 @@ class IncrementalPosterior:
             of them are only read when the next measurement comes.
         """
         self._forget()
-        self.precision.restore(state)
+        self.precision = state["precision"].copy()
         self.information = state["information"].copy()
         self.mean, self.slot_of = state["mean"].copy(), state["slot_of"].copy()
         self._open = state["open"].copy()
@@ -378,43 +363,6 @@ class IncrementalPosterior:
             rows = np.empty((capacity, self._rows.shape[1]))
             rows[held] = self._rows[held]
             self._lower, self._rows = lower, rows
-
-
-class Fresh:
-    """The same posterior by one factorisation of size D, to check or refresh the incremental one.
-
-    The factor is of ``I + B' K_DD B`` with ``B B' = Lam``.
-
-    Parameters
-    ----------
-    prior
-        (D, D) prior covariance of the slots, Wh².
-    precision, information
-        As in `IncrementalPosterior`.
-    """
-
-    def __init__(self, prior: FloatArray, precision: Precision, information: FloatArray) -> None:
-        self.prior = prior
-        self._root = precision.root()
-        matrix = self._root.transposed(self._root.transposed(prior).T)
-        matrix[np.diag_indices_from(matrix)] += 1.0
-        self._factor = lower_factor(matrix, "the covariance of all visited arms", overwrite=True)
-        self.weights: FloatArray = self._root.times(
-            cho_solve((self._factor, True), self._root.solve(information))
-        )
-
-    def whiten(self, prior: FloatArray) -> FloatArray:
-        """Return T (D, a) with ``T'T = K_*D S K_D*`` for prior covariances K_D* (D, a)."""
-        whitened: FloatArray = solve_triangular(
-            self._factor, self._root.transposed(prior), lower=True
-        )
-        return whitened
-
-    def variance(self, prior: FloatArray, prior_variance: FloatArray) -> FloatArray:
-        """Return the posterior variance of arms, (a,), from K_D* (D, a) and prior variances."""
-        whitened = self.whiten(prior)
-        array: FloatArray = prior_variance - np.einsum("ij,ij->j", whitened, whitened)
-        return array
 
 
 class _Scratch:

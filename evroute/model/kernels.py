@@ -15,6 +15,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.context_kernels import DEFAULT_KERNEL, context_kernel
 from evroute.model.graph_matern import GraphMatern
+from evroute.model.nystrom.whitened import Covariance
 
 
 class ArmGraph(Protocol):
@@ -31,28 +32,12 @@ class ArmGraph(Protocol):
         """Return the full kernel, (n, n)."""
 
 
-class ArmKernel(Protocol):
+class ArmKernel(Covariance, Protocol):
     """Prior covariance of arms, as an exact model uses it."""
 
     @property
     def graph(self) -> ArmGraph:
         """The kernel on the edges of the network."""
-
-    def __call__(
-        self, edge_a: IntArray, features_a: FloatArray, edge_b: IntArray, features_b: FloatArray
-    ) -> FloatArray:
-        """Return the prior covariance between two lists of arms, (a, b) Wh².
-
-        Parameters
-        ----------
-        edge_a, edge_b
-            (a,) and (b,) edges.
-        features_a, features_b
-            (a, d) and (b, d) contexts.
-        """
-
-    def diagonal(self, edge: IntArray, features: FloatArray) -> FloatArray:
-        """Return the prior variance of each arm, (a,) Wh²."""
 
     def matrix(self, features: FloatArray) -> FloatArray:
         """Return the prior covariance of all edges in contexts (n, d), (n, n) Wh², symmetric."""

@@ -1,4 +1,4 @@
-"""LinearModel: base of the models that learn only a few coefficients, common to all roads.
+"""LinearModel: base of the models that learn only coefficients, common to all roads.
 
 Bayesian linear regression: Bishop, *Pattern Recognition and Machine Learning*, eqs. 3.50-3.51.
 Inside, columns are multiplied by the prior deviations, so that the prior precision is the identity.
@@ -31,8 +31,6 @@ class LinearModel(ABC):
         If a deviation is not positive.
     """
 
-    names: tuple[str, ...]
-    units: tuple[str, ...]
     title: str
     """Name of the model in messages."""
 
@@ -94,11 +92,6 @@ class LinearModel(ABC):
         coefficients = self._mean() + normal @ self._root()
         return arms.prior_mean_wh + coefficients @ self._columns_of(arms).T
 
-    def coefficients(self) -> Coefficients:
-        """Return the posterior of the coefficients."""
-        std = np.sqrt((self._root() ** 2).sum(axis=0))
-        return Coefficients(self.names, self.units, self._mean(), std, self._prior_std)
-
     def state(self) -> State:
         """Return precision (p, p), information (p,) and prior deviations (p,)."""
         return {
@@ -139,3 +132,15 @@ class LinearModel(ABC):
 
     def _columns_of(self, arms: Arms) -> FloatArray:
         return self._columns(arms.id, arms.features, arms.prior_mean_wh)
+
+
+class CoefficientModel(LinearModel):
+    """A linear model of a few coefficients with a meaning of their own."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def coefficients(self) -> Coefficients:
+        """Return the posterior of the coefficients."""
+        std = np.sqrt((self._root() ** 2).sum(axis=0))
+        return Coefficients(self.names, self.units, self._mean(), std, self._prior_std)

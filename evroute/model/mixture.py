@@ -9,11 +9,11 @@ parameter sigma given the past, guesses are ``g ~ P = sum_j pi_j N(0, c_j K)``. 
 
 is the logarithm of a non-negative supermartingale that starts at 1: with probability ``1 -
 delta`` it never exceeds ``ln(1 / delta)`` (Ville), for any choice of the ``x_s``. The scales c
-and the weights pi must be fixed before the run. The mixture over several c is our extension; it
-costs at most ``2 sigma² ln(1 / pi_j)`` over the best of them.
+must be fixed before the run; the weights pi are equal here. The mixture over several c is our
+extension; it costs at most ``2 sigma² ln(1 / pi_j)`` over the best of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
@@ -25,35 +25,27 @@ DEFAULT_SCALES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """Normal guesses whose covariance is one of several multiples of the kernel.
+    """Normal guesses whose covariance is one of several multiples of the kernel, equally likely.
 
     Parameters
     ----------
     scales
         (j,) c, positive, in units of the kernel.
-    weights
-        (j,) pi, positive with sum 1; equal if empty.
 
     Raises
     ------
     ValueError
-        If a scale or a weight is not positive, or the weights do not sum to 1.
+        If a scale is not positive.
     """
 
     scales: FloatArray
-    weights: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         n = len(self.scales)
-        weights = self.weights if len(self.weights) else np.full(n, 1.0 / max(n, 1))
-        freeze(self, scales=(self.scales, np.float64, (n,)), weights=(weights, np.float64, (n,)))
+        freeze(self, scales=(self.scales, np.float64, (n,)))
         if not (n and np.all((self.scales > 0) & (self.scales < np.inf))):
             raise ValueError(
                 f"c is {self.scales.tolist()}; the covariance scales of a mixture must be positive"
-            )
-        if not (np.all(self.weights > 0) and abs(float(self.weights.sum()) - 1.0) < 1e-9):
-            raise ValueError(
-                f"mixture weights are {self.weights.tolist()}; they must be positive and sum to 1"
             )
 
 
@@ -70,7 +62,9 @@ def check_sigma_delta(sigma: float, delta: float) -> None:
 def explained(
     eigenvalues: FloatArray, squares: FloatArray, mixture: Mixture, sigma: float
 ) -> float:
-    """Return ``||y||² - R²``, with the squared radius R² of `squared_radius` for ``delta = 1``.
+    """Return ``||y||² - R²``: ``||f - y||² <= R²`` at all times with probability ``1 - delta``.
+
+    This is R² for ``delta = 1``; any other adds ``2 sigma² ln(1 / delta)``.
 
     The part of y outside the span of K cancels; neither it nor repetitions of an arm are needed.
 
@@ -90,43 +84,6 @@ def explained(
             mixture,
             sigma,
         )
-    )
-
-
-def squared_radius(
-    y: FloatArray,
-    eigenvalues: FloatArray,
-    squares: FloatArray,
-    mixture: Mixture,
-    *,
-    sigma: float,
-    delta: float,
-) -> float:
-    """Return ``R²``: with probability ``1 - delta``, ``||f - y||² <= R²`` at all times.
-
-    Parameters
-    ----------
-    y
-        (t,) measurements.
-    eigenvalues, squares
-        As for `explained`; other eigenvalues are 0.
-    mixture
-        Guesses.
-    sigma
-        Sub-Gaussian parameter of the noise, in the unit of y.
-    delta
-        Probability that the bound fails, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If sigma or delta is outside its range.
-    """
-    check_sigma_delta(sigma, delta)
-    return (
-        float(y @ y)
-        - explained(eigenvalues, squares, mixture, sigma)
-        - 2 * sigma**2 * float(np.log(delta))
     )
 
 
@@ -205,5 +162,6 @@ def _explained(
     """
     scaled = mixture.scales / sigma**2 * eigenvalues
     gain = (squares * scaled / (1.0 + scaled) - sigma**2 * np.log1p(scaled)).sum(axis=0)
-    mixed: FloatArray = 2 * sigma**2 * logsumexp(gain / (2 * sigma**2), axis=-1, b=mixture.weights)
+    total = logsumexp(gain / (2 * sigma**2), axis=-1)
+    mixed: FloatArray = 2 * sigma**2 * (total - np.log(len(mixture.scales)))
     return mixed

@@ -9,23 +9,32 @@ from evroute.arrays import FloatArray
 from evroute.energy.regressors import Derivatives
 from evroute.model.base import EnergyModel
 from evroute.model.kernels import EdgeContextKernel
+from evroute.model.nystrom.whitened import Covariance
 from evroute.options import PartOptions
 
 
-class ModelSetting(Protocol):
-    """Values that a model takes from its network, vehicle and prior, over a arms."""
+class CovarianceSetting(Protocol):
+    """Values that a model without roads takes, over a arms."""
+
+    @property
+    def kernel(self) -> Covariance:
+        """Prior covariance of arms."""
 
     @property
     def arms(self) -> Arms:
         """All arms in their reference contexts."""
 
     @property
-    def potential_wh(self) -> FloatArray:
-        """(a,) rise of the potential over each arm, Wh."""
-
-    @property
     def noise_std_wh(self) -> FloatArray:
         """(a,) standard deviation of one measurement, Wh."""
+
+
+class ModelSetting(CovarianceSetting, Protocol):
+    """Values that a model takes from its network, vehicle and prior, over a arms."""
+
+    @property
+    def potential_wh(self) -> FloatArray:
+        """(a,) rise of the potential over each arm, Wh."""
 
     @property
     def prior_variance_wh2(self) -> FloatArray:

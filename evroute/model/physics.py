@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.regressors import Derivatives
-from evroute.model.linear import LinearModel
+from evroute.model.linear import CoefficientModel
 from evroute.model.options import ModelOptions, ModelSetting
 
 
@@ -41,7 +41,7 @@ class PhysicsOptions(CoefficientOptions):
         )
 
 
-class PhysicsRegression(LinearModel):
+class PhysicsRegression(CoefficientModel):
     """Eq. 8 with mass, rolling, drag, auxiliary power and wind learned by regression.
 
     Parameters

@@ -22,10 +22,9 @@ from evroute.model.exact import ExactGP
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.model.options import ModelSetting
 from evroute.model.physics import CoefficientOptions
-from evroute.model.trip_noise import TripNoiseOptions
 
 
-class PhysicsGPOptions(CoefficientOptions, TripNoiseOptions):
+class PhysicsGPOptions(CoefficientOptions):
     """Physics regression plus an exact Gaussian process on its residuals."""
 
     label = "physics+gp"
@@ -43,8 +42,7 @@ class PhysicsGPOptions(CoefficientOptions, TripNoiseOptions):
             setting.regressors,
             setting.arms,
             setting.noise_std_wh,
-            potential_wh=setting.potential_wh,
-            options=self,
+            self,
         )
 
 
@@ -128,10 +126,8 @@ class PhysicsGP(ExactGP):
         All edges in their reference contexts.
     noise_std_wh
         (n,) noise deviation of one measurement of each edge, Wh.
-    potential_wh
-        As in `ExactGP`.
     options
-        Factors of the prior deviations of g and of the coefficients; noise as in `ExactGP`.
+        Factors of the prior deviations of g and of the coefficients.
     """
 
     def __init__(
@@ -140,8 +136,6 @@ class PhysicsGP(ExactGP):
         regressors: Derivatives,
         arms: Arms,
         noise_std_wh: FloatArray,
-        *,
-        potential_wh: FloatArray | None = None,
         options: PhysicsGPOptions,
     ) -> None:
         rest = EdgeContextKernel(
@@ -152,7 +146,7 @@ class PhysicsGP(ExactGP):
             context=dissipation_kernel.context_name,
         )
         self._both = PhysicsKernel(rest, regressors, options.prior_std(regressors))
-        super().__init__(self._both, arms, noise_std_wh, potential_wh=potential_wh, options=options)
+        super().__init__(self._both, arms, noise_std_wh)
 
     def coefficients(self) -> Coefficients:
         """Return the posterior of the coefficients."""

@@ -6,22 +6,19 @@ edges alone: cheap for the edges that a plan needs (``planning.corridor``). The 
 computed once per network, in minutes, and memory-mapped from the cache.
 """
 
-import logging
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from evroute.checked import read_mapped, write_mapped
-from evroute.errors import DamagedFileError
-from evroute.model.build import KAPPA
+from evroute.model.build import KAPPA, cache_path, mapped
 from evroute.model.exact import ExactGP
-from evroute.model.options import ModelSetting
+from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.sparse_graph import SparseGraphMatern, SparseRoot, root_digest, sparse_root
-from evroute.model.trip_noise import TripEffectOptions, TripNoiseOptions
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
-
-log = logging.getLogger(__name__)
 
 PARTS = ("row", "start", "column", "value", "diagonal")
 
@@ -31,24 +28,20 @@ def sparse_graph(network: RoadNetwork, cache_dir: Path | None) -> SparseGraphMat
     laplacian = LineGraph.from_network(network).laplacian(network.length_m)
     name = root_digest(laplacian, KAPPA)
     x_m, y_m = (0.5 * (at[network.tail] + at[network.head]) for at in (network.x_m, network.y_m))
-    if cache_dir is None:
-        return SparseGraphMatern(sparse_root(laplacian, KAPPA, x_m, y_m), name)
-    paths = {part: cache_dir / "kernels" / f"sparse-root-{name[:24]}-{part}.npy" for part in PARTS}
-    try:
-        if all(path.is_file() for path in paths.values()):
-            kept = {part: read_mapped(path) for part, path in paths.items()}
-            return SparseGraphMatern(SparseRoot(**kept), name)
-    except DamagedFileError as error:
-        log.warning("%s; making it again", error)
-    root = sparse_root(laplacian, KAPPA, x_m, y_m)
-    for part, path in paths.items():
-        write_mapped(path, getattr(root, part))
-    return SparseGraphMatern(
-        SparseRoot(**{part: read_mapped(path) for part, path in paths.items()}), name
-    )
+    root = cache(partial(sparse_root, laplacian, KAPPA, x_m, y_m))
+    path = cache_path(cache_dir, "sparse-root", name)
+    parts = {
+        part: mapped(path and path.with_name(f"{path.stem}-{part}.npy"), partial(_part, root, part))
+        for part in PARTS
+    }
+    return SparseGraphMatern(SparseRoot(**parts), name)
 
 
-class RegionalOptions(TripEffectOptions):
+def _part(root: Callable[[], SparseRoot], part: str) -> Any:
+    return getattr(root(), part)
+
+
+class RegionalOptions(ModelOptions):
     """Exact Gaussian process for networks of any size, which predicts on request only."""
 
     label = "GP regional"
@@ -60,8 +53,6 @@ class RegionalOptions(TripEffectOptions):
             setting.sparse_kernel,
             setting.arms.take(np.empty(0, dtype=np.int64)),
             setting.noise_std_wh,
-            potential_wh=setting.potential_wh,
-            options=TripNoiseOptions(trip_effect=self.trip_effect),
         )
 
     @classmethod

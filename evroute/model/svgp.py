@@ -21,6 +21,7 @@ from pydantic import Field
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
+from evroute.model.arm_slots import ArmSlots
 from evroute.model.base import State, lower_factor
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.options import ModelOptions, ModelSetting
@@ -125,8 +126,7 @@ class SparseVariationalGP:
 
     def _start(self) -> None:
         d = self._reference.shape[1]
-        self._arm_of: dict[bytes, int] = {}
-        self._arms = np.empty((0, d))  # (A, 1 + d) driven arms, in order of first drive
+        self._met = ArmSlots(d - 1)  # A driven arms, in order of first drive
         self._seen = np.empty(0, dtype=np.int64)  # (N,) arm of each measurement
         self._measured = np.empty(0)  # (N,) residual, in prior standard deviations of its edge
         self._held = np.empty(0, dtype=np.int64)  # arm of each slot; -1 - e is edge e, never driven
@@ -206,7 +206,7 @@ class SparseVariationalGP:
     def state(self) -> State:
         """Return measurements, inducing points, q, optimiser moments and the state of ``rng``."""
         return {
-            "arms": self._arms.copy(),
+            "arms": _points(self._met.id, self._met.features),
             "seen": self._seen.copy(),
             "measured": self._measured.copy(),
             "held": self._held.copy(),
@@ -248,7 +248,7 @@ class SparseVariationalGP:
                 f"this is not the state of a variational model of {len(self._reference)} edges"
             )
         self._start()
-        self._name(state["arms"])
+        self._met.append(state["arms"][:, 0].astype(np.int64), state["arms"][:, 1:])
         self._seen, self._measured, self._held = (
             state[name].copy() for name in ("seen", "measured", "held")
         )
@@ -260,35 +260,25 @@ class SparseVariationalGP:
         self._rng.bit_generator.state = json.loads(str(state["rng"]))
 
     def _remember(self, feedback: Feedback) -> None:
-        points = _points(feedback.id, feedback.features)
-        new: dict[bytes, int] = {}
-        for i, point in enumerate(points):
-            if point.tobytes() not in self._arm_of:
-                new.setdefault(point.tobytes(), i)
-        self._name(points[list(new.values())])
+        new = self._met.unmet(feedback.id, feedback.features)
+        self._met.append(feedback.id[new], feedback.features[new])
         residual = (feedback.energy_wh - feedback.prior_mean_wh) / self._kernel.std_wh[feedback.id]
-        seen = [self._arm_of[point.tobytes()] for point in points]
-        self._seen = np.concatenate([self._seen, np.array(seen, dtype=np.int64)])
+        self._seen = np.concatenate([self._seen, self._met.of(feedback.id, feedback.features)])
         self._measured = np.concatenate([self._measured, residual])
-
-    def _name(self, points: FloatArray) -> None:
-        """Append new arms."""
-        first = len(self._arms)
-        self._arm_of |= {point.tobytes(): first + i for i, point in enumerate(points)}
-        self._arms = np.concatenate([self._arms, points])
 
     def _place(self) -> None:
         """Assign slots to the most visited arms (Algorithm 3, line 2)."""
-        visits = np.bincount(self._seen, minlength=len(self._arms))
+        visits = np.bincount(self._seen, minlength=len(self._met))
         if self._slots == "literal":
             driven = np.argsort(-visits, kind="stable")[: self._most]
         else:
             driven = kept_slots(self._held[self._held >= 0], visits, self._most)
         held = driven
         if self._slots != "follow":
-            undriven = np.setdiff1d(np.arange(len(self._reference)), self._arms[:, 0])
+            undriven = np.setdiff1d(np.arange(len(self._reference)), self._met.id)
             held = np.concatenate([driven, -1 - undriven[: self._most - len(driven)]])
-        points = np.concatenate([self._arms[held[held >= 0]], self._reference[-1 - held[held < 0]]])
+        arms = _points(self._met.id, self._met.features)
+        points = np.concatenate([arms[held[held >= 0]], self._reference[-1 - held[held < 0]]])
         m = len(self._held)
         changed = np.flatnonzero(held[:m] != self._held)
         if self._slots != "literal" and np.any(self._held[changed] >= 0):
@@ -312,10 +302,11 @@ class SparseVariationalGP:
         )
         arm, place = np.unique(self._seen[drawn], return_inverse=True)
         count = np.bincount(place)
-        edge = self._arms[arm, 0].astype(np.int64)
+        edge = self._met.id[arm]
         noise = self._noise_std[edge] / self._kernel.std_wh[edge]
         mean = np.bincount(place, self._measured[drawn]) / count
-        return self._arms[arm], mean, (n / len(drawn)) * count / noise**2
+        points = _points(edge, self._met.features[arm])
+        return points, mean, (n / len(drawn)) * count / noise**2
 
 
 def _points(edge: IntArray, features: FloatArray) -> FloatArray:

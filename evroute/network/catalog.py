@@ -22,7 +22,8 @@ from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
 from evroute.network import elevation, height_checks, names, store, sumo_net
 from evroute.network.fetch import published
-from evroute.network.road_network import RoadNetwork, check_name
+from evroute.network.road_network import RoadNetwork
+from evroute.network.texts import check_name
 from evroute.resources import data_path
 
 log = logging.getLogger(__name__)

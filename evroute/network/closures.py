@@ -11,7 +11,7 @@ import numpy as np
 
 from evroute.arrays import BoolArray
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError, UnknownNameError
-from evroute.network.controls import NOT_TOLD
+from evroute.network.controls import UNKNOWN
 from evroute.network.locate import unknown_edge
 from evroute.network.names import add_tables
 from evroute.network.road_network import RoadNetwork
@@ -73,7 +73,7 @@ def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:
     turns, first = np.unique(both, axis=0, return_index=True)
     control = network.control
     if control is not None:
-        control = np.append(control, np.full(len(u_turns), NOT_TOLD))[first]
+        control = np.append(control, np.full(len(u_turns), UNKNOWN))[first]
     return replace(network, turns=turns, control=control)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 
-NOT_TOLD, RIGHT_OF_WAY, GIVES_WAY, STOP, LIGHT = range(5)
-NAMES = ("not told", "right of way", "gives way", "stop sign", "traffic light")
-CONTEXTS = ("not told", "gives way", "stop sign", "traffic light")
+UNKNOWN, RIGHT_OF_WAY, GIVES_WAY, STOP, LIGHT = range(5)
+NAMES = ("unknown", "right of way", "gives way", "stop sign", "traffic light")
+CONTEXTS = ("unknown", "gives way", "stop sign", "traffic light")
 """Columns of `contexts`: 1 where the control has that name; all 0 with the right of way."""
 
 _OF_STATE = {
@@ -31,12 +31,12 @@ _DIRECTIONS = ("traffic_signals:direction", "direction")
 
 def of_connection(attributes: Mapping[str, str]) -> int:
     """Return the control of a connection of a SUMO network; lights that are off are lights."""
-    return LIGHT if attributes.get("tl") else _OF_STATE.get(attributes.get("state", ""), NOT_TOLD)
+    return LIGHT if attributes.get("tl") else _OF_STATE.get(attributes.get("state", ""), UNKNOWN)
 
 
 def at(tags: Mapping[str, str]) -> int:
     """Return the control at an OpenStreetMap node with these tags."""
-    return _OF_TAG.get(tags.get("highway", ""), NOT_TOLD)
+    return _OF_TAG.get(tags.get("highway", ""), UNKNOWN)
 
 
 def along(nodes: Sequence[int], tags: Mapping[int, Mapping[str, str]], *, reverse: bool) -> int:
@@ -52,16 +52,16 @@ def along(nodes: Sequence[int], tags: Mapping[int, Mapping[str, str]], *, revers
         True if the stretch is driven against the direction of the way.
     """
     last = len(nodes) - 1
-    found = NOT_TOLD
+    found = UNKNOWN
     for i, node in enumerate(nodes):
         own = tags.get(node, {})
         control = at(own)
-        if control == NOT_TOLD or i == (last if reverse else 0):  # behind the car
+        if control == UNKNOWN or i == (last if reverse else 0):  # behind the car
             continue
         if i != (0 if reverse else last):
-            told = next((own[key] for key in _DIRECTIONS if key in own), "")
-            for_reverse = {"forward": False, "backward": True}.get(told, 2 * i < last)
-            if told != "both" and for_reverse != reverse:
+            given = next((own[key] for key in _DIRECTIONS if key in own), "")
+            for_reverse = {"forward": False, "backward": True}.get(given, 2 * i < last)
+            if given != "both" and for_reverse != reverse:
                 continue
         found = max(found, control)
     return found
@@ -69,16 +69,16 @@ def along(nodes: Sequence[int], tags: Mapping[int, Mapping[str, str]], *, revers
 
 def known(control: IntArray) -> IntArray | None:
     """Return the controls of turns (m,), None if all are unknown."""
-    return control if np.any(control != NOT_TOLD) else None
+    return control if np.any(control != UNKNOWN) else None
 
 
 def note(control: IntArray) -> str:
     """Return a sentence with the number of turns (m,) of each control and of unknown ones."""
     if known(control) is None:
-        return "the source tells nothing of lights, stop signs or right of way"
+        return "the source has no lights, stop signs or right of way"
     counts = np.bincount(control, minlength=len(NAMES))
-    told = ", ".join(f"{NAMES[i]} {counts[i]}" for i in (LIGHT, STOP, GIVES_WAY, RIGHT_OF_WAY))
-    return f"turns: {told}; the source tells nothing of {counts[NOT_TOLD]}"
+    kinds = (LIGHT, STOP, GIVES_WAY, RIGHT_OF_WAY, UNKNOWN)
+    return f"turns: {', '.join(f'{NAMES[kind]} {counts[kind]}' for kind in kinds)}"
 
 
 def contexts(control: IntArray) -> FloatArray:

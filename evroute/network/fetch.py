@@ -118,17 +118,16 @@ class _Resuming:
         output = Path(output_file)
         part = output.with_name(f"{self.wanted.file_name}.part")
         try:
-            message = f"the download of {url} broke off; the same command goes on from there"
+            message = f"the download of {url} was interrupted; the same command continues it"
             limits.within_time(lambda over: self._complete(url, part, over), message)
         except requests.exceptions.HTTPError as error:
-            raise EvrouteError(f"the file cannot be had: {error}") from error
+            raise EvrouteError(f"{url} cannot be downloaded: {error}") from error
         except requests.exceptions.RequestException as error:
             come = part.stat().st_size if part.exists() else 0
             if come:
                 raise EvrouteError(
-                    f"the download of {self.wanted.file_name} broke off after {come:,} bytes; the "
-                    "same command goes "
-                    "on from there"
+                    f"the download of {self.wanted.file_name} was interrupted after {come:,} "
+                    "bytes; the same command continues it"
                 ) from error
             raise EvrouteError(
                 f"cannot reach {url} ({type(error).__name__}); check the internet connection"
@@ -136,7 +135,7 @@ class _Resuming:
         if (blob := git_blob(part)) != self.wanted.git_blob:
             part.unlink()
             raise EvrouteError(
-                f"what came from {url} is not the published file (git blob {blob}, expected "
+                f"the file at {url} is not the published file (git blob {blob}, expected "
                 f"{self.wanted.git_blob}); "
                 "nothing was kept"
             )
@@ -150,7 +149,7 @@ class _Resuming:
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
         with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
             if answer.status_code == requests.codes.requested_range_not_satisfiable:
-                return  # nothing is lacking; whether it is right is seen next
+                return  # complete; its digest is checked next
             answer.raise_for_status()
             if answer.status_code != requests.codes.partial_content:
                 start = 0

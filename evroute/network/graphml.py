@@ -20,9 +20,10 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls, osm_tags, speed_limits
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
-from evroute.network.road_network import WGS84, RoadNetwork, Source, transformer
+from evroute.network.road_network import RoadNetwork, Source
 from evroute.network.turns import meeting_turns
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _network(graph: "nx.MultiDiGraph", name: str, source: Source) -> RoadNetwork
     if not source.attribution:
         notes.append("the graph names no source, so the network has no attribution")
     notes.append(
-        "no node tells of lights, stop signs or giving way"
+        "no node has a light, a stop sign or a give-way sign"
         if control is None
         else controls.note(control)
     )

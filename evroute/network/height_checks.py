@@ -189,7 +189,7 @@ def _shortest_roads(network: RoadNetwork) -> csr_array:
 
 
 def _surrounded(tree: "KDTree", place: FloatArray) -> bool:
-    """Tell whether points of a tree lie on all sides of a place: in every half-plane around it."""
+    """Return whether points of a tree lie in every half-plane around a place."""
     nearest_m = float(tree.query(place)[0])
     around = tree.query_ball_point(place, max(AROUND_M, AROUND_TIMES * nearest_m))
     offset = np.asarray(tree.data)[around] - place

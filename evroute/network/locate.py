@@ -9,8 +9,9 @@ import numpy as np
 
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network import names
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.names import FARTHEST_M, Place
-from evroute.network.road_network import WGS84, RoadNetwork, transformer
+from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
     import shapely

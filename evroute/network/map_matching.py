@@ -17,8 +17,9 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.line_graph import LineGraph
-from evroute.network.road_network import WGS84, RoadNetwork, transformer
+from evroute.network.road_network import RoadNetwork
 
 SIGMA_M = 5.0
 BETA_M = 10.0

@@ -21,8 +21,9 @@ from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray
 from evroute.errors import NetworkFormatError
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.optional_tables import Table
-from evroute.network.road_network import WGS84, RoadNetwork, transformer
+from evroute.network.road_network import RoadNetwork
 from evroute.text import UNPRINTABLE
 
 ONE_PLACE_M = 100.0

@@ -150,8 +150,8 @@ def _extract(path: Path) -> Extract:
                     lon, lat = (sum(each) / len(valid) for each in zip(*valid, strict=True))
                     extract.places.append((name, lon, lat))
     except (RuntimeError, ValueError, InvalidLocationError, *_DAMAGE) as error:
-        told = " ".join(str(error).split())  # it can quote the file, line ends included
-        raise NetworkFormatError(f"not a whole OpenStreetMap file: {told}") from error
+        reason = " ".join(str(error).split())  # it can quote the file, line ends included
+        raise NetworkFormatError(f"not a whole OpenStreetMap file: {reason}") from error
     return extract
 
 

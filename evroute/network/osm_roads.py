@@ -19,10 +19,11 @@ from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NetworkFormatError
 from evroute.network import controls, osm_tags, restrictions, speed_limits
+from evroute.network.coordinates import WGS84, transformer
 from evroute.network.names import place_table
 from evroute.network.osm_tags import Tags
 from evroute.network.restrictions import Relation
-from evroute.network.road_network import WGS84, RoadNetwork, Source, transformer
+from evroute.network.road_network import RoadNetwork, Source
 from evroute.text import UNPRINTABLE
 
 ATTRIBUTION = "(c) OpenStreetMap contributors, ODbL 1.0"

@@ -96,7 +96,7 @@ def directions(tags: Tags) -> tuple[bool, bool]:
 
 
 def is_ferry(tags: Tags) -> bool:
-    """Tell whether a way is the route of a ferry, which is no road whatever its class."""
+    """Return whether a way is the route of a ferry, which is no road whatever its class."""
     return tags.get("route") == "ferry" or tags.get("ferry", "no") != "no"
 
 
@@ -153,12 +153,12 @@ def _may_enter(tags: Tags, direction: str) -> bool:
 
 
 def _is_open(access: str) -> bool:
-    """Tell whether a list of who may enter, in any order, has a word that opens it to all."""
+    """Return whether a list of who may enter, in any order, has a word that opens it to all."""
     return not _OPEN.isdisjoint(_words(access))
 
 
 def _is_closed(access: str) -> bool:
-    """Tell whether a list of who may enter, in any order, is for others alone."""
+    """Return whether a list of who may enter, in any order, is for others alone."""
     return not _CLOSED.isdisjoint(_words(access)) and not _is_open(access)
 
 

@@ -119,7 +119,7 @@ def _cell_positions(
         )
     to_raster = Transformer.from_crs(crs, dataset.crs.to_wkt(), always_xy=True)
     if dataset.transform.determinant == 0:
-        raise NetworkFormatError(f"the raster {path} does not say where on the earth it lies")
+        raise NetworkFormatError(f"the raster {path} has no position on the earth")
     a, b, c, d, e, f = tuple(~dataset.transform)[:6]
     x, y = to_raster.transform(x_m, y_m)
     with np.errstate(invalid="ignore"):  # inf where a point has no place in the raster's projection
@@ -189,7 +189,7 @@ def _cells(
 
 
 def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
-    """Tell which cells belong to a group at 0 m, ``depth_m`` below or above all around it."""
+    """Return which cells belong to a group at 0 m, ``depth_m`` below or above all around it."""
     zero: BoolArray = cells == 0
     if not zero.any() or zero.all():
         return np.zeros_like(zero)

@@ -6,12 +6,11 @@ inclines).
 """
 
 import hashlib
-import re
 from collections import ChainMap, Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -24,17 +23,10 @@ from evroute.checked import digest_of
 from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
+from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.optional_tables import TABLES, Table
-from evroute.text import check_printable
+from evroute.network.texts import check_name, check_texts
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-# zones of UTM as OSMnx and netconvert write them; others are looked up by pyproj
-_UTM = re.compile(
-    r"EPSG:32[67](0[1-9]|[1-5]\d|60)"
-    r"|\+proj=utm \+zone=([1-9]|[1-5]\d|60) \+ellps=WGS84 \+datum=WGS84 \+units=m \+no_defs"
-)
-_SHOWN_CHARACTERS = 60
-WGS84 = "EPSG:4326"
 LONGEST_EDGE_M = 500_000.0
 
 
@@ -57,8 +49,8 @@ class Source:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        texts = self.kind, *self.files, self.sha256, self.attribution, self.elevation, *self.notes
-        _check_texts("source", texts)
+        check_texts("attribution", (self.attribution,))
+        check_texts("source", (self.kind, *self.files, self.sha256, self.elevation, *self.notes))
         if not isinstance(self.smoothing_m, float | int):
             raise NetworkFormatError(
                 f"smoothing_m of the source is {self.smoothing_m!r}, no number"
@@ -120,12 +112,12 @@ class RoadNetwork:
         n, v, p = len(self.edge_id), len(self.junction_id), len(self.shape_x_m)
         limits.check("edges", n, "the network has {} edges")
         limits.check("turns", len(self.turns), "the network has {} turns")
-        _check_texts("name", (self.name,))
+        check_texts("name", (self.name,))
         check_name(self.name)
-        _check_texts("crs", (self.crs,))
-        _check_crs(self.crs)
+        check_texts("crs", (self.crs,))
+        check_crs(self.crs)
         for column in ("edge_id", "street", "road_class", "junction_id"):
-            _check_texts(column, getattr(self, column))
+            check_texts(column.replace("_", " "), getattr(self, column))
         freeze(
             self,
             tail=(self.tail, np.int64, (n,)),
@@ -153,17 +145,6 @@ class RoadNetwork:
             )
         if len(self.street) != n or len(self.road_class) != n:
             raise ValueError(f"street and road_class need {n} entries")
-        source = self.source
-        for what, texts in (
-            ("network name", (self.name,)),
-            ("edge id", self.edge_id),
-            ("street", self.street),
-            ("road class", self.road_class),
-            ("junction id", self.junction_id),
-            ("attribution", (source.attribution,)),
-            ("source", (source.kind, *source.files, source.elevation, *source.notes)),
-        ):
-            check_printable(what, texts)
         for what, ids in (("edge", self.edge_id), ("junction", self.junction_id)):
             if len(set(ids)) != len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
@@ -171,7 +152,8 @@ class RoadNetwork:
         for column in ("x_m", "y_m", "elevation_m", "shape_x_m", "shape_y_m"):
             if not np.all(np.isfinite(getattr(self, column))):
                 raise NetworkFormatError(
-                    f"{column} holds {_count_bad(getattr(self, column))} values that are not finite"
+                    f"{column} holds {(~np.isfinite(getattr(self, column))).sum()} values that "
+                    "are not finite"
                 )
         for column in ("length_m", "speed_mps"):
             values = getattr(self, column)
@@ -187,7 +169,7 @@ class RoadNetwork:
         if self.length_m[longest] > LONGEST_EDGE_M:
             raise NetworkFormatError(
                 f"edge '{self.edge_id[longest]}' is {self.length_m[longest] / 1000:,.0f} km long, "
-                "which no road is between two junctions; look for a junction in a wrong place"
+                f"above {LONGEST_EDGE_M / 1000:,.0f} km; check the positions of its junctions"
             )
         if n and (
             min(self.tail.min(), self.head.min()) < 0 or max(self.tail.max(), self.head.max()) >= v
@@ -224,9 +206,7 @@ class RoadNetwork:
         if self.control is not None and np.any(
             (self.control < 0) | (self.control >= len(controls.NAMES))
         ):
-            raise NetworkFormatError(
-                f"what holds cars up at turns must be 0 to {len(controls.NAMES) - 1}"
-            )
+            raise NetworkFormatError(f"the control of turns must be 0 to {len(controls.NAMES) - 1}")
 
     @property
     def n_edges(self) -> int:
@@ -257,6 +237,18 @@ class RoadNetwork:
     def row_of(self) -> dict[str, int]:
         """Edge row by edge id."""
         return {edge_id: row for row, edge_id in enumerate(self.edge_id)}
+
+    def has_turns(self, edges: IntArray) -> BoolArray:
+        """Return whether a turn leads from each of edges (k,) to the next, (k - 1,)."""
+        number = edges[:-1] * self.n_edges + edges[1:]
+        found: BoolArray = self._turn_numbers[np.searchsorted(self._turn_numbers, number)] == number
+        return found
+
+    @cached_property
+    def _turn_numbers(self) -> IntArray:
+        """(m + 1,) increasing number of each turn, and one beyond all."""
+        left, entered = self.turns.T
+        return np.append(np.sort(left * self.n_edges + entered), self.n_edges**2)
 
     @cached_property
     def lon_lat(self) -> tuple[FloatArray, FloatArray]:
@@ -379,69 +371,3 @@ class RoadNetwork:
         _, label = connected_components(arcs, directed=True, connection="strong")
         sizes = np.bincount(label)
         return self.subset(label == sizes.argmax())
-
-    def equals(self, other: "RoadNetwork") -> bool:
-        """Return True if every column, the name, the source and the tables are exactly equal."""
-        names = [*(field.name for field in fields(self)), "tables"]
-        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
-
-
-@cache
-def transformer(source: str, target: str) -> Any:
-    """Return pyproj's transformer between two coordinate systems, x or longitude first."""
-    from pyproj import Transformer
-
-    return Transformer.from_crs(source, target, always_xy=True)
-
-
-def check_name(name: str) -> None:
-    """Refuse a network name that could not be a plain file name.
-
-    Raises
-    ------
-    NetworkFormatError
-        If it is not 1 to 200 letters, digits, ``.``, ``_`` and ``-``, the first a letter or digit.
-    """
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith(".npz"):
-        raise NetworkFormatError(
-            f"{_shown(name)} cannot name a network; use letters, digits, '.', '_' and '-'"
-        )
-
-
-def _check_texts(column: str, texts: Sequence[str]) -> None:
-    """Refuse values that are no texts, such as integer edge ids, and texts that are too long."""
-    if wrong := [text for text in texts if not isinstance(text, str)]:
-        raise NetworkFormatError(f"{column} holds {_shown(wrong[0])}, which is no text")
-    longest = max(map(len, texts), default=0)
-    limits.check("characters", longest, f"a text of {column} has {{}} characters")
-
-
-@cache
-def _check_crs(crs: str) -> None:
-    if _UTM.fullmatch(crs):
-        return
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
-    try:
-        found = CRS.from_user_input(crs)
-    except CRSError:
-        raise NetworkFormatError(f"the coordinate system {_shown(crs)} is not known") from None
-    if not found.is_projected or found.axis_info[0].unit_name != "metre":
-        raise NetworkFormatError(f"the coordinate system {_shown(crs)} is not in metres")
-
-
-def _shown(value: object) -> str:
-    """Return the beginning of a wrong value for a message."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Mapping):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
-
-
-def _count_bad(values: FloatArray) -> int:
-    return int((~np.isfinite(values)).sum())

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from evroute.arrays import IntArray
+from evroute.network.coordinates import transformer
 from evroute.network.names import add_tables
-from evroute.network.road_network import RoadNetwork, transformer
+from evroute.network.road_network import RoadNetwork
 
 NEAR_M = 20.0
 """Greatest distance between an edge and a street of the second source."""

@@ -277,7 +277,7 @@ def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
             and target_lane in edges[target].lanes
         ):
             pair = row[origin], row[target]
-            pairs[pair] = max(pairs.get(pair, controls.NOT_TOLD), control)
+            pairs[pair] = max(pairs.get(pair, controls.UNKNOWN), control)
     turns = sorted(pairs)
     return np.array(turns, dtype=np.int64).reshape(-1, 2), np.array(
         [pairs[pair] for pair in turns], dtype=np.int64
@@ -300,9 +300,6 @@ def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
 
 def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str]]:
     """Return the coordinate system, the offset that the file added to it, and notes."""
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
     projection = location.get("projParameter", "!")
     if projection == "!":
         return (
@@ -311,12 +308,6 @@ def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str
             0.0,
             ["the file has no projection: positions on the earth are not real"],
         )
-    try:
-        crs = CRS.from_user_input(projection)
-    except CRSError as error:
-        raise NetworkFormatError(f"its projection '{projection}' is not known") from error
-    if not crs.is_projected or crs.axis_info[0].unit_name != "metre":
-        raise NetworkFormatError(f"its projection '{projection}' is not in metres")
     offset = location.get("netOffset", "0,0")
     try:
         offset_x, offset_y = (float(value) for value in offset.split(","))

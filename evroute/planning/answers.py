@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from itertools import islice
 from math import isnan
 from typing import Any
 
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.driving import conditions as make_conditions
+from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.network.names import edge_label
@@ -16,10 +20,22 @@ from evroute.planning.plan import Plan, PlannedRoute
 from evroute.planning.planner import Planner
 from evroute.planning.weights import check_search
 
+ENERGY_COLUMNS = ("id", "trip", "from", "to")
+"""Columns of requests for least energies alone."""
+MOST_PLANNERS = 16
+"""Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
     *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
-    *("depart", "price", "time_value", "risk"),
+    *("depart", "price", "time_value", "risk", "temperature", "wind", "wind_from", "payload"),
 )
+WEATHER = {
+    "temperature": "temperature_c",
+    "wind": "wind_mps",
+    "wind_from": "wind_from_deg",
+    "payload": "payload_kg",
+}
+"""Columns of conditions, and their fields."""
+NUMBERS = ("soc", "reserve", "max_extra_time", "price", "time_value", *WEATHER)
 
 
 def document(plan: Plan) -> dict[str, Any]:
@@ -57,7 +73,7 @@ def document(plan: Plan) -> dict[str, Any]:
 
 
 def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "edges": list(route.edges),
         "streets": [asdict(street) for street in route.streets],
         "energy_wh": route.energy_wh,
@@ -72,13 +88,13 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     }
     if battery and route.charge:
         charge_wh, lowest = route.charge.charge_wh, route.charge.lowest
-        told["min_soc_percent"] = battery.percent(float(charge_wh[lowest]))
-        told["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
-        told["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
-        told["lost_wh"] = route.charge.lost_wh
+        entry["min_soc_percent"] = battery.percent(float(charge_wh[lowest]))
+        entry["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
+        entry["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
+        entry["lost_wh"] = route.charge.lost_wh
     if route.energy_forecast:
         low, high = route.energy_forecast.interval_wh()
-        told["forecast"] = {
+        entry["forecast"] = {
             **route.energy_forecast.numbers(),
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
@@ -86,7 +102,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         }
     if route.guarantee:
         bounds = route.guarantee
-        told["forecast"]["guarantee"] = {
+        entry["forecast"]["guarantee"] = {
             "expected_wh": [bounds.low_wh, bounds.high_wh],
             "summed_edges_wh": [bounds.sum_low_wh, bounds.sum_high_wh],
             "interval": bounds.wanted.kind,
@@ -98,7 +114,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         }
     if route.charge_forecast:
         trips = route.charge_forecast
-        told.setdefault("forecast", {}).update(
+        entry.setdefault("forecast", {}).update(
             {
                 "arrival_soc_percent": trips.arrival_percent,
                 "arrival_soc_interval_90_percent": list(trips.arrival_interval_percent),
@@ -107,14 +123,15 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
                 "supported_risk": trips.supported_risk,
             }
         )
-    return told
+    return entry
 
 
 def answer_all(
     rows: Iterator[Mapping[str, str | None]],
-    planner_of: Callable[[str], Planner],
+    planner_of: Callable[[str, DrivingConditions], Planner],
     *,
     vehicle: str = DEFAULT,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
     search: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the answers to requests in their order; one that cannot be met has an ``error``.
@@ -125,11 +142,14 @@ def answer_all(
         Requests by column (`COLUMNS`; others are errors): ``trip``, or ``from`` and ``to``;
         optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
         ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
-        ``price`` per kWh, ``time_value`` per hour, and ``risk`` as ``1%`` or ``0.01``.
+        ``price`` per kWh, ``time_value`` per hour, ``risk`` as ``1%`` or ``0.01``, ``temperature``
+        in °C, ``wind`` in m/s from the bearing ``wind_from`` in degrees, and ``payload`` in kg.
     planner_of
-        Returns the planner for a vehicle; called once for each.
-    vehicle, search
-        Vehicle of requests without one, and weight rule of all.
+        Returns the planner for a vehicle in conditions. The last `MOST_PLANNERS` are kept.
+    vehicle, conditions
+        Vehicle and conditions of requests without their own.
+    search
+        Weight rule of all.
 
     Raises
     ------
@@ -137,14 +157,13 @@ def answer_all(
         If the vehicle or the rule is unknown; before the first answer.
     """
     check_search(search)
-    planners = {vehicle: planner_of(vehicle)}
+    planner = lru_cache(MOST_PLANNERS)(planner_of)
+    planner(vehicle, conditions)
     for number, row in enumerate(rows, start=1):
         name = row.get("id") or str(number)
         try:
-            car = row.get("vehicle") or vehicle
-            if car not in planners:
-                planners[car] = planner_of(car)
-            yield {"id": name, **document(_plan(planners[car], row, search))}
+            found = planner(row.get("vehicle") or vehicle, _weather(row, conditions))
+            yield {"id": name, **document(_plan(found, row, search))}
         except EvrouteError as error:
             yield {"id": name, "error": str(error)}
 
@@ -169,11 +188,11 @@ def answer_energies(
     while taken := list(islice(numbered, block)):
         ends: list[tuple[int, int] | str] = [_ends(planner, row) for _, row in taken]
         pairs = [each for each in ends if not isinstance(each, str)]
-        told = planner.energies(
+        found = planner.energies(
             [origin for origin, _ in pairs], [destination for _, destination in pairs]
         )
         totals = zip(
-            told.energy_wh.tolist(), told.length_m.tolist(), told.time_s.tolist(), strict=True
+            found.energy_wh.tolist(), found.length_m.tolist(), found.time_s.tolist(), strict=True
         )
         for (number, row), each in zip(taken, ends, strict=True):
             answer: dict[str, Any] = {"id": row.get("id") or str(number)}
@@ -191,7 +210,7 @@ def answer_energies(
 def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | str:
     """Return the edge rows of a request, or its error as text."""
     try:
-        _check_columns(row, ("id", "trip", "from", "to"), " with --only energy")
+        _check_columns(row, ENERGY_COLUMNS, " with --only energy")
         places = [place for place in (row.get("from"), row.get("to")) if place]
         origin, destination = stops(planner.network, row.get("trip") or None, places)
         if origin == destination:
@@ -200,6 +219,18 @@ def _ends(planner: Planner, row: Mapping[str, str | None]) -> tuple[int, int] | 
     except EvrouteError as error:
         return str(error)
     return origin, destination
+
+
+def _weather(row: Mapping[str, str | None], usual: DrivingConditions) -> DrivingConditions:
+    """Return the conditions of a request: its own columns, else the usual ones."""
+    own = {
+        field: number_of(column, text)
+        for column, field in WEATHER.items()
+        if (text := row.get(column))
+    }
+    if "wind_from" in row and row["wind_from"] and not (row.get("wind") or usual.wind_mps):
+        raise EvrouteError("wind_from needs a wind speed, 'wind' (m/s)")
+    return make_conditions(**asdict(usual) | own) if own else usual
 
 
 def _check_columns(row: Mapping[str, str | None], columns: Sequence[str], where: str) -> None:

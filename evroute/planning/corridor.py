@@ -37,24 +37,13 @@ def corridor(
 
     Raises
     ------
-    ValueError
-        If the factor is below 1.
     NoRouteError
         If no way over open edges leads to the destination.
     """
-    check_factor(factor)
     least = float(weights[search.route(weights, origin, destination).rows].sum())
     most = factor * least * (1.0 + ROUNDING)
     before = search.distances(weights, origin, limit=most)
     return np.flatnonzero(before + search.rest(weights, destination, limit=most) <= most)
-
-
-def check_factor(factor: float) -> None:
-    """Raise ValueError unless ``1 <= factor < inf``."""
-    if not 1 <= factor < np.inf:
-        raise ValueError(
-            f"corridor is {factor:g}; it must be a multiple of the least cost, at least 1"
-        )
 
 
 class Corridor:
@@ -66,17 +55,11 @@ class Corridor:
         The space of all edges.
     factor
         Factor of the corridors, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If the factor is below 1.
     """
 
     noun = "edges"
 
     def __init__(self, edges: EdgeSpace, factor: float) -> None:
-        check_factor(factor)
         self.edges = edges
         self.factor = factor
         self._last: tuple[Round, Round] | None = None

@@ -4,8 +4,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from evroute.arms import Route
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import edge_parts
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork

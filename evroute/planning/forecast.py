@@ -2,8 +2,8 @@
 
 The energy of a route is the sum over its arms of expected energies, which are *jointly* Gaussian
 under the posterior, plus the noise of each passage. Adding the deviations of the arms would be
-wrong: arms are correlated, and noise averages out along the way, except for noise that the arms of
-a trip share. An arm that is driven twice has one expected energy and two noises.
+wrong: arms are correlated, and noise averages out along the way. An arm that is driven twice has
+one expected energy and two noises.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.model.base import EnergyModel, HasJoint, HasTripNoise
+from evroute.model.base import EnergyModel, HasJoint
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
 from evroute.planning.first_passage import N_DRAWS, first_passage, standard
 
@@ -148,7 +148,7 @@ class ChargeForecast:
     supported_risk: float = 1.0
 
 
-def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
+def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteForecast:
     """Return the forecast energy of one trip from the joint posterior of its arms.
 
     Parameters
@@ -157,7 +157,7 @@ def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
         A model with a joint posterior.
     arms
         Arms that include those of the trip.
-    passed
+    arms_of_route
         (k,) positions among ``arms``, in driving order.
 
     Raises
@@ -169,13 +169,14 @@ def forecast(model: EnergyModel, arms: Arms, passed: IntArray) -> RouteForecast:
         raise TypeError(
             f"{type(model).__name__} has no joint posterior, which an interval of a route needs"
         )
-    distinct, place = np.unique(passed, return_inverse=True)
+    distinct, place = np.unique(arms_of_route, return_inverse=True)
     driven = arms.take(distinct)
-    covariance = model.covariance(driven)[np.ix_(place, place)] + _noise(model, driven, place)
+    covariance = model.covariance(driven)[np.ix_(place, place)]
+    covariance += np.diag(model.noise_std(driven)[place] ** 2)
     return RouteForecast(model.posterior(driven).mean_wh[place], covariance)
 
 
-def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, float]:
+def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[float, float]:
     """Return mean and standard deviation of the measured energy of one trip, Wh.
 
     The deviation includes belief and noise; it is NaN if the model has no joint posterior.
@@ -184,37 +185,15 @@ def predict(model: EnergyModel, arms: Arms, passed: IntArray) -> tuple[float, fl
     ----------
     model
         Any model.
-    arms, passed
+    arms, arms_of_route
         As in `forecast`.
     """
     if isinstance(model, HasJoint):
-        energy = forecast(model, arms, passed)
+        energy = forecast(model, arms, arms_of_route)
         return energy.mean_wh, energy.std_wh
-    distinct, place = np.unique(passed, return_inverse=True)
+    distinct, place = np.unique(arms_of_route, return_inverse=True)
     mean_wh = model.posterior(arms.take(distinct)).mean_wh[place]
     return float(mean_wh.sum()), float("nan")
-
-
-def noise_covariance(model: EnergyModel, arms: Arms, passed: IntArray) -> FloatArray:
-    """Return the covariance of the noise of one trip, (k, k) Wh².
-
-    Parameters
-    ----------
-    model
-        Any model.
-    arms, passed
-        As in `forecast`.
-    """
-    distinct, place = np.unique(passed, return_inverse=True)
-    return _noise(model, arms.take(distinct), place)
-
-
-def _noise(model: EnergyModel, driven: Arms, place: IntArray) -> FloatArray:
-    covariance: FloatArray = np.diag(model.noise_std(driven)[place] ** 2)
-    if isinstance(model, HasTripNoise):
-        shared_wh = model.trip_noise(driven)[place]
-        covariance += np.outer(shared_wh, shared_wh)
-    return covariance
 
 
 def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:

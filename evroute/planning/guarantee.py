@@ -91,7 +91,7 @@ class RouteGuarantee:
 
 
 def guarantee_arms(
-    model: EnergyModel, arms: Arms, passed: IntArray, wanted: Guarantee
+    model: EnergyModel, arms: Arms, arms_of_route: IntArray, wanted: Guarantee
 ) -> RouteGuarantee:
     """Return bounds of the expected energy of a route, Wh.
 
@@ -101,7 +101,7 @@ def guarantee_arms(
         A regression with a kernel.
     arms
         Arms that include those of the route.
-    passed
+    arms_of_route
         (k,) positions among ``arms``, in driving order.
     wanted
         Kind and assumptions.
@@ -124,7 +124,7 @@ def guarantee_arms(
     confidence = ConfidenceSet(spectrum, assume(norm, wanted.sigma, wanted.delta, "mixture"))
     if wanted.B == "auto" and (norm := max(AUTO_NORM, NORM_FACTOR * confidence.b_min)) > AUTO_NORM:
         confidence = ConfidenceSet(spectrum, assume(norm, wanted.sigma, wanted.delta, "mixture"))
-    distinct, counts = np.unique(passed, return_counts=True)
+    distinct, counts = np.unique(arms_of_route, return_counts=True)
     driven, n_measured = arms.take(distinct), model.n_measured()
     points = model.points(spectrum, driven)
     each = bounds(confidence, points, wanted.kind, count=n_measured)

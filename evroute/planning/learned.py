@@ -36,13 +36,13 @@ class LearnedDay(Protocol):
         """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
 
     def forecast(
-        self, passed: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
+        self, arms_of_route: IntArray, energy_wh: FloatArray, expected: ChargeTrace | None
     ) -> EnergyForecast:
         """Forecast a trip.
 
         Parameters
         ----------
-        passed
+        arms_of_route
             (k,) arms in driving order.
         energy_wh
             (k,) expected energies as they are searched and shown, Wh.
@@ -63,7 +63,7 @@ class LearnedDay(Protocol):
             (k,) expected charge at the start of each, Wh.
         """
 
-    def guarantee(self, passed: IntArray, requested: Guarantee) -> RouteGuarantee:
+    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a trip over arms (k,)."""
 
 

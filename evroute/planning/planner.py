@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError
@@ -60,15 +60,13 @@ class Planner:
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
     uncertainty
-        Belief whose forecasts of charge are taken about the energies of eq. 8 (`physics_belief`),
-        in place of ``belief``.
+        Belief whose forecasts of charge about the energies of eq. 8 serve a limit of risk, in place
+        of ``belief`` (`physics_belief`).
 
     Attributes
     ----------
     plans
         Number of plans that this process began.
-    uncertain
-        Energies of the day with the forecasts; None without a belief.
 
     Raises
     ------
@@ -101,7 +99,7 @@ class Planner:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
-        self.uncertain = self.learned if uncertainty is None else uncertainty.under(conditions)
+        self.uncertainty = uncertainty
         self.prior = self.space.prior()
         usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
@@ -113,6 +111,13 @@ class Planner:
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
         self.search = _search(network, turns=self.space is not self.space.edges)
+
+    @cached_property
+    def uncertain(self) -> LearnedDay | None:
+        """Energies of the day whose forecasts serve a limit of risk; None without a belief."""
+        if self.uncertainty is None:
+            return self.learned
+        return self.uncertainty.under(self.conditions)
 
     @property
     def minutes_from(self) -> str:
@@ -203,7 +208,7 @@ class Planner:
         else:
             rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
-            unlimited = self.describe(usual.routes[usual.recommended], battery)
+            unlimited = self.describe(usual.routes[usual.recommended], battery, risky=True)
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -211,7 +216,10 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={name: self.describe(route, battery) for name, route in rows.routes.items()},
+            routes={
+                name: self.describe(route, battery, risky=risk is not None)
+                for name, route in rows.routes.items()
+            },
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
@@ -252,17 +260,27 @@ class Planner:
         )
         return Energies(wh, metres, seconds, edge, start)
 
-    def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
-        """Return energy, time, length and charge of any route."""
-        rows, passed = route.rows, self.space.arms_of_route(route)
-        edge_wh, held_wh = self.mean_wh[passed], self.held_wh[passed]
+    def describe(
+        self, route: Route, battery: Battery | None = None, *, risky: bool = False
+    ) -> PlannedRoute:
+        """Return energy, time, length and charge of any route.
+
+        Parameters
+        ----------
+        route, battery
+            Route, and the charge that it begins with, or None.
+        risky
+            Whether the charge has a forecast without a belief, by the uncertainty of physics.
+        """
+        rows, arms_of_route = route.rows, self.space.arms_of_route(route)
+        edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
         parts = self.space.parts_wh(route)
         if self.belief is not None:
             # learned minutes move energy from the learned part to the auxiliary part
             minutes_wh = self._auxiliary_w * self.time_s[rows].sum() / J_PER_WH - parts["auxiliary"]
             parts["auxiliary"] += float(minutes_wh)
             believed_wh = edge_wh - held_wh
-            off_wh = (believed_wh - self.space.reference.prior_mean_wh[passed]).sum()
+            off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
             parts["held"] = float(held_wh.sum())
@@ -287,13 +305,14 @@ class Planner:
             held_wh=float(held_wh.sum()),
             charge=charge,
         )
-        if self.uncertain is None:
+        day = self.uncertain if risky else self.learned
+        if day is None:
             return described
-        energy = self.uncertain.forecast(passed, edge_wh, charge)
+        energy = day.forecast(arms_of_route, edge_wh, charge)
         if self.learned is not None:
             described = replace(described, energy_forecast=energy)
             if self.guarantee is not None:
-                bounds = self.learned.guarantee(passed, self.guarantee)
+                bounds = self.learned.guarantee(arms_of_route, self.guarantee)
                 described = replace(described, guarantee=bounds)
         if battery is None or charge is None:
             return described

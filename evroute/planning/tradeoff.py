@@ -187,7 +187,10 @@ def cheapest_within(
         better, complete = labels(best)
         best = better or best
     if complete:
-        return best, "exact: what the convex hull of time and energy leaves open was searched"
+        return (
+            best,
+            "exact: found by a search between the routes of the convex hull of time and energy",
+        )
     gap = cost(best) - bound
     stated = gap_text(gap) if not per_s else f"within {rounded_up(gap, 1000):.3f} of the least cost"
     return best, f"on the convex hull of time and energy: {stated}"

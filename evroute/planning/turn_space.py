@@ -13,8 +13,9 @@ import numpy as np
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import J_PER_WH, potential_wh
+from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import TurnRegressors
 from evroute.energy.turn_prior import TurnEnergy, fit

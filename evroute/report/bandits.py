@@ -2,7 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from evroute.experiments.runs import RunFolder
+from evroute.report.claims import N_NAMES, claims_table, verdict_lines
 from evroute.report.extras import require
+from evroute.report.page import Page, cells, figure_of, judged_claims, template
+from evroute.report.results import read_bandit
 
 if TYPE_CHECKING:
     import altair as alt
@@ -67,6 +71,33 @@ def bandit_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
             table[title] = last[name].mean()
     done: pd.DataFrame = table.reset_index()
     return done
+
+
+def build_bandit_page(folder: RunFolder) -> Page:
+    """Build the page on the finished runs of a kernel bandit: figure, table and claims.
+
+    Raises
+    ------
+    EvrouteError
+        If no run is finished, or a file cannot be read.
+    MissingPackageError
+        If altair is not installed.
+    """
+    rounds, notes = read_bandit(folder), list[str]()
+    judged = judged_claims(folder, notes)
+    caption = "Means over the repetitions."
+    figure = figure_of("bandit", caption, bandit_chart(rounds), as_svg=True)
+    html = template("page.html.j2").render(
+        title=f"Kernel bandit: {folder.path.resolve().name}",
+        figures=[figure],
+        notes=notes,
+        table=cells(bandit_table(rounds), 1),
+        n_names=1,
+        claims=cells(claims_table(judged), N_NAMES) if judged else None,
+        n_claim_names=N_NAMES,
+        manifest=folder.manifest(),
+    )
+    return Page(html, (), (figure,), tuple(notes), tuple(verdict_lines(judged)))
 
 
 def starvation_chart(bands: "pd.DataFrame") -> "alt.ConcatChart":

@@ -16,7 +16,7 @@ from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.state import Kind
 from evroute.model.coefficients import HasCoefficients
 from evroute.network.catalog import load_network
-from evroute.planning.forecast import forecast, noise_covariance
+from evroute.planning.forecast import forecast
 from evroute.planning.guarantee import Guarantee, guarantee_arms
 from evroute.report.charts import method_styles
 from evroute.report.differences import coefficients_table, differences
@@ -72,7 +72,7 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
                 yield f"No belief of {method} on {name}: {error}."
                 continue
             if not isinstance(belief, LearnedBelief):
-                yield f"Nothing of what {method} learned on {name}: it has no model of edges."
+                yield f"No table of roads of {method} on {name}: it has no model of edges."
                 continue
             model, edges = belief.model, belief.space.edges.reference
             roads = differences(belief.edge_posterior, edges, network).head(SHOWN_ROADS)
@@ -80,8 +80,8 @@ def beliefs(folder: RunFolder, rounds: "pd.DataFrame") -> Iterator[Learned | str
             intervals = None
             if isinstance(model, HasSpectrum) and isinstance(model, HasJoint):
                 last = group[group["run"] == first[method]].nlargest(1, "t").iloc[0]
-                passed = belief.passed(read_route(folder, first[method], int(last["t"])))
-                intervals = route_intervals(model, *passed, float(last["true_wh"]))
+                driven = belief.route_arms(read_route(folder, first[method], int(last["t"])))
+                intervals = route_intervals(model, *driven, float(last["true_wh"]))
             yield Learned(method, first[method], roads, coefficients, intervals)
 
 
@@ -104,7 +104,7 @@ def route_intervals(
     import pandas as pd
 
     energy = forecast(model, arms, arms_of_route)
-    noise_wh2 = float(noise_covariance(model, arms, arms_of_route).sum())
+    noise_wh2 = float((model.noise_std(arms)[arms_of_route] ** 2).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
     rows = [
         ("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)

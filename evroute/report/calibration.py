@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evroute.arrays import FloatArray
-from evroute.policy.conformal import LEVELS
-from evroute.report.charts import LABEL_LIMIT, method_styles
+from evroute.learning.intervals import LEVELS
+from evroute.report.charts import LABEL_LIMIT
 from evroute.report.extras import require
-from evroute.report.table import label_columns
+from evroute.report.table import label_columns, means
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 BURN_IN = 50
 N_BINS = 10
 NOMINAL = np.arange(1, 20) / 20
+KINDS = {
+    "chosen": ("predicted_wh", "predicted_sd_wh", "energy_wh"),
+    "random": ("audit_predicted_wh", "audit_predicted_sd_wh", "audit_wh"),
+}
+"""Columns of mean, standard deviation and measured energy, by kind of routes."""
 _SHADES = {"chosen": "#0072b2", "random": "#d55e00"}
 
 
@@ -63,17 +68,14 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
     late = rounds[rounds["t"] > BURN_IN]
     names = list(dict.fromkeys([*label_columns(rounds), "index", "model"]))
     halves = [f"half{100 * level:.0f}_wh" for level in LEVELS]
-    kinds = {"chosen": ("predicted_wh", "predicted_sd_wh", "energy_wh")}
-    if "audit_wh" in rounds:
-        kinds["random"] = ("audit_predicted_wh", "audit_predicted_sd_wh", "audit_wh")
     frames = []
-    for routes, columns in kinds.items():
-        frame = late[names].assign(routes=routes)
-        for name, column in zip(("mean_wh", "sd_wh", "measured_wh"), columns, strict=True):
-            frame[name] = late[column]
-        for half in halves:
-            frame[half] = late[half] * late[columns[1]] / late["predicted_sd_wh"]
-        frames.append(frame[frame["sd_wh"] > 0])
+    for routes, (mean, sd, measured) in KINDS.items():
+        if measured in rounds:
+            columns = {"mean_wh": late[mean], "sd_wh": late[sd], "measured_wh": late[measured]}
+            wider = late[sd] / late["predicted_sd_wh"]
+            scaled = {half: late[half] * wider for half in halves}
+            frame = late[names].assign(routes=routes, **columns, **scaled)
+            frames.append(frame[frame["sd_wh"] > 0])
     return pd.concat(frames, ignore_index=True)
 
 
@@ -88,29 +90,21 @@ def calibration_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`.
     """
-    import pandas as pd
-
     frame = forecasts(rounds)
-    keys = [*label_columns(rounds), "routes"]
-    frame["method"] = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
-    rows = []
-    for names, group in frame.groupby(keys, observed=True, sort=True):
-        off_wh = (group["measured_wh"] - group["mean_wh"]).abs()
-        row: dict[str, object] = dict(zip(keys, names, strict=True)) | {"trips": float(len(group))}
-        for level in LEVELS:
-            row[f"{level:.0%} Gaussian"] = 100 * float(
-                (off_wh <= ndtri(0.5 + level / 2) * group["sd_wh"]).mean()
-            )
-        for level in LEVELS:
-            row[f"{level:.0%} conformal"] = 100 * float(
-                (off_wh <= group[f"half{100 * level:.0f}_wh"]).mean()
-            )
-        crps = crps_gaussian(
-            *(group[name].to_numpy() for name in ("mean_wh", "sd_wh", "measured_wh"))
-        )
-        rows.append(row | {"CRPS (Wh)": float(crps.mean())})
-    table = pd.DataFrame(rows)
-    return table.astype({"method": str}) if rows else table
+    mean_wh, sd_wh, measured_wh = (
+        frame[name].to_numpy() for name in ("mean_wh", "sd_wh", "measured_wh")
+    )
+    off_wh = np.abs(measured_wh - mean_wh)
+    columns = {
+        f"{level:.0%} Gaussian": 100.0 * (off_wh <= ndtri(0.5 + level / 2) * sd_wh)
+        for level in LEVELS
+    }
+    columns |= {
+        f"{level:.0%} conformal": 100.0 * (off_wh <= frame[f"half{100 * level:.0f}_wh"])
+        for level in LEVELS
+    }
+    columns["CRPS (Wh)"] = crps_gaussian(mean_wh, sd_wh, measured_wh)
+    return means(frame.assign(**columns), rounds, [*label_columns(rounds), "routes"], columns)
 
 
 def pit_histogram(frame: "pd.DataFrame") -> "alt.FacetChart":

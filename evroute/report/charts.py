@@ -7,9 +7,10 @@ in every figure: colour shows the index, dash the model. With more models than d
 the model and dash the index. Okabe & Ito's colours are safe for colour-blind people.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+_Name = TypeVar("_Name")
+_Style = TypeVar("_Style")
 AXES = {"world": "{}", "prior": "{} prior", "lengthscale": "lengthscale {:g}", "search": "{}"}
 """Columns that separate the panels of one trip, with the format of their label."""
 LABEL_LIMIT = 640
@@ -196,43 +199,33 @@ def axes(rounds: "pd.DataFrame") -> list[str]:
 
 def method_styles(rounds: "pd.DataFrame") -> dict[str, tuple[str, tuple[int, ...]]]:
     """Return colour and dash of each method by its label, in the order of legends and tables."""
-    methods = (
-        rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False, name=None)
-    )
-    listed, models = list(_COLOURS), list(_DASHES)
-    ordered = sorted(methods, key=lambda m: (_place(listed, m[0]), _place(models, m[1]), m[2]))
-    variants = [
-        (
-            (index, method.removeprefix(_label(model, index))),
-            model,
-            method,
-        )
+    methods = rounds[["index", "model", "method"]].drop_duplicates().itertuples(index=False)
+    indices, models = list(_COLOURS), list(_DASHES)
+    ordered = sorted(methods, key=lambda m: (_place(indices, m[0]), _place(models, m[1]), m[2]))
+    model_of = {method: model for _, model, method in ordered}
+    # variants of an index are options that follow the label of the pair; the first has its colour
+    variant_of: dict[str, tuple[str, ...]] = {
+        method: (index, method.removeprefix(_label(model, index)))
         for index, model, method in ordered
-    ]
-    if len({model for _, model, _ in variants}) > _MOST_DASHED:
-        colours = dict(
-            zip(dict.fromkeys(model for _, model, _ in variants), cycle(_ALL_COLOURS), strict=False)
-        )
-        dashes = dict(
-            zip(
-                dict.fromkeys(variant for variant, _, _ in variants),
-                cycle(_ALL_DASHES),
-                strict=False,
-            )
-        )
-        return {method: (colours[model], dashes[variant]) for variant, model, method in variants}
-    spare_colour, spare_dash = cycle(_SPARE_COLOURS), cycle(_SPARE_DASHES)
-    colour_of: dict[tuple[str, str], str] = {}
-    dash_of: dict[str, tuple[int, ...]] = dict(_DASHES)
-    for variant, model, _ in variants:
-        if variant not in colour_of:
-            first = not any(known[0] == variant[0] for known in colour_of)
-            colour_of[variant] = (
-                _COLOURS[variant[0]] if first and variant[0] in _COLOURS else next(spare_colour)
-            )
-        if model not in dash_of:
-            dash_of[model] = next(spare_dash)
-    return {method: (colour_of[variant], dash_of[model]) for variant, model, method in variants}
+    }
+    first = {variant[0]: variant for variant in reversed(variant_of.values())}
+    variant_of = {m: v[:1] if first[v[0]] == v else v for m, v in variant_of.items()}
+    if len(set(model_of.values())) > _MOST_DASHED:
+        colours = _styles(model_of.values(), {}, _ALL_COLOURS)
+        dashes = _styles(variant_of.values(), {}, _ALL_DASHES)
+        return {m: (colours[model_of[m]], dashes[variant_of[m]]) for m in model_of}
+    own: dict[tuple[str, ...], str] = {(index,): colour for index, colour in _COLOURS.items()}
+    of_variant = _styles(variant_of.values(), own, _SPARE_COLOURS)
+    of_model = _styles(model_of.values(), _DASHES, _SPARE_DASHES)
+    return {m: (of_variant[variant_of[m]], of_model[model_of[m]]) for m in model_of}
+
+
+def _styles(
+    names: Iterable[_Name], own: Mapping[_Name, _Style], spare: Sequence[_Style]
+) -> dict[_Name, _Style]:
+    """Return the style of each name: its own, or the next spare one."""
+    left = cycle(spare)
+    return {name: own[name] if name in own else next(left) for name in dict.fromkeys(names)}
 
 
 def _label(model: str, index: str) -> str:

@@ -20,11 +20,10 @@ from evroute.report.abstract import abstract
 from evroute.report.differences import differences
 from evroute.report.extras import require
 from evroute.report.maps import base_map, route_map
-from evroute.report.own_trips import coefficient_history, read_trips, trips_table
+from evroute.report.own_trips import accuracy, coefficient_history, read_trips, trips_table
 from evroute.report.page import count
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, plan_table
-from evroute.report.trip_charts import energies_finding, intervals_finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,9 +56,9 @@ def folder_html(folder: Folder) -> str:
     require("pandas")
     try:
         if folder.manifest().get("kind") == "learned":
-            trips = read_trips(folder).to_pandas()
-            sentences = [energies_finding(trips), intervals_finding(trips)]
-            table = trips_table(trips).tail(SHOWN_ROWS).set_index("trip")
+            trips = read_trips(folder)
+            sentences = accuracy(trips)
+            table = trips_table(trips.to_pandas()).tail(SHOWN_ROWS).set_index("trip")
         else:
             runs = RunFolder(folder.path)
             rounds = read_rounds(runs)
@@ -97,5 +96,4 @@ def _lines(*texts: str) -> str:
 
 
 def _table(table: "pd.DataFrame") -> str:
-    html: str = table.to_html(float_format=lambda value: f"{value:,.2f}")
-    return html
+    return table.to_html(float_format=lambda value: f"{value:,.2f}")

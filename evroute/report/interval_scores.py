@@ -1,8 +1,7 @@
-"""Width and interval score of 90 % intervals of four kinds, beside each other.
+"""Width and interval score of 90 % intervals of three kinds, beside each other.
 
-The kinds: Gaussian; adaptive conformal, as the run recorded it; conformal with a learned Student's
-t, as beliefs of whole trips use it; and quantiles of the energy per km of earlier trips, which use
-no model at all.
+The kinds: Gaussian; conformal, as the run recorded it (`learning.intervals`); and quantiles of the
+energy per km of earlier trips, which use no model at all.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from evroute.arrays import FloatArray
-from evroute.learning import tail
-from evroute.learning.intervals import ErrorSpread
-from evroute.report.calibration import BURN_IN
-from evroute.report.table import label_columns
+from evroute.report.calibration import BURN_IN, KINDS
+from evroute.report.table import label_columns, means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,27 +33,7 @@ def interval_score(low: FloatArray, high: FloatArray, measured: FloatArray) -> F
         (n,) measured values, in the same unit.
     """
     outside = np.maximum(low - measured, 0.0) + np.maximum(measured - high, 0.0)
-    score: FloatArray = high - low + 2.0 / (1.0 - LEVEL) * outside
-    return score
-
-
-def student_multipliers(z: FloatArray) -> FloatArray:
-    """Return how many predicted deviations the 90 % interval of each trip reaches, (n,).
-
-    Each uses the errors of earlier trips only.
-
-    Parameters
-    ----------
-    z
-        (n,) standardised errors in the order of the trips; NaN where a trip has no prediction.
-    """
-    likelihood, multipliers = tail.no_errors(), np.empty(len(z))
-    for i, error in enumerate(z):
-        past = np.abs(z[:i])
-        multipliers[i] = ErrorSpread(*tail.mode(likelihood), past[~np.isnan(past)]).quantile(LEVEL)
-        if not np.isnan(error):
-            likelihood = tail.add_error(likelihood, float(error))
-    return multipliers
+    return high - low + 2.0 / (1.0 - LEVEL) * outside
 
 
 def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -70,17 +47,15 @@ def interval_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`, with intervals.
     """
-    names = label_columns(rounds)
     frame = _ends(rounds).dropna(subset=["low", "high", "measured"])
-    frame["width"] = frame["high"] - frame["low"]
-    frame["held"] = 100.0 * frame["measured"].between(frame["low"], frame["high"])
-    frame["score"] = interval_score(
-        *(frame[name].to_numpy() for name in ("low", "high", "measured"))
-    )
-    groups = frame.groupby([*names, "routes", "interval"], sort=False, observed=True)
-    table = groups[["held", "width", "score"]].mean().reset_index()
-    titles = {"held": "held (%)", "width": "width (Wh)", "score": "interval score (Wh)"}
-    return table.rename(columns=titles)
+    ends = (frame[name].to_numpy() for name in ("low", "high", "measured"))
+    columns: dict[str, Any] = {
+        "held (%)": 100.0 * frame["measured"].between(frame["low"], frame["high"]),
+        "width (Wh)": frame["high"] - frame["low"],
+        "interval score (Wh)": interval_score(*ends),
+    }
+    keys = [*label_columns(rounds), "routes", "interval"]
+    return means(frame.assign(**columns), rounds, keys, columns)
 
 
 def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -88,22 +63,16 @@ def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
     number = rounds["run"].factorize()[0]
-    rounds = rounds.assign(number=number).sort_values(["number", "t"], kind="stable")
     sd = rounds["predicted_sd_wh"].where(rounds["predicted_sd_wh"] > 0)
-    z = (rounds["energy_wh"] - rounds["predicted_wh"]) / sd
+    rounds = rounds.assign(number=number, predicted_sd_wh=sd).sort_values(["number", "t"])
     multipliers: dict[str, Any] = {
         "Gaussian": float(ndtri(0.5 + LEVEL / 2)),
-        "adaptive conformal": rounds["half90_wh"] / sd,
-        "conformal with Student's t": z.groupby(rounds["number"]).transform(
-            lambda of_run: student_multipliers(of_run.to_numpy())
-        ),
+        "conformal": rounds["half90_wh"] / rounds["predicted_sd_wh"],
     }
-    kinds = {"chosen": ("predicted_wh", sd, "energy_wh")}
-    if "audit_wh" in rounds:
-        kinds["random"] = ("audit_predicted_wh", rounds["audit_predicted_sd_wh"], "audit_wh")
     ends = [
-        (routes, interval, measured, *(rounds[mean] + sign * times * of for sign in (-1, 1)))
-        for routes, (mean, of, measured) in kinds.items()
+        (routes, interval, measured, *(rounds[mean] + k * times * rounds[of] for k in (-1, 1)))
+        for routes, (mean, of, measured) in KINDS.items()
+        if measured in rounds
         for interval, times in multipliers.items()
     ]
     past = (rounds["energy_wh"] / rounds["length_m"]).groupby(rounds["number"])
@@ -113,11 +82,11 @@ def _ends(rounds: "pd.DataFrame") -> "pd.DataFrame":
     )
     by_length = (per_m * rounds["length_m"] for per_m in tails)
     ends.append(("chosen", "energy per km of past trips", "energy_wh", *by_length))
-    late, kept = rounds["t"] > BURN_IN, ["number", *label_columns(rounds)]
+    late, kept = rounds["t"] > BURN_IN, label_columns(rounds)
     found = [
         rounds.loc[late, kept].assign(
             routes=routes, interval=interval, measured=rounds[measured], low=low, high=high
         )
         for routes, interval, measured, low, high in ends
     ]
-    return pd.concat(found, ignore_index=True).sort_values("number", kind="stable")
+    return pd.concat(found, ignore_index=True)

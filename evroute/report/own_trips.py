@@ -14,7 +14,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import DamagedFileError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
-from evroute.learning.findings import LAST, findings
+from evroute.learning.findings import LAST, errors, findings, intervals, numbers_of
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import is_refit_due
@@ -29,9 +29,7 @@ from evroute.report.trip_charts import (
     coefficients_chart,
     coefficients_finding,
     energies_chart,
-    energies_finding,
     intervals_chart,
-    intervals_finding,
 )
 from evroute.tables import read_columns
 
@@ -98,9 +96,10 @@ def build_trips_page(
     rows = read_trips(folder)
     measured = list(read_parts(folder.path, learner.network).values())[: rows.num_rows]
     trips = rows.to_pandas()
+    captions = accuracy(rows)
     drawings: dict[str, tuple[str, Callable[[], alt.TopLevelMixin]]] = {
-        "energies": (energies_finding(trips), lambda: energies_chart(trips)),
-        "intervals": (intervals_finding(trips), lambda: intervals_chart(trips)),
+        "energies": (captions[0], lambda: energies_chart(trips)),
+        "intervals": (captions[1], lambda: intervals_chart(trips)),
     }
     notes = []
     if isinstance(learner, TripEnergies):
@@ -128,12 +127,18 @@ def build_trips_page(
         figures=figures,
         readings=READINGS,
         map=roads,
-        findings=findings(rows, measured, learner),
+        findings=[each for each in findings(rows, measured, learner) if each not in captions],
         notes=notes,
         table=cells(trips_table(trips), 1),
     )
-    captions = (*(each.caption for each in figures), roads["caption"])
-    return Page(html, captions, tuple(figures), tuple(notes))
+    sentences = (*(each.caption for each in figures), roads["caption"])
+    return Page(html, sentences, tuple(figures), tuple(notes))
+
+
+def accuracy(rows: pa.Table) -> list[str]:
+    """Return the findings on errors and on 90 % intervals of rows of ``trips.parquet``."""
+    columns = numbers_of(rows)
+    return [errors(columns), next(intervals(columns), "no 90 % interval is known")]
 
 
 def trips_table(trips: "pd.DataFrame") -> "pd.DataFrame":

@@ -19,6 +19,7 @@ from evroute.report import charts
 from evroute.report.abstract import abstract
 from evroute.report.beliefs import Learned, beliefs
 from evroute.report.calibration import calibration_table, forecasts, pit_histogram, reliability
+from evroute.report.claims import N_NAMES, Verdict, claims_table, folder_verdicts, verdict_lines
 from evroute.report.condense import few_maps, few_methods, few_panels
 from evroute.report.exploration import visits_chart
 from evroute.report.interval_scores import interval_table
@@ -89,12 +90,13 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page, its abstract and figures, and notes on omitted parts, one sentence each."""
+    """The page, its abstract and figures, notes on omitted parts, and verdicts, one line each."""
 
     html: str
     abstract: tuple[str, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
+    claims: tuple[str, ...] = ()
 
 
 def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda name: None) -> Page:
@@ -127,24 +129,24 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
     for name, (draw, caption) in _CURVES.items():
         if name != "beta" or charts.has_beta(curves):
             on_progress(name)
-            figures.append(_figure(name, caption, draw(curves), as_svg=True))
+            figures.append(figure_of(name, caption, draw(curves), as_svg=True))
     if "lengthscale" in charts.axes(rounds):
         caption = (
             "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
         )
         figures.append(
-            _figure("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True)
+            figure_of("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True)
         )
     timings = read_timings(folder)
     on_progress("duration")
     caption = "Sum of posterior, index, search and update; medians of blocks of trips, log scale."
-    figures.append(_figure("duration", caption, charts.duration(curves, timings), as_svg=True))
+    figures.append(figure_of("duration", caption, charts.duration(curves, timings), as_svg=True))
     diagnostics = read_diagnostics(folder)
     for name, (title, caption) in _DIAGNOSTICS.items():
         if name in diagnostics:
             on_progress(name)
             drawn = charts.diagnostic(curves, diagnostics, name, title)
-            figures.append(_figure(name.replace("_", "-"), caption, drawn, as_svg=True))
+            figures.append(figure_of(name.replace("_", "-"), caption, drawn, as_svg=True))
     shown, left_out = few_methods(rounds)
     mapped, unmapped = few_maps(shown)
     notes += left_out + unmapped
@@ -154,17 +156,17 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         intervals = interval_table(rounds)
         for name, (draw_forecasts, caption) in _CALIBRATION.items():
             on_progress(name)
-            figures.append(_figure(name, caption, draw_forecasts(predicted), as_svg=True))
+            figures.append(figure_of(name, caption, draw_forecasts(predicted), as_svg=True))
     if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
         on_progress("reserve")
         caption = "Trips never below the reserve against its announced probability, after 50 trips."
-        figures.append(_figure("reserve", caption, reserve_reliability(of_charge), as_svg=True))
+        figures.append(figure_of("reserve", caption, reserve_reliability(of_charge), as_svg=True))
     for network_name, digest in manifest["networks"].items():
         try:
             for name, chart in _exploration(folder, mapped, network_name, digest):
                 on_progress(name)
                 caption = "Edges by how often they were driven, all worlds together."
-                figures.append(_figure(name, caption, chart, as_svg=False))
+                figures.append(figure_of(name, caption, chart, as_svg=False))
         except EvrouteError as error:
             notes.append(f"No maps of {network_name}: {error}.")
     learned = []
@@ -173,6 +175,7 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
             learned.append(_learned(belief))
         else:
             notes.append(belief)
+    judged = judged_claims(folder, notes)
     n_names = len(label_columns(rounds))
     html = template("page.html.j2").render(
         title=f"Learning to route: {folder.path.resolve().name}",
@@ -181,6 +184,8 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         figures=figures,
         notes=notes,
         table=cells(final_table(rounds, timings), n_names),
+        claims=cells(claims_table(judged), N_NAMES) if judged else None,
+        n_claim_names=N_NAMES,
         savings=cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
         vehicles=None if (fleet := vehicles_table(rounds)).empty else cells(fleet, n_names + 1),
         reserve=None if (kept := reserve_table(rounds)).empty else cells(kept, n_names + 1),
@@ -190,7 +195,16 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
         learned=learned,
         manifest=manifest,
     )
-    return Page(html, sentences, tuple(figures), tuple(notes))
+    return Page(html, sentences, tuple(figures), tuple(notes), tuple(verdict_lines(judged)))
+
+
+def judged_claims(folder: RunFolder, notes: list[str]) -> list[Verdict]:
+    """Return the verdicts on the folder's claims; if they cannot be judged, add a note."""
+    try:
+        return folder_verdicts(folder)
+    except EvrouteError as error:
+        notes.append(f"No verdicts: {error}.")
+        return []
 
 
 def png(chart: "alt.TopLevelMixin") -> bytes:
@@ -225,7 +239,18 @@ def svg_address(chart: "alt.TopLevelMixin") -> str:
     return _address("image/svg+xml", svg(chart).encode())
 
 
-def _figure(name: str, caption: str, chart: "alt.TopLevelMixin", *, as_svg: bool) -> Figure:
+def figure_of(name: str, caption: str, chart: "alt.TopLevelMixin", *, as_svg: bool) -> Figure:
+    """Return a figure of a chart, which the page holds as SVG or as PNG.
+
+    Parameters
+    ----------
+    name, caption
+        File name and caption.
+    chart
+        The chart.
+    as_svg
+        Whether the page holds it as SVG.
+    """
     picture = png(chart)
     address = svg_address(chart) if as_svg else _address("image/png", picture)
     return Figure(name, caption, picture, address)

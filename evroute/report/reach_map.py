@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evroute.network.road_network import transformer
+from evroute.network.coordinates import WGS84, transformer
 from evroute.planning.reach import LEVELS, Reach
 from evroute.report.colours import value_classes
 from evroute.report.extras import require
@@ -33,7 +33,7 @@ def reach_area(reach: Reach) -> dict[str, Any]:
     lines = network.lines(network.shape_x_m, network.shape_y_m)[reach.within]
     roads = shapely.buffer(shapely.simplify(lines, _TOLERANCE_M), MARGIN_M, quad_segs=2)
     closed = shapely.buffer(shapely.union_all(roads), GAP_M).buffer(-GAP_M)
-    project = transformer(network.crs, "EPSG:4326").transform
+    project = transformer(network.crs, WGS84).transform
 
     def degrees(xy: Any) -> Any:
         return np.column_stack(project(xy[:, 0], xy[:, 1])).round(6)

@@ -10,9 +10,8 @@ import numpy as np
 
 from evroute.experiments.battery_log import COLUMNS
 from evroute.report.calibration import BURN_IN, routes_colour
-from evroute.report.charts import method_styles
 from evroute.report.extras import require
-from evroute.report.table import label_columns
+from evroute.report.table import label_columns, means
 
 if TYPE_CHECKING:
     import altair as alt
@@ -63,32 +62,21 @@ def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`.
     """
-    import pandas as pd
-
     frame = charges(rounds)
     if frame.empty:
         return frame
-    keys = [*label_columns(rounds), "routes"]
-    frame["method"] = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
-    rows = []
-    for names, group in frame.groupby(keys, observed=True, sort=True):
-        row: dict[str, object] = dict(zip(keys, names, strict=True))
-        error = (group["soc_arrival_expected_percent"] - group["soc_arrival_percent"]).abs()
-        rows.append(
-            row
-            | {
-                "trips": float(len(group)),
-                "below midway (%)": 100 * float(group["below_reserve_midway"].mean()),
-                "below on arrival (%)": 100 * float(group["below_reserve_on_arrival"].mean()),
-                "never below (%)": 100 * float(group["kept"].mean()),
-                "announced (%)": 100 * float(group["p_reserve"].mean()),
-                "widened (%)": 100 * float(group["p_reserve_widened"].mean()),
-                "Brier": float(((group["p_reserve"] - group["kept"]) ** 2).mean()),
-                "Brier, widened": float(((group["p_reserve_widened"] - group["kept"]) ** 2).mean()),
-                "arrival charge, |error| (points)": float(error.mean()),
-            }
-        )
-    return pd.DataFrame(rows).astype({"method": str})
+    error = frame["soc_arrival_expected_percent"] - frame["soc_arrival_percent"]
+    columns = {
+        "below midway (%)": 100.0 * frame["below_reserve_midway"],
+        "below on arrival (%)": 100.0 * frame["below_reserve_on_arrival"],
+        "never below (%)": 100.0 * frame["kept"],
+        "announced (%)": 100.0 * frame["p_reserve"],
+        "widened (%)": 100.0 * frame["p_reserve_widened"],
+        "Brier": (frame["p_reserve"] - frame["kept"]) ** 2,
+        "Brier, widened": (frame["p_reserve_widened"] - frame["kept"]) ** 2,
+        "arrival charge, |error| (points)": error.abs(),
+    }
+    return means(frame.assign(**columns), rounds, [*label_columns(rounds), "routes"], columns)
 
 
 def reserve_bins(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -28,6 +28,25 @@ def read_rounds(folder: RunFolder) -> "pd.DataFrame":
     return _union(folder, "parts")
 
 
+def read_bandit(folder: RunFolder) -> "pd.DataFrame":
+    """Return the rounds of every finished run of ``evroute bandit``; ``place``: of the method.
+
+    Raises
+    ------
+    EvrouteError
+        If no run is finished, or a table cannot be read.
+    """
+    import pandas as pd
+
+    paths = sorted((folder.path / "parts").glob("[!.]*-s*.parquet"))
+    if not paths:
+        raise EvrouteError(f"no run in {folder.path} is finished; run the bandit again")
+    frames: list[pd.DataFrame] = [
+        _read(path).to_pandas().assign(place=int(path.stem.partition("-")[0])) for path in paths
+    ]
+    return pd.concat(frames, ignore_index=True).sort_values(["place", "seed", "t"])
+
+
 def read_timings(folder: RunFolder) -> "pd.DataFrame":
     """Return the times of the rounds of finished runs: run, t, four parts in s, their sum in ms.
 

@@ -44,8 +44,11 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
     ``Wh per trip`` and the columns after it are means of the last 50 trips, and ``±`` is half their
     paired 95 % interval over the seeds by Student's t (NaN for one seed). ``headroom`` is the
     saving against eq. 8 of a driver who knows the world. ``captured`` is the saved share of its sum
-    over the seeds, if that sum is at least 0.5 % of the energy. ``harmed`` is the share of seeds
-    whose last trips take at least 0.5 % more than eq. 8. ``saved in all`` sums over all trips.
+    over the seeds, if that sum is at least 0.5 % of the energy. ``captured, median`` and ``above 60
+    %`` are the median of the saved share and the share of seeds in which it exceeds 60 %, over the
+    seeds whose own headroom is at least 0.5 %. ``harmed`` is the share of seeds whose last trips
+    take at least 0.5 % more than eq. 8, and ``worst`` is their greatest loss. ``saved in all`` sums
+    over all trips.
     ``pays after`` is the median number of trips after which that sum stays positive, infinite if it
     never does. ``|error|`` is the mean absolute error of the predicted energy in the first 10 and
     in the last 50 trips.
@@ -82,6 +85,8 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
     lost_wh = against("eq8", "wh", "true_wh")
     headroom_wh = eq8_wh - np.array([float(seed["best_wh"].mean()) for seed in last])
     enough = headroom_wh.sum() >= SMALL_SHARE * np.abs(eq8_wh).sum()
+    some = headroom_wh >= SMALL_SHARE * np.abs(eq8_wh)
+    captured = -100 * lost_wh[some] / headroom_wh[some]
     saved_wh = [-(seed["true_wh"] - seed["eq8_wh"]).cumsum().to_numpy() for seed in seeds]
     n = len(seeds)
     return {
@@ -95,6 +100,9 @@ def _row(seeds: "list[pd.DataFrame]") -> dict[str, float]:
         "vs fastest (km)": float(against("fastest", "m", "length_m").mean()) / 1000,
         "headroom (Wh)": float(headroom_wh.mean()),
         "captured (%)": -100 * float(lost_wh.sum() / headroom_wh.sum()) if enough else np.nan,
+        "captured, median (%)": float(np.median(captured)) if some.any() else np.nan,
+        "above 60 % (%)": 100 * float((captured > 60).mean()) if some.any() else np.nan,
+        "worst (Wh)": float(lost_wh.max()),
         "harmed (%)": 100 * float((lost_wh >= SMALL_SHARE * np.abs(eq8_wh)).mean()),
         "saved in all (kWh)": float(np.mean([saved[-1] for saved in saved_wh])) / 1000,
         "pays after (trips)": float(np.median([_pays_after(saved) for saved in saved_wh])),

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evroute.planning.plan import Plan
-from evroute.planning.planner import Planner
-from evroute.planning.weights import DEFAULT_SEARCH, WEIGHT_RULES
 from evroute.report.charts import AXES, axes, method_styles
 from evroute.report.words import distinct_routes
 
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LAST_TRIPS = 50
-ROUNDING_WH = 1e-6
 
 
 def plan_table(plan: Plan) -> "pd.DataFrame":
@@ -50,40 +47,28 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
     return pd.DataFrame(rows).set_index("route")
 
 
-def rules_table(planner: Planner, pairs: Iterable[tuple[int, int]]) -> "pd.DataFrame":
-    """Return the loss of each weight rule against the exact search over pairs of edges, Wh.
+def means(
+    frame: "pd.DataFrame", rounds: "pd.DataFrame", keys: list[str], columns: Iterable[str]
+) -> "pd.DataFrame":
+    """Return the number of trips and the means of columns by group, methods in legend order.
 
     Parameters
     ----------
-    planner
-        The planner with its vehicle and conditions.
-    pairs
-        Origin and destination rows.
-
-    Raises
-    ------
-    NoRouteError
-        If a destination cannot be reached.
+    frame
+        One row for each trip.
+    rounds
+        From `results.read_rounds`; gives the order of the methods.
+    keys
+        Columns of ``frame`` that name a group, ``method`` among them.
+    columns
+        Columns of numbers.
     """
     import pandas as pd
 
-    took = pd.DataFrame(
-        [
-            {
-                rule: planner.plan(a, b, search=rule).routes["energy"].energy_wh
-                for rule in WEIGHT_RULES
-            }
-            for a, b in pairs
-        ]
-    )
-    lost_wh = took.sub(took[DEFAULT_SEARCH], axis=0)
-    return pd.DataFrame(
-        {
-            "pairs that lose (%)": 100 * (lost_wh > ROUNDING_WH).mean(),
-            "mean loss (Wh)": lost_wh.mean(),
-            "worst (Wh)": lost_wh.max(),
-        }
-    ).rename_axis("rule")
+    order = pd.Categorical(frame["method"], list(method_styles(rounds)), ordered=True)
+    groups = frame.assign(method=order).groupby(keys, observed=True)
+    table = groups[list(columns)].mean().assign(trips=groups.size().astype(float))
+    return table[["trips", *columns]].reset_index().astype({"method": str})
 
 
 def label_columns(rounds: "pd.DataFrame") -> list[str]:

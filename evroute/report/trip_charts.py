@@ -1,4 +1,4 @@
-"""Figures of one's own trips (altair), each with its finding as a sentence.
+"""Figures of one's own trips (altair).
 
 Charts are drawn 360 pixels wide, for a telephone; wider pages scale them up.
 """
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evroute.learning.findings import LAST
-from evroute.learning.online_regression import FEWEST_TRIPS
 from evroute.report.extras import require
 
 if TYPE_CHECKING:
@@ -21,20 +20,6 @@ SHOWN_WIDTHS = 0.8
 _HELD, _MISSED, _GREY = "#0072b2", "#d55e00", "#888888"
 _KINDS = {_HELD: ("within its 90 % interval", "circle"), _MISSED: ("outside", "square")}
 _WIDTH, _SMALL_WIDTH = 290, 125
-
-
-def energies_finding(trips: "pd.DataFrame") -> str:
-    """Return bias and mean error of the expectations as a sentence."""
-    late = trips[FEWEST_TRIPS:] if len(trips) > FEWEST_TRIPS else trips
-    error_wh = (late["energy_wh"] - late["predicted_wh"]).to_numpy()
-    bias_wh, mean_wh = error_wh.mean(), np.abs(error_wh).mean()
-    share = np.abs(error_wh).sum() / late["energy_wh"].abs().sum()
-    span = f"Trips {len(trips) - len(late) + 1} to {len(trips)}" if len(late) > 1 else "The trip"
-    return (
-        f"{span} took {abs(bias_wh):.0f} Wh {'more' if bias_wh >= 0 else 'less'} than expected on "
-        f"average; the mean error was {mean_wh:.0f} Wh, {share:.1%} of the energy "
-        f"(n = {len(late)})."
-    )
 
 
 def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
@@ -53,17 +38,6 @@ def energies_chart(trips: "pd.DataFrame") -> "alt.LayerChart":
     )
     chart: alt.LayerChart = (line + points).properties(width=_WIDTH, height=_WIDTH)
     return chart
-
-
-def intervals_finding(trips: "pd.DataFrame") -> str:
-    """Return the share of 90 % intervals that held, and their mean width, as a sentence."""
-    held = _judged(trips)["held"]
-    width_wh = (trips["high90_wh"] - trips["low90_wh"]).mean()
-    last = f", {held[-LAST:].sum():.0f} of the last {LAST}" if len(held) > LAST else ""
-    return (
-        f"90 % intervals held {held.sum():.0f} of {len(held)} trips ({held.mean():.0%}){last}; "
-        f"their mean width was {width_wh:.0f} Wh."
-    )
 
 
 def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
@@ -92,11 +66,10 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
         )
     )
     level = alt.Chart().mark_rule(color=_GREY, strokeDash=[4, 3]).encode(y=alt.datum(90))
-    chart: alt.VConcatChart = alt.vconcat(
+    return alt.vconcat(
         alt.layer(bars, errors).properties(width=_WIDTH, height=200),
         alt.layer(level, shares).properties(width=_WIDTH, height=70),
     )
-    return chart
 
 
 def coefficients_finding(history: "dict[str, pd.DataFrame]") -> str:
@@ -139,8 +112,7 @@ def coefficients_chart(history: "dict[str, pd.DataFrame]") -> "alt.ConcatChart":
                 width=_SMALL_WIDTH, height=90, title=alt.Title(wrap(label, 22), fontSize=11)
             )
         )
-    chart: alt.ConcatChart = alt.concat(*charts, columns=2)
-    return chart
+    return alt.concat(*charts, columns=2)
 
 
 def _judged(trips: "pd.DataFrame") -> "pd.DataFrame":

@@ -1,19 +1,8 @@
 """Labels of the routes of a plan, and their numbers in one line."""
 
-from typing import TYPE_CHECKING
-
 from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import ROW_LABELS, SMALL_WH, Plan, PlannedRoute, energy_text
-from evroute.report.charts import panel_labels
-from evroute.report.mean_interval import half_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-LAST_TRIPS = 50
-LEVEL = 0.95
-"""Of the interval of the mean saving over the worlds."""
 
 
 def distinct_routes(plan: Plan) -> dict[str, str]:
@@ -118,38 +107,3 @@ def _off_time(off_s: float) -> str:
         return "as fast"
     amount = f"{abs(off_s):.0f} s" if abs(off_s) < 60 else f"{abs(off_s) / 60:.0f} min"
     return f"{amount} {'longer' if off_s > 0 else 'less'}"
-
-
-def learned(rounds: "pd.DataFrame") -> list[str]:
-    """Return a sentence per panel of `charts`: the method of least regret and its final saving.
-
-    Means over the worlds, the saving with half its 95 % interval by Student's t; over the last 50
-    trips.
-
-    Parameters
-    ----------
-    rounds
-        From `results.read_rounds`.
-    """
-    trips, sentences = int(rounds["t"].max()), []
-    for panel, group in rounds.assign(panel=panel_labels(rounds)).groupby("panel"):
-        of_run = group.groupby(["method", "run"])["regret_wh"].sum()
-        regret_wh = of_run.groupby(level="method").mean().sort_values()
-        best, *others = regret_wh.index
-        against = ", ".join(f"{regret_wh[method]:,.0f} Wh ({method})" for method in others)
-        late = group[(group["method"] == best) & (group["t"] > trips - LAST_TRIPS)]
-        saved = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean()
-        share = abs(saved.mean()) / abs(late["eq8_wh"].mean())
-        margin = f" ± {half_interval(saved.to_numpy(), LEVEL):.0f}" if len(saved) > 1 else ""
-        shares = (
-            f"{share:.1%}; ±: {LEVEL:.0%} over the worlds" if len(saved) > 1 else f"{share:.1%}"
-        )
-        sentences.append(
-            f"{panel}: {best} has the least regret, {regret_wh[best]:,.0f} Wh in {trips} trips"
-            f"{f', against {against}' if against else ''}. In the last {min(trips, LAST_TRIPS)} of "
-            "them it takes "
-            f"{abs(saved.mean()):.0f}{margin} Wh {'less' if saved.mean() >= 0 else 'more'} per "
-            f"trip ({shares}) "
-            f"than the route that physics alone would choose."
-        )
-    return sentences

@@ -1,15 +1,22 @@
-"""Conditions: departures of the true energies of a ``physics`` world from eq. 8, off by default."""
+"""Conditions: departures of the true energies of a ``physics`` world from eq. 8, off by default.
+
+Other kinds of world (`rough`, `drift`, `daily`) are subclasses of `Congested`: they override the
+methods that choose the congested zones, the factor of the dissipated energy, and the factors of a
+trip.
+"""
 
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from evroute.arrays import FloatArray
 from evroute.energy.driving import hvac_w
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.invalid import first_problem
+from evroute.network.road_network import RoadNetwork
 from evroute.worlds.demand.trips import S_PER_H
 from evroute.worlds.world import World
 
@@ -82,12 +89,16 @@ class Conditions(World):
         the noise of routes was 1.65 times that of independent edges.
     time_std
         Deviation of the logarithm of a factor common to all measured travel times of a trip.
+    edge_time_std
+        Deviation of the logarithm of a further factor of each measured travel time.
     """
 
     several_vehicles: ClassVar[bool] = True
     environment: ClassVar[str] = "evroute.worlds.physics:Physics"
+    zone_sets: ClassVar[int] = 1
+    """Number of sets of zones, each drawn by the seed; at most one is congested at a time."""
 
-    kind: Literal["physics"] = "physics"
+    kind: str = "physics"
     payload_kg: float = Field(0.0, ge=0)
     rolling_factor: float = Field(1.0, gt=0)
     drag_factor: float = Field(1.0, gt=0)
@@ -109,6 +120,7 @@ class Conditions(World):
     noise_spread: float = Field(0.0, ge=0, le=3)
     trip_std: float = Field(0.0, ge=0)
     time_std: float = Field(0.0, ge=0, le=1)
+    edge_time_std: float = Field(0.0, ge=0, le=1)
 
     @model_validator(mode="after")
     def _check(self) -> "Conditions":
@@ -164,9 +176,41 @@ class Conditions(World):
         drawn_c = np.random.default_rng(seeds).normal(self.temperature_c, self.temperature_std_k)
         return float(np.clip(drawn_c, *TEMPERATURES_C))
 
-    def congested(self, departed_s: float) -> bool:
-        """Return whether the zones are congested at a departure, in seconds since midnight."""
+    def congested_zones(self, t: int, departed_s: float) -> int:
+        """Return the set of zones that is congested in a round, from 1; 0 for none.
+
+        Parameters
+        ----------
+        t
+            Round, from 1.
+        departed_s
+            Departure, s since midnight.
+        """
         if not self.zones:
-            return False
+            return 0
         hour = departed_s / S_PER_H % 24
-        return not self.zone_hours or any(start <= hour < end for start, end in self.zone_hours)
+        return int(
+            not self.zone_hours or any(start <= hour < end for start, end in self.zone_hours)
+        )
+
+    def dissipation_factor(self, network: RoadNetwork, rng: np.random.Generator) -> FloatArray:
+        """Return the factor of the dissipated energy of each edge, (n,)."""
+        return np.ones(network.n_edges)
+
+    def trip_deviates(self, rng: np.random.Generator) -> FloatArray:
+        """Return the deviates of a trip's energy and time, (2,), of mean 0 and variance 1."""
+        return rng.standard_normal(2)
+
+
+class Congested(Conditions):
+    """Conditions with the cars, noise and zones of the shipped world ``judged-congestion``."""
+
+    zones: int = Field(12, ge=1)
+    zone_radius_m: float = Field(350.0, gt=0)
+    kinetic: bool = True
+    from_standstill: bool = True
+    turn_braking: bool = True
+    noise_share: float = Field(0.2, ge=0)
+    noise_spread: float = Field(0.5, ge=0, le=3)
+    trip_std: float = Field(0.05, ge=0)
+    time_std: float = Field(0.05, ge=0, le=1)

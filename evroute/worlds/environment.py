@@ -24,27 +24,21 @@ class Environment(Protocol):
 
     def observe(self, t: int) -> Round:
         """Return the request of round ``t`` (from 1) and its open edges."""
-        ...
 
     def drive(self, request: Round, route: Route) -> Feedback:
         """Drive a route and return the measurements of its edges, in driving order."""
-        ...
 
     def expected_wh(self, request: Round) -> FloatArray:
         """Return the true expected energy of the round's arms, (a,) Wh, mean over predecessors."""
-        ...
 
     def travel_s(self, request: Round) -> FloatArray:
         """Return the true expected travel time of the round's arms, (a,) s."""
-        ...
 
     def route_wh(self, request: Round, route: Route) -> float:
         """Return the true expected energy of a whole route, Wh."""
-        ...
 
     def best_route(self, request: Round) -> Route:
         """Return the route of least true expected energy."""
-        ...
 
 
 def best_by_edges(

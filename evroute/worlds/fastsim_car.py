@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import ZERO_C_K
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.errors import EvrouteError
 from evroute.network.road_network import RoadNetwork
 from evroute.worlds.sumo_drive import STEP_S, Trace

@@ -16,8 +16,9 @@ import numpy as np
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import air_density_kgpm3, headwind_mps, temperature_feature
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH, energy_parts
+from evroute.energy.longitudinal import energy_parts
 from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.errors import EvrouteError
@@ -92,13 +93,23 @@ class Physics:
             self._trip_seed,
             closure_seed,
             self._temperature_seed,
-        ) = seeds.spawn(6)
+            rough_seed,
+            self._time_seed,
+        ) = seeds.spawn(8)
         network = setting.network
         self.conditions = conditions
         self.setting = setting
         self.trips = trips
-        self.in_zone = edges_in_zones(
-            network, conditions.zones, conditions.zone_radius_m, np.random.default_rng(zone_seed)
+        zone_rng = np.random.default_rng(zone_seed)
+        inside = [
+            edges_in_zones(network, conditions.zones, conditions.zone_radius_m, zone_rng)
+            for _ in range(conditions.zone_sets)
+        ]
+        # (1 + zone_sets, n); row 0 is free flow
+        self._speed_factor = np.ones((1 + len(inside), network.n_edges))
+        self._speed_factor[1:][np.array(inside)] = conditions.zone_speed_factor
+        self._dissipation_factor = conditions.dissipation_factor(
+            network, np.random.default_rng(rough_seed)
         )
         spread = conditions.noise_spread
         levels = np.random.default_rng(level_seed).standard_normal(network.n_edges)
@@ -106,10 +117,10 @@ class Physics:
         self.headwind_mps = headwind_mps(network, conditions.wind_mps, conditions.wind_from_deg)
         self._closures = Closures(conditions.closed_share, setting.search, closure_seed)
         self._turn_key = network.turns[:, 0] * network.n_edges + network.turns[:, 1]
-        self._truths: dict[tuple[str, bool], Truth] = {}
-        self._arms: dict[tuple[str, bool], Arms] = {}
+        self._truths: dict[tuple[str, int], Truth] = {}
+        self._arms: dict[tuple[str, int], Arms] = {}
         self._temperature_c = conditions.temperature_c  # of the cached truths and arms
-        self._truth_of("", False)  # raises for impossible parameters
+        self._truth_of("", 0)  # raises for impossible parameters
 
     def observe(self, t: int) -> Round:
         """Return the request of round ``t`` over its open edges.
@@ -121,7 +132,8 @@ class Physics:
         """
         trip = self.trips.trip(t)
         self._meet(t)
-        arms = self._known_arms(trip.vehicle, self.conditions.congested(trip.departed_s))
+        zones = self.conditions.congested_zones(t, trip.departed_s)
+        arms = self._known_arms(trip.vehicle, zones if self.conditions.congestion_known else 0)
         if self.conditions.closed_share:
             arms = arms.take(self._closures.open_edges(t, trip.origin, trip.destination))
         return Round(
@@ -131,9 +143,14 @@ class Physics:
     def drive(self, request: Round, route: Route) -> Feedback:
         """Measure every edge of a route: ``y = f + b s + noise``, and scaled travel times."""
         truth, rows = self._truth(request), route.rows
-        of_trip, of_times = np.random.default_rng(
-            child(self._trip_seed, request.t)
-        ).standard_normal(2)
+        of_trip, of_times = self.conditions.trip_deviates(
+            np.random.default_rng(child(self._trip_seed, request.t))
+        )
+        log_times = self.conditions.time_std * of_times + np.zeros(len(rows))
+        if self.conditions.edge_time_std:
+            log_times += self.conditions.edge_time_std * edge_noise(
+                self._time_seed, request.t, route, len(self.noise_share)
+            )
         noise = self.noise_share[rows] * edge_noise(
             self._noise_seed, request.t, route, len(self.noise_share)
         )
@@ -145,7 +162,7 @@ class Physics:
             trip_id=self.trips.trip(request.t).trip_id,
             vehicle=request.vehicle,
             departed_s=request.departed_s,
-            travel_s=truth.time_s[rows] * np.exp(self.conditions.time_std * of_times),
+            travel_s=truth.time_s[rows] * np.exp(log_times),
         )
 
     def expected_wh(self, request: Round) -> FloatArray:
@@ -192,15 +209,12 @@ class Physics:
             else self.setting.vehicle
         )
 
-    def _speed_mps(self, congested: bool) -> FloatArray:
-        factor = np.where(self.in_zone & congested, self.conditions.zone_speed_factor, 1.0)
-        return self.setting.network.speed_mps * factor
-
-    def _known_arms(self, vehicle: str, congested: bool) -> Arms:
+    def _known_arms(self, vehicle: str, zones: int) -> Arms:
         """Return all edges with the contexts and prior means that the learner has for a trip."""
-        key = (vehicle, congested and self.conditions.congestion_known)
+        key = (vehicle, zones)
         if key not in self._arms:
-            network, speed_mps = self.setting.network, self._speed_mps(key[1])
+            network = self.setting.network
+            speed_mps = network.speed_mps * self._speed_factor[zones]
             parts = energy_parts(
                 self._vehicle(vehicle), network.length_m, network.climb_m, speed_mps
             )
@@ -214,12 +228,14 @@ class Physics:
 
     def _truth(self, request: Round) -> Truth:
         self._meet(request.t)
-        return self._truth_of(request.vehicle, self.conditions.congested(request.departed_s))
+        zones = self.conditions.congested_zones(request.t, request.departed_s)
+        return self._truth_of(request.vehicle, zones)
 
-    def _truth_of(self, vehicle: str, congested: bool) -> Truth:
-        key = (vehicle, congested)
+    def _truth_of(self, vehicle: str, zones: int) -> Truth:
+        key = (vehicle, zones)
         if key not in self._truths:
-            self._truths[key] = self._make_truth(self._vehicle(vehicle), self._speed_mps(congested))
+            speed_mps = self.setting.network.speed_mps * self._speed_factor[zones]
+            self._truths[key] = self._make_truth(self._vehicle(vehicle), speed_mps)
         return self._truths[key]
 
     def _make_truth(self, assumed: Vehicle, speed_mps: FloatArray) -> Truth:
@@ -261,6 +277,11 @@ class Physics:
             battery_wh(vehicle, steady_j + kinetic_j * conditions.from_standstill) + auxiliary_wh
         )
         potential_wh = weight_n * climb_m / J_PER_WH
+        more = self._dissipation_factor - 1.0
+        first_wh += more * (
+            first_wh - potential_wh - kinetic_j * conditions.from_standstill / J_PER_WH
+        )
+        enter_wh += more[target] * (enter_wh - potential_wh[target] - gained_j / J_PER_WH)
         weight_wh = enter_wh - potential_wh[target] - gained_j / J_PER_WH
         if len(weight_wh) and weight_wh.min() < -ROUNDING_WH:
             raise EvrouteError(

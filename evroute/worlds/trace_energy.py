@@ -14,7 +14,7 @@ headwind, as there.
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import GRAVITY_MPS2, J_PER_WH
+from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.worlds.sumo_drive import STEP_S, Trace

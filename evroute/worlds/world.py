@@ -31,6 +31,9 @@ from evroute.worlds.environment import Environment
 WORLDS = {
     "sampled-gp": "evroute.worlds.sampled_gp:SampledWorld",
     "physics": "evroute.worlds.conditions:Conditions",
+    "rough": "evroute.worlds.rough:Rough",
+    "drift": "evroute.worlds.drift:Drift",
+    "daily": "evroute.worlds.daily:Daily",
     "sumo": "evroute.worlds.sumo_options:SumoOptions",
     "fastsim": "evroute.worlds.sumo_options:FastsimOptions",
     "replay": "evroute.worlds.replay:ReplayWorld",

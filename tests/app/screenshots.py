@@ -70,7 +70,7 @@ def main(network: str = "denver", *looks: str) -> None:
                 if name == "Learn" and k == 0:
                     settle(page)
                     page.get_by_role("button", name="Run", exact=True).click()
-                    page.get_by_text("has the least regret").first.wait_for()
+                    page.get_by_text("than routes by physics alone").first.wait_for()
                 picture(page, OUT / f"{name.lower()}-{look}.png")
             page.close()
         browser.close()

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from evroute.cli import main
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.planning.trip import plan
 from evroute.resources import app_path
 
@@ -17,7 +18,8 @@ REQUESTS = {
     "two places": (
         {"from": PLACES[0], "to": PLACES[2], "soc": "40"},
         ["--from", PLACES[0], "--to", PLACES[2], "--soc", "40", "--reserve", "10"],
-        {"waypoints": (PLACES[0], PLACES[2]), "soc_percent": 40, "reserve_percent": 10},
+        {"waypoints": (PLACES[0], PLACES[2]), "soc_percent": 40, "reserve_percent": 10}
+        | {"vehicle": DRIVER_DEFAULT},
     ),
     "a stop, cold, a limit and a price": (
         {"from": PLACES[0], "via": PLACES[1], "to": PLACES[2], "soc": "60", "reserve": "20"}

@@ -131,9 +131,10 @@ class BoundState:
 
     def info(self) -> dict[str, float]:
         """Return AMM's multiplier, the least fitting norm, numbers of measurements and points."""
-        assumed = self.assumptions
+        alpha = self.assumptions.alpha
+        radius2 = max(float(self.confidence.rtilde2(np.array([alpha]))[0]), 0.0)
         return {
-            "multiplier": self.confidence.multiplier(assumed.alpha),
+            "multiplier": float(np.sqrt(radius2 / alpha)),
             "b_min": self.confidence.b_min,
             "measurements": self.count,
             "points": len(self._weight),

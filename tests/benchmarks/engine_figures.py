@@ -8,15 +8,6 @@ from evroute.model.nystrom.sampling import draw, probabilities
 from evroute.model.vector_kernel import VectorKernel
 
 
-def projection_error(posterior):
-    """Return mu_t: the largest eigenvalue of the kernel matrix minus its projection."""
-    observed = posterior.observed
-    z = posterior.embedding[:, observed]
-    error = posterior.prior_between(observed, observed) - z.T @ z
-    root = np.sqrt(posterior.count[observed])
-    return max(0.0, np.linalg.eigvalsh(root[:, np.newaxis] * error * root).max(initial=0.0))
-
-
 def variance_ratios(n_draws: int = 200) -> None:
     """Print how often a dictionary keeps all variances within a factor 3 of the exact ones."""
     rng = np.random.default_rng(3)
@@ -63,7 +54,7 @@ def kors_sizes(n: int = 1500) -> None:
                 posterior = SparsePosterior(kernel, np.ones(1), 3, mu)
                 rule = Growing(Kors(mu, 0.5), gamma=gamma)
                 rule.learn(posterior, posterior.slots(zero, x), np.zeros(n), rng)
-                m, error = len(posterior.basis), projection_error(posterior) / mu
+                m, error = len(posterior.basis), posterior.whole_matrix()[1] / mu
                 print(
                     f"{lengthscale} | {mu} | {d_eff:.0f} | {gamma:g} | {m} | {error:.2f} | "
                     f"{m / gamma / d_eff:.1f}"

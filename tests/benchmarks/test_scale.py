@@ -1,4 +1,6 @@
-"""A region of 250,000 edges: copies of Luxembourg's OpenStreetMap extract over synthetic hills.
+"""A region of 250,000 edges (30,000 without ``--benchmark-enable``).
+
+It consists of copies of Luxembourg's OpenStreetMap extract over synthetic hills.
 
 Goals: loads in under 3 s, one search in under 100 ms, under 4 GB of memory in all. The build has
 none; it is shown.
@@ -21,7 +23,7 @@ from evroute.network import osm, store
 from evroute.network.line_graph import LineGraph
 from evroute.planning.search import Search
 
-EDGES = 250_000
+EDGES, EDGES_IN_TESTS = 250_000, 30_000
 TILE_EDGES = 5_784  # of the largest component of Luxembourg's extract
 STEP_DEG = (0.25, 0.15)  # a tile's width and height, lon and lat
 # What a user's process does: read, take the strongest component, give heights, store.
@@ -47,14 +49,14 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
-def write_region(source: Path, folder: Path) -> None:
+def write_region(source: Path, folder: Path, edges: int = EDGES) -> None:
     """Write ``region.osm.pbf``, joined tiles of an extract, and ``hills.tif``."""
     import osmium
     from osmium.osm.mutable import Node, Way
 
     tile = osm._extract(source)
     number = {node: k for k, node in enumerate(tile.lon_lat)}
-    side = math.ceil(math.sqrt(EDGES / TILE_EDGES))
+    side = math.ceil(math.sqrt(edges / TILE_EDGES))
     gates = _gates(source, number)
     with osmium.SimpleWriter(str(folder / "region.osm.pbf"), overwrite=True) as writer:
         for k in range(side * side):
@@ -112,9 +114,14 @@ def in_own_process(code: str, folder: Path) -> int:
 
 
 @pytest.fixture(scope="module")
-def region(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def n_edges(request: pytest.FixtureRequest) -> int:
+    return EDGES if request.config.getoption("benchmark_enable") else EDGES_IN_TESTS
+
+
+@pytest.fixture(scope="module")
+def region(data_dir: Path, tmp_path_factory: pytest.TempPathFactory, n_edges: int) -> Path:
     folder = tmp_path_factory.mktemp("region")
-    write_region(data_dir / "luxembourg/lust.osm.gz", folder)
+    write_region(data_dir / "luxembourg/lust.osm.gz", folder, n_edges)
     return folder
 
 
@@ -131,7 +138,7 @@ def test_build_a_region_from_its_extract(benchmark: Any, region: Path) -> None:
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.benchmark(group="region")
-def test_load_a_region(benchmark: Any, region: Path) -> None:
+def test_load_a_region(benchmark: Any, region: Path, n_edges: int) -> None:
     """Goal: under 3 s."""
     if not (region / "region.npz").exists():
         in_own_process(BUILD, region)
@@ -142,7 +149,7 @@ def test_load_a_region(benchmark: Any, region: Path) -> None:
     )
     for note in network.source.notes:
         print(note)
-    assert network.n_edges > EDGES
+    assert network.n_edges > n_edges
 
 
 @pytest.mark.data

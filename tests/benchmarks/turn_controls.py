@@ -14,7 +14,7 @@ from world_figures import City, routes
 
 from evroute.arms import Arms, Feedback, Route
 from evroute.arrays import FloatArray
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3
+from evroute.energy.constants import AIR_DENSITY_KGPM3
 from evroute.methods.method import Method, make_model, make_space
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.energy.longitudinal import AIR_DENSITY_KGPM3, J_PER_WH
+from evroute.energy.constants import AIR_DENSITY_KGPM3, J_PER_WH
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import source_path
 from evroute.worlds import fastsim_car, trace_energy

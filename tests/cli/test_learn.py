@@ -54,7 +54,7 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
     assert planned.exit_code == 0, planned.output
     assert "learned" in planned.stdout
     assert f"intervals scaled by {load_belief(out).inflation:.2f}" in planned.stdout
-    assert "(conformal, last 2 trips)" in planned.stdout
+    assert "(errors of 2 trips)" in planned.stdout
     document = json.loads(
         RUNNER.invoke(app, ["route", "--trip", "A", "--belief", str(out), "--json"]).stdout
     )
@@ -68,15 +68,15 @@ def test_what_was_learned_is_told_and_can_be_planned_with(table, tmp_path) -> No
         (("--network", "atlantis"), "no network 'atlantis'"),
         (("--vehicle", "rocket"), "unknown vehicle 'rocket'"),
         (("--model", "magic"), "unknown model 'magic'; there are trips, independent"),
-        (("--arms", "turns"), "model 'trips' learns whole trips and takes no arms"),
+        (("--option", "arms=turns"), "model 'trips' learns whole trips and takes no arms"),
         (("--kernel", "rbf"), "model 'trips' learns whole trips and takes no kernel"),
         (("--prior", "paper"), "model 'trips' learns whole trips and takes no prior"),
         (("--kernel", "cubic", "--model", "exact"), "unknown kernel 'cubic'; there are matern-1/2"),
         (
-            ("--arms", "wheels", "--model", "exact"),
-            "arms: Input should be 'turns' or 'turns-braked'",
+            ("--option", "arms=wheels", "--model", "exact"),
+            "method: arms is 'wheels'; it must be 'turns' or 'turns-braked'",
         ),
-        (("--arms", "turns", "--model", "edge-speeds"), "has no arms on turns"),
+        (("--option", "arms=turns", "--model", "edge-speeds"), "has no arms on turns"),
         (("--option", "nonsense"), "not NAME=VALUE"),
         (("--prior", "none"), "unknown prior 'none'"),
     ],

@@ -128,7 +128,7 @@ def test_a_build_that_fails_leaves_the_old_network_usable(run: Run, net: Path) -
     status, _, err = run("network", "build", "two", "--sumo", net)
     assert status == 2
     assert err.splitlines()[-1].startswith("evroute: two.net.xml is cut off or not XML")
-    assert load_network("two").equals(before)
+    assert load_network("two").content_digest == before.content_digest
 
 
 def test_an_interrupted_build_leaves_the_old_network_usable(
@@ -144,7 +144,7 @@ def test_an_interrupted_build_leaves_the_old_network_usable(
     status, _, err = run("network", "build", "two", "--sumo", net, "--smoothing", "0")
     assert status == 130
     assert "Traceback" not in err
-    assert load_network("two").equals(before)
+    assert load_network("two").content_digest == before.content_digest
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_the_command_that_a_cut_network_names_builds_it_again(run: Run, net: Pat
     assert status == 2
     assert "build it again: evroute network build two" in err.splitlines()[-1]
     assert run("network", "build", "two", "--sumo", net)[0] == 0
-    assert load_network("two").equals(before)
+    assert load_network("two").content_digest == before.content_digest
 
 
 @pytest.mark.parametrize("smoothing", ["1e308", "1000001", "inf"])

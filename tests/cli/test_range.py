@@ -15,7 +15,18 @@ FROM = ["range", "--from", "Blake Street & 17th Street"]
 
 def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
     path = tmp_path / "range.json"
-    options = ["--soc", "1.6", "--reserve", "1", "--risk", "10%", "--geojson", str(path)]
+    options = [
+        "--vehicle",
+        "reference",
+        "--soc",
+        "1.6",
+        "--reserve",
+        "1",
+        "--risk",
+        "10%",
+        "--geojson",
+        str(path),
+    ]
     done = CliRunner().invoke(app, [*FROM, *options])
     assert done.exit_code == 0, done.output
     network, car = evroute.load_network("denver"), evroute.load_vehicle()

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -53,6 +55,21 @@ def test_least_energies_alone_are_those_of_the_full_answers(tmp_path) -> None:
         assert ours["energy_wh"] == pytest.approx(whole["routes"]["energy"]["energy_wh"])
 
 
+def test_a_parquet_table_has_the_answers_of_the_csv_table(tmp_path) -> None:
+    columns = {"id": [1, 2], "trip": ["A", "B"], "temperature": [-10.0, None]}
+    pq.write_table(pa.table(columns), tmp_path / "trips.parquet")
+    (tmp_path / "trips.csv").write_text("id,trip,temperature\n1,A,-10.0\n2,B,\n")
+    by_name = {
+        name: answers("--network", "denver", "--batch", str(tmp_path / name))
+        for name in ("trips.csv", "trips.parquet")
+    }
+    assert by_name["trips.csv"] == by_name["trips.parquet"]
+    assert len(by_name["trips.csv"]) == 2
+    (tmp_path / "broken.parquet").write_text("no table")
+    done = RUNNER.invoke(app, ["route", "--batch", str(tmp_path / "broken.parquet")])
+    assert "is not a Parquet table" in str(done.exception)
+
+
 def test_a_row_that_cannot_be_met_has_an_error_in_its_place(tmp_path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("id,trip\na,A\nb,nowhere\nc,B\n")
@@ -84,3 +101,40 @@ def test_a_risk_of_a_row_bounds_its_routes(tmp_path) -> None:
     assert plain["risk"] is None
     assert "at most 50 %" in high["error"]
     assert "charge at the start" in unbounded["error"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_answers_become_a_table_with_a_summary(tmp_path: Path, suffix: str) -> None:
+    path, out = tmp_path / "trips.csv", tmp_path / f"plans{suffix}"
+    path.write_text("id;trip;driver;soc;temperature\na;A;Ann;40;-2,5\nb;nowhere;Bo;;\nc;B;Cy;40;\n")
+    done = RUNNER.invoke(app, ["route", "--batch", str(path), "--out", str(out)])
+    assert done.exit_code == 1
+    first, _, last = (json.loads(line) for line in done.stdout.splitlines())
+    chosen = [each["routes"][each["recommended"]] for each in (first, last)]
+    if suffix == ".csv":
+        with out.open(newline="") as handle:
+            rows = [
+                {name: value or None for name, value in row.items()}
+                for row in csv.DictReader(handle)
+            ]
+    else:
+        rows = pq.read_table(out).to_pylist()
+    assert [row["id"] for row in rows] == ["a", "b", "c"]
+    assert [row["error"] is None for row in rows] == [True, False, True]
+    assert float(rows[0]["energy_wh"]) == pytest.approx(chosen[0]["energy_wh"])
+    assert float(rows[2]["arrival_soc_percent"]) == pytest.approx(chosen[1]["arrival_soc_percent"])
+    notes = done.stderr.splitlines()
+    assert notes[0].endswith("not read: driver")
+    kwh = sum(route["energy_wh"] for route in chosen) / 1000
+    assert f"2 of 3 planned: {kwh:.1f} kWh" in notes[-1]
+    assert notes[-1].endswith("1 failed")
+    path.write_text("id,trip,soc,temperature\na,A,40,-2.5\n")
+    assert answers("--batch", str(path)) == [first]
+
+
+def test_a_table_of_another_kind_is_refused_before_any_plan(tmp_path: Path) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text("trip\nA\n")
+    done = RUNNER.invoke(app, ["route", "--batch", str(path), "--out", "plans.xlsx"])
+    assert "must end in .csv or .parquet" in str(done.exception)
+    assert done.stdout == ""

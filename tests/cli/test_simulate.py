@@ -92,7 +92,7 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
             "--out",
             str(out),
         ),
-        *("--closed-share", "0.02", "--jobs", "2"),
+        *("--option", "closed_share=0.02", "--jobs", "2"),
     )
     assert done.exit_code == 0, done.output
     assert "cold, search potential-rectified, 1 world" in done.stdout
@@ -103,7 +103,7 @@ def test_worlds_by_name_and_file_have_a_table_each(tmp_path) -> None:
     told = json.loads((out / "manifest.json").read_text())["configuration"]["world"]
     assert [(world["kind"], world["closed_share"]) for world in told] == [("physics", 0.02)] * 2
     path.write_text(path.read_text().replace("300", "400"))
-    worlds = ("--world", "cold", "--world", str(path), "--closed-share", "0.02")
+    worlds = ("--world", "cold", "--world", str(path), "--option", "closed_share=0.02")
     said = refused(*SHORT, "--model", "independent", *worlds, "--out", str(out))
     assert "(world.1.payload_kg: 300.0 there, 400.0 now)" in said
 
@@ -195,8 +195,8 @@ def test_a_variational_model_learns_and_its_belief_plans(tmp_path) -> None:
         "svgp",
         "--option",
         "inducing_points=30",
-        "--prior",
-        "dissipation",
+        "--option",
+        "prior=dissipation",
         "--out",
         str(out),
     )

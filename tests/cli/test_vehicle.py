@@ -22,6 +22,30 @@ def test_the_catalogue_lists_its_vehicles() -> None:
     assert "renault-zoe" in evroute("vehicle", "list").stdout
 
 
+def test_the_list_keeps_the_cars_that_meet_all_options() -> None:
+    shown = evroute(
+        *("vehicle", "list", "tesla", "--class", "midsize", "--road-load", "measured"),
+        *("--min-battery", "60"),
+    ).stdout
+    assert "tesla-model-3-lr" in shown
+    assert "tesla-model-3-sr-plus" not in shown
+    assert "leaf" not in shown
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--class", "there are compact"),
+        ("--road-load", "measured"),
+        ("--min-battery", "no vehicle"),
+    ],
+)
+def test_options_that_no_car_meets_are_one_line(option: str, message: str) -> None:
+    done = evroute("vehicle", "list", option, "4000")
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
 def test_one_vehicle_shows_where_its_numbers_are_from() -> None:
     shown = evroute("vehicle", "show", "reference").stdout
     assert "1830" in shown

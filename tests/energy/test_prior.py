@@ -46,13 +46,6 @@ def test_a_dissipation_spread_is_a_quarter_of_what_each_edge_dissipates(hill: Ro
     assert fitted.std_wh == pytest.approx(0.25 * (fitted.mean_wh - fitted.potential_wh))
 
 
-def test_the_share_below_the_potential_is_that_of_a_normal_draw(hill: RoadNetwork) -> None:
-    fitted = prior.fit(hill, load_vehicle(), "dissipation")
-    # one half at no certainty, and the tail beyond four deviations where the deviation is a quarter
-    assert fitted.negative_share(np.full(hill.n_edges, 1e12)) == pytest.approx(0.5, abs=1e-3)
-    assert fitted.negative_share(fitted.std_wh**2) == pytest.approx(3.167e-5, rel=1e-3)
-
-
 def test_an_unknown_spread_is_refused(hill: RoadNetwork) -> None:
     with pytest.raises(UnknownNameError, match="there are paper, dissipation"):
         prior.fit(hill, load_vehicle(), "guess")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import conditions
-from evroute.energy.longitudinal import J_PER_WH
 from evroute.energy.prior import fit as fit_edges
 from evroute.energy.turn_prior import TurnEnergy, fit, turn_speed_mps
 from evroute.energy.vehicle import load_vehicle

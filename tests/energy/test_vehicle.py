@@ -1,8 +1,16 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from evroute.energy.vehicle import FULL_BATTERY, load_vehicle, vehicle_names
+from evroute.energy.longitudinal import energy_parts
+from evroute.energy.vehicle import (
+    DRIVER_DEFAULT,
+    FULL_BATTERY,
+    load_vehicle,
+    numbers_of,
+    vehicle_names,
+)
 from evroute.errors import EvrouteError, UnknownNameError
 
 MINE = """
@@ -29,7 +37,7 @@ def test_every_number_of_the_catalogue_names_its_source() -> None:
     for name in vehicle_names():
         v = load_vehicle(name)
         assert v.name == name
-        assert set(v.sources) == set(v.__dataclass_fields__) - {"name", "sources", *FULL_BATTERY}
+        assert set(v.sources) == set(numbers_of(v)) - {"name", *FULL_BATTERY}
 
 
 def test_a_file_of_the_users_own_is_named_after_itself(tmp_path: Path) -> None:
@@ -37,6 +45,77 @@ def test_a_file_of_the_users_own_is_named_after_itself(tmp_path: Path) -> None:
     path.write_text(MINE)
     assert load_vehicle(path).name == "van"
     assert load_vehicle(str(path)).mass_kg == 2400
+
+
+TABLE = MINE.replace("rolling = 0.012\ndrag = 0.4\n", "consumption = {}\n")
+
+
+def test_a_table_of_two_speeds_is_met_exactly_on_level_road(tmp_path: Path) -> None:
+    """Eq. 8 has two unknowns: rolling resistance and drag."""
+    path = tmp_path / "van.toml"
+    path.write_text(TABLE.format("[[50, 190], [110, 330]]"))
+    van = load_vehicle(path)
+    assert van.road_load == "table"
+    speed_mps = np.array([50.0, 110.0]) / 3.6
+    spent = energy_parts(van, np.full(2, 1000.0), np.zeros(2), speed_mps)
+    assert spent.total_wh == pytest.approx([190, 330])
+
+
+def test_a_table_of_a_vehicle_gives_that_vehicle_back(tmp_path: Path) -> None:
+    path = tmp_path / "van.toml"
+    path.write_text(MINE)
+    van, kmh = load_vehicle(path), np.array([30.0, 60.0, 90.0, 130.0])
+    wh = energy_parts(van, np.full(4, 1000.0), np.zeros(4), kmh / 3.6).total_wh
+    path.write_text(TABLE.format(np.column_stack([kmh, wh]).tolist()))
+    again = load_vehicle(path)
+    assert (again.rolling, again.drag) == pytest.approx((van.rolling, van.drag))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TABLE.format("[[50, 190]]"), "consumption has fewer items than 2"),
+        (TABLE.format("[[90, 190], [50, 240]]"), "must rise"),
+        (TABLE.format("[[50, 400], [90, 100]]"), "no rolling resistance and drag explain it"),
+        (TABLE.format("[[50, 190], [90, 240]]") + "drag = 0.3", "it has drag and a table"),
+        (TABLE.format("[[50, 190], [90, 240]]").replace("0.85", "1.2"), "propulsion_efficiency"),
+        (MINE + 'road_load = "measured"', "needs the"),
+        (MINE + "charging_curve = [[50, 40], [20, 30]]", "must rise"),
+    ],
+)
+def test_a_contradicting_or_short_road_load_is_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(EvrouteError, match=message):
+        load_vehicle(path)
+
+
+def test_the_table_of_cars_has_measured_and_fitted_cars_with_entries_and_curves() -> None:
+    cars = [load_vehicle(name) for name in vehicle_names()]
+    measured = [car for car in cars if car.road_load == "measured"]
+    fitted = [car for car in cars if car.road_load == "fitted"]
+    assert len(measured) >= 12
+    assert len(fitted) >= 40
+    assert all(car.ac_kw and car.car_class for car in measured + fitted)
+    assert all("8edb266" in car.sources["battery_kwh"] for car in fitted)
+    assert sum(bool(car.charging_curve) for car in cars) >= 20
+    assert len({(car.propulsion_efficiency, car.recuperation_efficiency) for car in fitted}) == 1
+
+
+def test_the_default_car_of_drivers_takes_what_its_road_load_says() -> None:
+    """12.1 hp at 50 mph (EPA) are 403.7 N; 0.941 and 250 W beside: 122.3 Wh/km."""
+    leaf = load_vehicle(DRIVER_DEFAULT)
+    assert leaf.road_load == "measured"
+    speed_mps = 50 * 0.44704
+    by_hand = 12.1 * 745.7 / speed_mps / 0.941 / 3.6 + 250 / speed_mps / 3.6
+    spent = energy_parts(leaf, np.array([1000.0]), np.zeros(1), np.array([speed_mps]))
+    assert spent.total_wh == pytest.approx([by_hand], rel=1e-3)
+
+
+def test_charging_and_class_do_not_change_the_numbers_of_a_belief() -> None:
+    assert set(numbers_of(load_vehicle())) == set(numbers_of(load_vehicle(DRIVER_DEFAULT)))
 
 
 @pytest.mark.parametrize(
@@ -57,9 +136,9 @@ def test_a_file_that_is_wrong_is_told_by_field(tmp_path: Path, text: str, messag
         load_vehicle(path)
 
 
-def test_an_unknown_vehicle_lists_those_there_are() -> None:
-    with pytest.raises(UnknownNameError, match="reference"):
-        load_vehicle("delorean")
+def test_an_unknown_vehicle_names_near_ones() -> None:
+    with pytest.raises(UnknownNameError, match="near are tesla-model-3"):
+        load_vehicle("tesla-model3")
 
 
 def test_a_missing_file_is_told() -> None:

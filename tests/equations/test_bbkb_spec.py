@@ -111,7 +111,7 @@ def test_the_product_rule_multiplies_running_variances():
     for slot in slots:
         posterior.grow(int(slot))
     pulled = np.repeat(np.arange(len(slots)), posterior.pending.astype(int))
-    posterior.answer(pulled)
+    posterior.hallucinate(pulled, -1.0)
     product = 1.0
     for slot in pulled:
         product *= 1 + posterior.slot_variance(np.array([slot]))[0]
@@ -265,10 +265,10 @@ def test_t29_a_path_at_once_is_its_edges_one_by_one():
     slots = model.sparse.slots(np.arange(20), bandit.arms.features[:20])
     model.sparse.hallucinate(slots)
     at_once = model.sparse.slot_variance(slots)
-    model.sparse.answer(slots)
+    model.sparse.hallucinate(slots, -1.0)
     z = model.sparse.embedding[:, slots]
     prior = model.sparse.prior_between(slots, slots)
-    running = model.sparse.covariance(z, z, prior, pending=True)
+    running = model.sparse.covariance(z, prior)
     rest = (model.sparse.prior_between(slots, slots) - z.T @ z) / model.sparse.ridge
     running -= rest
     for i in range(20):

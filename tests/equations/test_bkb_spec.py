@@ -165,7 +165,7 @@ def test_t10_one_pull_in_closed_form(problem):
     assert problem.posterior.slot_variance(np.array([slot]))[0] == pytest.approx(
         before / (1 + before), abs=1e-10
     )
-    problem.posterior.answer(np.array([slot]))
+    problem.posterior.hallucinate(np.array([slot]), -1.0)
     problem.posterior.set_dictionary(np.array([0, 3, 5]))
     z = problem.posterior.embedding[:, [30]]
     unexplained = problem.posterior.unexplained(z, problem.posterior.prior[[30]])[0] / problem.ridge

@@ -222,6 +222,7 @@ def test_5_the_projection_error_is_at_most_its_trace_and_falls_as_points_are_add
     for slot in slots:
         posterior.grow(int(slot))
         error = projection_error(posterior)
+        assert posterior.whole_matrix()[1] == pytest.approx(error, abs=1e-12)
         assert error <= min(before, posterior.trace()) + 1e-9
         before = error
     assert before == pytest.approx(0.0, abs=1e-9)
@@ -317,8 +318,8 @@ def test_9_the_theorys_radius_covers_a_function_of_known_norm():
         mean, variance = predict(posterior, at)
         width = radius.ek(
             "theory",
-            log_det=posterior.log_det(),
-            trace=posterior.trace(),
+            log_det=posterior.log_det() + posterior.trace(),
+            projection_error=posterior.trace(),
             ridge=1.0,
             norm_bound=norm,
             delta=0.05 / 60,

@@ -22,13 +22,15 @@ def test_eq134_two_edges_by_hand(make_network):
     graph = GraphMatern(LineGraph.from_network(ring).laplacian(ring.length_m))
     even, odd = 1 / 16, (4 + 2 * (4 + 4 / 9)) ** -2
     raw = np.array([[even + odd, even - odd], [even - odd, even + odd]]) / 2
-    np.testing.assert_allclose(graph.columns(np.arange(2)), raw / raw[0, 0], rtol=1e-14)
+    np.testing.assert_allclose(graph.block(np.arange(2), np.arange(2)), raw / raw[0, 0], rtol=1e-14)
 
 
-@pytest.mark.parametrize(("nu", "kappa"), [(1, 1.0), (2, 1.0), (3, 2.0), (1.5, 1.0)])
+@pytest.mark.parametrize(("nu", "kappa"), [(1, 1.0), (2, 1.0), (3, 2.0)])
 def test_eq134_by_the_eigendecomposition_as_printed(hill, nu, kappa):
     laplacian = LineGraph.from_network(hill).laplacian(hill.length_m)
     eigenvalues, vectors = np.linalg.eigh(laplacian.toarray())
     raw = vectors @ np.diag((2 * nu / kappa**2 + eigenvalues) ** -nu) @ vectors.T
     graph = GraphMatern(laplacian, nu, kappa)
-    np.testing.assert_allclose(graph.columns(np.arange(7)), raw / np.trace(raw) * 7, atol=1e-13)
+    np.testing.assert_allclose(
+        graph.block(np.arange(7), np.arange(7)), raw / np.trace(raw) * 7, atol=1e-13
+    )

@@ -5,6 +5,7 @@ import pytest
 
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.random_route_probe import EVERY
+from evroute.learning.intervals import PastErrors
 
 COLUMNS = ["audit_wh", "audit_predicted_wh", "audit_predicted_sd_wh"]
 
@@ -40,8 +41,8 @@ def test_an_audit_changes_nothing_else(rounds) -> None:
 
 
 @pytest.mark.data
-def test_the_first_intervals_are_gaussian_and_later_ones_are_not(rounds) -> None:
+def test_intervals_begin_as_a_student_t_and_move_with_the_errors(rounds) -> None:
     _, audited = rounds
     ratio = audited["half90_wh"] / audited["predicted_sd_wh"]
-    assert ratio[0] == pytest.approx(1.6449, abs=1e-4)
+    assert ratio[0] == pytest.approx(PastErrors().spread.quantile(0.9))
     assert ratio.iloc[-1] != ratio[0]

@@ -1,7 +1,6 @@
 """Coefficients in a cone: the constrained mode against every active set, draws against moments."""
 
 import itertools
-import logging
 
 import numpy as np
 import pytest
@@ -42,25 +41,3 @@ def test_a_mean_in_the_cone_stays_where_it_is() -> None:
     found = cone.constrained_mode(mean, np.eye(3), SLOPES)
     assert np.array_equal(found.coefficients, mean)
     assert not found.moved.any()
-
-
-def test_draws_are_those_of_the_cut_normal() -> None:
-    """A standard normal cut at 0 has mean sqrt(2/pi) and variance 1 - 2/pi."""
-    rng, n = np.random.default_rng(1), 4000
-    drawn = [cone.draw(np.zeros(1), np.eye(1), np.eye(1), rng) for _ in range(n)]
-    values = np.array([each.coefficients[0] for each in drawn])
-    assert values.min() >= 0
-    sd = np.sqrt(1 - 2 / np.pi)
-    assert values.mean() == pytest.approx(np.sqrt(2 / np.pi), abs=4 * sd / np.sqrt(n))
-    # the number of rejected draws is geometric with success 1/2: mean 1, variance 2
-    assert np.mean([each.rejected for each in drawn]) == pytest.approx(1, abs=4 * np.sqrt(2 / n))
-    assert not any(each.moved.any() for each in drawn)
-
-
-def test_a_draw_that_never_lies_in_the_cone_is_moved_and_said(caplog) -> None:
-    caplog.set_level(logging.WARNING)
-    found = cone.draw(np.array([-50.0]), np.eye(1), np.eye(1), np.random.default_rng(0))
-    assert found.coefficients == pytest.approx([0.0], abs=1e-9)
-    assert found.moved == pytest.approx([50.0], abs=6.0)
-    assert found.rejected == cone.DRAWS
-    assert "none of 1000 draws" in caplog.text

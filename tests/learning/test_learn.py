@@ -122,10 +122,10 @@ def test_reset_forgets_and_may_change_the_model(setting, tmp_path) -> None:
 def test_the_options_of_a_folder_hold_until_they_are_given_anew(setting, tmp_path) -> None:
     first = write(tmp_path / "first.csv", table_of(setting, ENDS[:1]))
     both = write(tmp_path / "both.csv", table_of(setting, ENDS))
-    once = learn(both, tmp_path / "once", model="exact", options={"trip_effect": 0.3})
-    learn(first, tmp_path / "steps", model="exact", options={"trip_effect": 0.3})
+    once = learn(both, tmp_path / "once", model="physics+gp", options={"rest_scale": 0.3})
+    learn(first, tmp_path / "steps", model="physics+gp", options={"rest_scale": 0.3})
     assert same(learn(both, tmp_path / "steps").trips, once.trips)
-    assert load_belief(tmp_path / "steps").method.options["trip_effect"] == 0.3
+    assert load_belief(tmp_path / "steps").method.options["rest_scale"] == 0.3
 
 
 def test_a_folder_goes_on_with_its_own_model_prior_and_kernel(setting, tmp_path) -> None:
@@ -229,8 +229,7 @@ def test_a_trip_that_cannot_have_been_is_set_aside_and_others_go_on(
     [
         ("", "neither CSV nor Parquet"),
         ("trip,edge,energy_wh\n", "has no rows"),
-        ("trip,edge\na,b\n", "needs one of the columns energy_wh and energy_kwh"),
-        ("trip,edge,energy_wh,energy_kwh\na,b,1,1\n", "needs one of"),
+        ("trip,edge\na,b\n", "has no column 'energy_wh'"),
         ("edge,energy_wh\nb,1\n", "no column 'trip'"),
         ("trip,energy_wh\nb,1\n", "no column 'edge'"),
         ("trip,edge,energy_wh\na,b,much\n", "column 'energy_wh'"),

@@ -40,9 +40,11 @@ def test_later_trips_change_no_earlier_expectation() -> None:
     one, two = TripBelief(PRIOR), TripBelief(PRIOR)
     for i in range(60):
         changed = i >= 35
-        first = one.learn(rows[i], energy_wh[i]).expected
+        first = one.expect(rows[i])
+        one.learn(rows[i], energy_wh[i])
         row, wh = (others[i], other_wh[i]) if changed else (rows[i], energy_wh[i])
-        second = two.learn(row, wh).expected
+        second = two.expect(row)
+        two.learn(row, wh)
         if not changed:
             assert first.numbers() == second.numbers()
     assert numbers(one, rows[0]) != numbers(two, rows[0])
@@ -71,9 +73,11 @@ def test_a_restored_belief_goes_on_bit_for_bit(tmp_path) -> None:
     with np.load(tmp_path / "state.npz") as stored:
         restored.restore(stored)
     for i in range(80):
-        expected = whole.learn(rows[i], energy_wh[i], known_wh2=0.0).expected
+        expected = whole.expect(rows[i])
+        whole.learn(rows[i], energy_wh[i], known_wh2=0.0)
         if i >= 47:
-            assert restored.learn(rows[i], energy_wh[i]).expected.numbers() == expected.numbers()
+            assert restored.expect(rows[i]).numbers() == expected.numbers()
+            restored.learn(rows[i], energy_wh[i])
     assert restored.refused == whole.refused == (20, 41)
     for name, part_of in whole.state().items():
         assert np.array_equal(part_of, restored.state()[name])
@@ -114,8 +118,6 @@ def test_the_mean_is_held_to_the_cone_and_says_by_how_much() -> None:
     expected = belief.expect(row)
     assert expected.mean_wh == pytest.approx(row @ b)
     assert expected.moved_wh == pytest.approx(expected.mean_wh - row @ belief.regression.mean)
-    drawn = belief.draw(np.random.default_rng(0))
-    assert drawn.coefficients[1] >= drawn.coefficients[2]
 
 
 def test_an_absurd_trip_is_refused_and_leaves_no_trace() -> None:
@@ -123,9 +125,9 @@ def test_an_absurd_trip_is_refused_and_leaves_no_trace() -> None:
     plain, disturbed = TripBelief(PRIOR), TripBelief(PRIOR)
     for i in range(40):
         if i == 15:
-            outcome = disturbed.learn(rows[0], 50.0 * energy_wh[0])
-            assert outcome.refused
-            assert not outcome.inflated
+            disturbed.learn(rows[0], 50.0 * energy_wh[0])
+            assert disturbed.refused == (15,)
+            assert not disturbed.inflations
         plain.learn(rows[i], energy_wh[i])
         disturbed.learn(rows[i], energy_wh[i])
     assert disturbed.refused == (15,)
@@ -141,10 +143,11 @@ def test_a_refused_trip_is_learned_once_it_is_believable() -> None:
     )  # coefficients as good as known
     rows = np.column_stack([np.full(12, 3.0), rng.uniform(0, 50, 12), np.zeros(12)])
     truth_wh = rows @ PRIOR.mean
-    assert belief.learn(rows[0], truth_wh[0] + 100.0).refused
+    belief.learn(rows[0], truth_wh[0] + 100.0)
     for i in range(1, 10):
-        assert belief.learn(rows[i], truth_wh[i] + 30.0 * (-1) ** i).readmitted == ()
-    assert belief.learn(rows[10], truth_wh[10] + 30.0).readmitted == (0,)
+        belief.learn(rows[i], truth_wh[i] + 30.0 * (-1) ** i)
+        assert belief.refused == (0,)
+    belief.learn(rows[10], truth_wh[10] + 30.0)
     assert belief.refused == ()
     assert belief.trips == 11
 
@@ -153,14 +156,17 @@ def test_three_refused_of_ten_make_the_prior_wider_and_are_judged_again() -> Non
     """A car of 700 Wh/km under a file of 100 ± 30: once 100 ± 95, then 100 ± 300, it is learned."""
     belief = TripBelief(PRIOR)
     rng = np.random.default_rng(2)
-    outcomes = []
+    widened, refused = [], []
     for _ in range(30):
         km = rng.lognormal(1.3, 0.5)
         row = np.array([km, 20.0, -20.0])
-        outcomes.append(belief.learn(row, 700.0 * km + rng.normal(0, 50)))
-    inflated = [i for i, outcome in enumerate(outcomes) if outcome.inflated]
-    assert inflated == [2]
-    assert outcomes[2].readmitted
+        belief.learn(row, 700.0 * km + rng.normal(0, 50))
+        widened.append(belief.inflations)
+        refused.append(len(belief.refused))
+    assert widened[:3] == [0, 0, 1]
+    assert widened[-1] == 1
+    assert refused[1] == 2
+    assert refused[2] < 3
     assert belief.refused == ()
     assert belief.trips == 30
     assert belief.regression.mean[0] == pytest.approx(700.0, abs=20.0)
@@ -169,9 +175,8 @@ def test_three_refused_of_ten_make_the_prior_wider_and_are_judged_again() -> Non
 
 def test_garbage_cannot_make_the_prior_wider_for_ever() -> None:
     belief = TripBelief(PRIOR)
-    inflated = [
-        belief.learn(np.array([3.0, 10.0, -10.0]), 1e9 * (-1) ** i).inflated for i in range(60)
-    ]
-    assert sum(inflated) == trip_belief.MAX_INFLATIONS
+    for i in range(60):
+        belief.learn(np.array([3.0, 10.0, -10.0]), 1e9 * (-1) ** i)
+    assert belief.inflations == trip_belief.MAX_INFLATIONS
     assert belief.trips == 0
     assert len(belief.refused) == 60

@@ -70,10 +70,10 @@ def drive(
 ) -> Drive:
     no_cone = np.zeros((0, columns))
     belief = TripBelief(CoefficientPrior(PRIOR_MEAN[:columns], PRIOR_STD[:columns], no_cone), noise)
-    expected = [
-        belief.learn(row, wh, known_wh2).expected
-        for row, wh in zip(world.rows[:, :columns], energy_wh, strict=True)
-    ]
+    expected = []
+    for row, wh in zip(world.rows[:, :columns], energy_wh, strict=True):
+        expected.append(belief.expect(row, known_wh2))
+        belief.learn(row, wh, known_wh2)
     sd_wh = np.array([each.sd_wh for each in expected])
     tails = [each.spread.scale * stdtrit(each.spread.nu, 0.95) for each in expected]
     return Drive(

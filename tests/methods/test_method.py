@@ -42,9 +42,7 @@ def test_an_option_that_neither_part_takes_is_refused(model, index, option) -> N
 def test_what_is_refused_is_told_beside_what_is_taken() -> None:
     with pytest.raises(
         EvrouteError,
-        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, noise, "
-        "omega, "
-        "trip_effect, xi",
+        match="'exact' nor index 'bayes-ucb' takes slots; their options are beta_scale, omega, xi",
     ):
         Method(model="exact", index="bayes-ucb", slots="literal")
 
@@ -195,13 +193,6 @@ def test_without_torch_the_other_models_work_and_this_one_names_its_extra() -> N
     assert (
         "MissingPackageError: torch is not installed; run: pip install 'evroute[gp]'" in done.stderr
     )
-
-
-def test_noise_is_learned_by_the_model_or_fitted_with_its_kernel_not_both() -> None:
-    learned = {"model": "exact", "index": "ts", "trip_effect": "learned", "noise": "learned"}
-    assert Method(**learned).options == {"trip_effect": "learned", "noise": "learned"}
-    with pytest.raises(EvrouteError, match="fits the noise too; leave it or noise out"):
-        Method(**learned, fit_hyperparameters=True)
 
 
 def test_a_corridor_is_one_of_edges_and_not_below_one() -> None:

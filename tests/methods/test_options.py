@@ -40,10 +40,9 @@ def test_options_build_the_class_that_they_declare(options, hill) -> None:
 def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
     """The values are handed over by hand; a renamed parameter or attribute fails here."""
     setting = Setting(hill, load_vehicle())
-    model = model_options("exact")(trip_effect=0.2).build(setting, default_rng(0))
-    dissipated_wh = setting.prior.mean_wh - setting.potential_wh
+    model = model_options("exact")().build(setting, default_rng(0))
     assert model.posterior(setting.arms).std_wh ** 2 == pytest.approx(setting.prior_variance_wh2)
-    assert model.trip_noise(setting.arms) == pytest.approx(0.2 * dissipated_wh)
+    assert model.noise_std(setting.arms) == pytest.approx(setting.noise_std_wh)
     random = index_options("random").checked({}).build(SimpleNamespace(potential_wh=[1.0]))
     assert random.potential_wh == [1.0]
 
@@ -55,8 +54,7 @@ def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
         (model_options("svgp"), "batch_size", -5, "an integer >= 1"),
         (model_options("svgp"), "natural_rate", 1.5, "a number > 0 and <= 1"),
         (model_options("svgp"), "slots", "sorted", "follow or padded or literal"),
-        (model_options("exact"), "trip_effect", -0.1, "a number >= 0 or learned or none"),
-        (model_options("exact"), "trip_effect", float("inf"), "a number >= 0 or learned or none"),
+        (model_options("physics+gp"), "rest_scale", float("inf"), "a number > 0"),
         (model_options("fixed-features"), "features", 0, "an integer >= 1"),
         (model_options("factor"), "factor_std", 0.0, "a number > 0"),
         (model_options("edge-speeds"), "slowness_std", 0.0, "a number > 0"),

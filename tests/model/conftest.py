@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csc_matrix
 
 from evroute.arms import Arms, Feedback
-from evroute.model.exact import ExactGP, ExactOptions
+from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel
 
@@ -25,15 +25,8 @@ class World:
     features: list[np.ndarray] = field(default_factory=list)
     residual_wh: list[float] = field(default_factory=list)
 
-    def model(self, *, prior_factor=None, potential_wh=None, **options) -> ExactGP:
-        return ExactGP(
-            self.kernel,
-            self.arms,
-            self.noise_std_wh,
-            prior_factor=prior_factor,
-            potential_wh=potential_wh,
-            options=ExactOptions(**options),
-        )
+    def model(self, *, prior_factor=None) -> ExactGP:
+        return ExactGP(self.kernel, self.arms, self.noise_std_wh, prior_factor=prior_factor)
 
     def trip(self, k: int, *, among: int | None = None, moved: bool = False) -> Feedback:
         """Measure k of the first ``among`` edges, ``moved`` ones in one of a few other contexts."""

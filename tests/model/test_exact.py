@@ -7,6 +7,7 @@ import pytest
 from evroute.arms import Arms, Feedback
 from evroute.model import exact
 from evroute.model.base import lower_factor
+from evroute.model.exact import ExactGP
 
 
 def assert_textbook(world, model, arms, atol=1e-8):
@@ -239,3 +240,25 @@ def test_draws_around_the_mean_have_the_deviations_of_a_draw_times_the_multiplie
     draw_wh = model.sample_many(world.arms, np.random.default_rng(1), 1)[0]
     around_wh = model.sample_around(world.arms, np.random.default_rng(1), 3.0)
     np.testing.assert_allclose(around_wh - mean_wh, 3.0 * (draw_wh - mean_wh), atol=1e-9)
+
+
+def test_numbers_are_compared_with_fresh_ones_every_hundred_trips(make_world, monkeypatch):
+    world, checked = make_world(5), []
+    model = world.model()
+    monkeypatch.setattr(ExactGP, "_check", lambda self: checked.append(self._updates))
+    for _ in range(201):
+        model.update(world.trip(1))
+    assert checked == [100, 200]
+
+
+def test_the_spectrum_gives_the_posterior_again(make_world):
+    world = make_world(20, seed=4)
+    model = world.model()
+    for _ in range(5):
+        model.update(world.trip(6))
+    spectrum = model.spectrum()
+    mean, variance = spectrum.ridge(model.points(spectrum, world.arms), np.array([1.0]))
+    np.testing.assert_allclose(
+        world.arms.prior_mean_wh + mean[:, 0], model.posterior(world.arms).mean_wh, atol=1e-9
+    )
+    np.testing.assert_allclose(variance[:, 0], model.posterior(world.arms).std_wh ** 2, atol=1e-9)

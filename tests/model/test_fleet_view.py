@@ -7,7 +7,7 @@ from numpy.random import default_rng
 from evroute.arms import Feedback, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.methods.setting import Setting
-from evroute.model.exact import ExactGP, ExactOptions
+from evroute.model.exact import ExactGP
 from evroute.model.fleet_view import FleetJointView, FleetView
 from evroute.model.independent import IndependentNormal
 
@@ -64,21 +64,12 @@ def test_it_is_bayes_with_prior_and_noise_in_the_vehicles_own_watt_hours(setting
 
 def test_the_joint_scales_on_both_sides(settings) -> None:
     car, van = settings
-    model = ExactGP(
-        car.kernel,
-        car.arms,
-        car.noise_std_wh,
-        potential_wh=car.potential_wh,
-        options=ExactOptions(trip_effect=0.1),
-    )
+    model = ExactGP(car.kernel, car.arms, car.noise_std_wh)
     of_van = seen(FleetJointView, model, car, van)
     of_van.update(Feedback.of_route(van.arms, OVER, van.prior.mean_wh[OVER.rows] + 40.0))
     share = share_of(car, van)
     np.testing.assert_allclose(
         of_van.covariance(van.arms), np.outer(share, share) * model.covariance(car.arms)
-    )
-    np.testing.assert_allclose(
-        of_van.trip_noise(van.arms), 0.1 * (van.prior.mean_wh - van.potential_wh)
     )
     draws = of_van.sample_many(van.arms, default_rng(0), 20_000)
     belief = of_van.posterior(van.arms)

@@ -5,6 +5,8 @@ from scipy.linalg import eigh
 from evroute.model.graph_matern import GraphMatern, digest, raw_diagonal
 from evroute.network.line_graph import LineGraph
 
+ALL = np.arange(30)
+
 
 @pytest.fixture
 def laplacian(random_laplacian):
@@ -20,16 +22,13 @@ def by_spectrum(laplacian, nu, kappa):
     return (vectors * (2 * nu / kappa**2 + eigenvalues) ** -nu) @ vectors.T
 
 
-@pytest.mark.parametrize(
-    ("nu", "kappa"), [(1, 1.0), (2, 1.0), (3, 0.5), (4, 3.0), (0.5, 1.0), (2.5, 0.7)]
-)
+@pytest.mark.parametrize(("nu", "kappa"), [(1, 1.0), (2, 1.0), (3, 0.5), (4, 3.0)])
 def test_columns_block_matrix_and_diagonal_are_the_power_of_the_shifted_laplacian(
     laplacian, nu, kappa
 ):
     graph = GraphMatern(laplacian, nu, kappa)
     expected = scaled(by_spectrum(laplacian, nu, kappa))
     edges = np.array([3, 17, 3, 0])
-    np.testing.assert_allclose(graph.columns(edges), expected[:, edges], atol=1e-12)
     np.testing.assert_allclose(graph.block(edges, np.arange(30)), expected[edges], atol=1e-12)
     np.testing.assert_allclose(graph.block(np.arange(30), edges), expected[:, edges], atol=1e-12)
     np.testing.assert_allclose(graph.matrix(), expected, atol=1e-12)
@@ -44,16 +43,16 @@ def test_a_network_without_turns_has_the_identity(random_laplacian):
 
 def test_a_column_is_the_same_to_the_last_bit_in_any_company(laplacian):
     alone, together = GraphMatern(laplacian), GraphMatern(laplacian)
-    all_at_once = together.columns(np.arange(30))
+    all_at_once = together.block(ALL, ALL)
     for edge in (29, 3, 8):
-        np.testing.assert_array_equal(alone.columns(np.array([edge]))[:, 0], all_at_once[:, edge])
+        np.testing.assert_array_equal(alone.block(np.array([edge]), ALL)[0], all_at_once[edge])
 
 
 def test_a_kept_diagonal_changes_nothing(laplacian):
     fresh = GraphMatern(laplacian)
     kept = GraphMatern(laplacian, raw_diagonal=raw_diagonal(laplacian))
     np.testing.assert_array_equal(kept.diagonal, fresh.diagonal)
-    np.testing.assert_array_equal(kept.columns(np.arange(5)), fresh.columns(np.arange(5)))
+    np.testing.assert_array_equal(kept.block(ALL[:5], ALL), fresh.block(ALL[:5], ALL))
 
 
 def test_a_diagonal_of_another_network_is_refused(laplacian):
@@ -61,9 +60,11 @@ def test_a_diagonal_of_another_network_is_refused(laplacian):
         GraphMatern(laplacian, raw_diagonal=np.ones(3))
 
 
-@pytest.mark.parametrize(("nu", "kappa"), [(0, 1), (-1, 1), (2, 0), (np.nan, 1), (2, np.inf)])
+@pytest.mark.parametrize(
+    ("nu", "kappa"), [(0, 1), (-1, 1), (2, 0), (1.5, 1), (np.nan, 1), (2, np.inf)]
+)
 def test_bad_parameters_are_refused(laplacian, nu, kappa):
-    with pytest.raises(ValueError, match="nu and kappa must be positive"):
+    with pytest.raises(ValueError, match="nu must be a whole and kappa any positive number"):
         GraphMatern(laplacian, nu, kappa)
 
 
@@ -75,7 +76,7 @@ def test_the_digest_tells_kernels_apart(laplacian):
         digest(2 * laplacian, 2, 1),
     }
     assert len(names) == 4
-    assert digest(laplacian.copy(), 2.0, 1.0) in names
+    assert digest(laplacian.copy(), 2, 1.0) in names
 
 
 @pytest.mark.data
@@ -88,7 +89,7 @@ def test_columns_on_monaco_equal_the_eigendecomposition(monaco):
     raw = vectors**2 @ weights
     edges = np.arange(0, monaco.n_edges, 35)
     columns = (vectors * weights) @ vectors[edges].T / raw.mean()
-    assert np.abs(graph.columns(edges) - columns).max() < 1e-8
+    assert np.abs(graph.block(np.arange(monaco.n_edges), edges) - columns).max() < 1e-8
     assert np.abs(graph.diagonal - raw / raw.mean()).max() < 1e-8
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from evroute.model.incremental_posterior import Fresh, IncrementalPosterior
+from evroute.model.fresh_posterior import Fresh
+from evroute.model.incremental_posterior import IncrementalPosterior
 
 
 @pytest.fixture

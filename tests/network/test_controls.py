@@ -10,7 +10,7 @@ import pytest
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.closures import close
-from evroute.network.controls import GIVES_WAY, LIGHT, NOT_TOLD, RIGHT_OF_WAY, STOP
+from evroute.network.controls import GIVES_WAY, LIGHT, RIGHT_OF_WAY, STOP, UNKNOWN
 from evroute.network.turn_table import TurnTable
 
 ROAD = {"highway": "residential"}
@@ -32,7 +32,7 @@ def by_edge(network, edge_id: str) -> set[int]:
         ({"state": "s"}, STOP),
         ({"state": "w"}, STOP),
         ({"state": "O", "tl": "7", "linkIndex": "0"}, LIGHT),
-        ({}, NOT_TOLD),
+        ({}, UNKNOWN),
     ],
 )
 def test_a_connection_tells_by_its_state_and_its_lights(attributes, expected) -> None:
@@ -45,16 +45,16 @@ def test_a_light_at_the_junction_holds_up_all_who_come_to_it_and_nobody_who_leav
     network = read_osm(NODES, WAYS, node_tags={6: {"highway": "traffic_signals"}})
     for edge_id in ("1,6,0", "7,6,0", "8,6,0"):
         assert by_edge(network, edge_id) == {LIGHT}
-    assert by_edge(network, "6,1,0") == {NOT_TOLD}
+    assert by_edge(network, "6,1,0") == {UNKNOWN}
 
 
 @pytest.mark.parametrize(
     ("node", "more", "towards_6", "towards_1"),
     [
-        (5, {}, STOP, NOT_TOLD),
-        (2, {}, NOT_TOLD, STOP),
-        (2, {"direction": "forward"}, STOP, NOT_TOLD),
-        (5, {"direction": "backward"}, NOT_TOLD, STOP),
+        (5, {}, STOP, UNKNOWN),
+        (2, {}, UNKNOWN, STOP),
+        (2, {"direction": "forward"}, STOP, UNKNOWN),
+        (5, {"direction": "backward"}, UNKNOWN, STOP),
         (3, {"direction": "both"}, STOP, STOP),
     ],
 )
@@ -77,7 +77,7 @@ def test_lights_go_before_signs_and_the_notes_count_what_is_told(read_osm) -> No
     told = (
         f"traffic light {counts[LIGHT]}, stop sign 0, gives way {counts[GIVES_WAY]}, right of way 0"
     )
-    assert f"turns: {told}; the source tells nothing of {counts[NOT_TOLD]}" in network.source.notes
+    assert f"turns: {told}, unknown {counts[UNKNOWN]}" in network.source.notes
 
 
 def test_turns_keep_theirs_when_edges_go_and_new_ones_have_none(make_network) -> None:
@@ -93,7 +93,7 @@ def test_turns_keep_theirs_when_edges_go_and_new_ones_have_none(make_network) ->
     assert kept.control.tolist() == [told[kept.edge_id[a], kept.edge_id[b]] for a, b in kept.turns]
     closed = close(crossing, np.array([False, False, False, False, True, True]), "closed")
     for (a, b), c in zip(closed.turns, closed.control, strict=True):
-        assert c == told.get((closed.edge_id[a], closed.edge_id[b]), NOT_TOLD)
+        assert c == told.get((closed.edge_id[a], closed.edge_id[b]), UNKNOWN)
     assert crossing.digest != replace(crossing, control=None).digest
 
 
@@ -109,5 +109,5 @@ def test_starts_are_held_up_by_nothing(make_network) -> None:
 
 def test_what_no_turn_can_have_is_refused(make_network) -> None:
     network = make_network([("a", 0, 1), ("b", 1, 2)], [(0, 0, 0), (9, 0, 0), (18, 0, 0)])
-    with pytest.raises(NetworkFormatError, match="what holds cars up at turns must be 0 to 4"):
+    with pytest.raises(NetworkFormatError, match="control of turns must be 0 to 4"):
         replace(network, control=np.array([5]))

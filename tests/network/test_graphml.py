@@ -11,7 +11,7 @@ import shapely
 
 from evroute.errors import NetworkFormatError
 from evroute.network import graphml
-from evroute.network.controls import LIGHT, NOT_TOLD
+from evroute.network.controls import LIGHT, UNKNOWN
 from evroute.network.export import export
 from evroute.network.road_network import RoadNetwork
 
@@ -77,7 +77,7 @@ def test_an_osmnx_graph_becomes_a_network(save: Saver) -> None:
         "(typical speeds for primary, of which no road has a limit)",
         "GraphML holds no turn restrictions",
         "the graph names no source, so the network has no attribution",
-        "no node tells of lights, stop signs or giving way",
+        "no node has a light, a stop sign or a give-way sign",
     )
 
 
@@ -92,9 +92,9 @@ def test_lights_and_signs_are_those_of_the_junction_that_an_edge_ends_at(save: S
     }
     assert held_up == {
         ("1,2,0", LIGHT),
-        ("2,3,0", NOT_TOLD),
-        ("3,1,0", NOT_TOLD),
-        ("2,1,0", NOT_TOLD),
+        ("2,3,0", UNKNOWN),
+        ("3,1,0", UNKNOWN),
+        ("2,1,0", UNKNOWN),
     }
 
 

@@ -86,7 +86,9 @@ def test_a_subset_keeps_every_column_of_its_edges_and_the_turns_between_them(
 
 
 def test_the_whole_as_a_subset_is_equal(denver: RoadNetwork) -> None:
-    assert denver.subset(np.ones(denver.n_edges, dtype=bool)).equals(denver)
+    assert (
+        denver.subset(np.ones(denver.n_edges, dtype=bool)).content_digest == denver.content_digest
+    )
 
 
 def test_a_subset_of_nothing_is_refused(hill: RoadNetwork) -> None:
@@ -95,11 +97,11 @@ def test_a_subset_of_nothing_is_refused(hill: RoadNetwork) -> None:
 
 
 def test_equality_and_digest_see_every_change_that_matters(hill: RoadNetwork) -> None:
-    assert hill.equals(replace(hill))
+    assert hill.content_digest == replace(hill).content_digest
     assert hill.digest == replace(hill, name="other").digest
     for column in ("length_m", "speed_mps", "elevation_m"):
         changed = replace(hill, **{column: getattr(hill, column) * (1 + 1e-15) + 1e-12})
-        assert not hill.equals(changed)
+        assert hill.content_digest != changed.content_digest
         assert hill.digest != changed.digest
 
 
@@ -199,19 +201,19 @@ def test_a_coordinate_system_that_is_not_known_is_refused(
 @pytest.mark.parametrize("column", ["edge_id", "street", "road_class", "junction_id"])
 def test_texts_that_are_no_texts_or_too_long_are_refused(hill: RoadNetwork, column: str) -> None:
     n = len(getattr(hill, column))
-    with pytest.raises(NetworkFormatError, match=f"{column} holds 0, which is no text"):
+    with pytest.raises(NetworkFormatError, match=f"{column.replace('_', ' ')} holds 0, which"):
         replace(hill, **{column: tuple(range(n))})
-    with pytest.raises(NetworkFormatError, match=f"{column} holds None"):
+    with pytest.raises(NetworkFormatError, match=f"{column.replace('_', ' ')} holds None"):
         replace(hill, **{column: (None,) * n})
     longest = ("x" * 10_000, *map(str, range(n - 1)))
     assert getattr(replace(hill, **{column: longest}), column) == longest
-    with pytest.raises(LimitError, match=f"a text of {column} has 10,001 characters"):
+    with pytest.raises(LimitError, match=f"a text of {column.replace('_', ' ')} has 10,001"):
         replace(hill, **{column: ("x" * 10_001, *map(str, range(n - 1)))})
 
 
 def test_a_source_of_another_kind_is_refused() -> None:
     for wrong in ({"kind": 5}, {"kind": "x", "notes": (1,)}, {"kind": "x", "attribution": None}):
-        with pytest.raises(NetworkFormatError, match="source holds"):
+        with pytest.raises(NetworkFormatError, match=r"(source|attribution) holds"):
             Source(**wrong)  # type: ignore[arg-type]
     with pytest.raises(NetworkFormatError, match="smoothing_m of the source is 'x'"):
         Source("x", smoothing_m="x")  # type: ignore[arg-type]

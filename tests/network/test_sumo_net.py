@@ -297,5 +297,5 @@ def test_a_turn_is_held_up_by_what_holds_up_most_of_its_lanes(tmp_path: Path) ->
     assert found == {
         ("ab", "bc"): controls.GIVES_WAY,
         ("ba", "ab"): controls.LIGHT,
-        **dict.fromkeys([("ba", "ab2"), ("bc", "cb"), ("cb", "ba")], controls.NOT_TOLD),
+        **dict.fromkeys([("ba", "ab2"), ("bc", "cb"), ("cb", "ba")], controls.UNKNOWN),
     }

@@ -1,10 +1,13 @@
 """Answers to the rows of a table: least energies alone, and errors in their places."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+import evroute
 from evroute.arms import Feedback
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.learned_belief import LearnedBelief
@@ -34,7 +37,7 @@ def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> Non
     ]
     answers = list(answer_energies(iter(rows), planner, block=3))
     assert [each["id"] for each in answers] == ["named", "2", "3", *(row["id"] for row in rows[3:])]
-    full = list(answer_all(iter(rows[:3]), lambda _: planner, search="potential"))
+    full = list(answer_all(iter(rows[:3]), lambda *_: planner, search="potential"))
     assert [each["id"] for each in full] == ["named", "2", "3"]
     for answer, plan in zip(answers[:3], full, strict=True):
         for column in ("energy_wh", "length_m", "time_s"):
@@ -50,13 +53,39 @@ def test_each_row_has_its_answer_or_its_error_also_across_blocks(planner) -> Non
         assert words in answer["error"]
 
 
+def test_weather_and_load_of_a_row_are_those_of_the_request(denver) -> None:
+    rows = [
+        {"trip": "A", "temperature": "-5", "wind": "8", "wind_from": "270", "payload": "300"},
+        {"trip": "A", "temperature": "", "wind": None, "payload": "300"},
+        {"trip": "A", "wind_from": "270"},
+        {"trip": "A", "temperature": "cold"},
+        {"trip": "A", "wind": "90"},
+    ]
+    usual, car = DrivingConditions(temperature_c=30.0), load_vehicle()
+    asked: list[DrivingConditions] = []
+
+    def planner_of(_: str, day: DrivingConditions) -> Planner:
+        asked.append(day)
+        return Planner(denver, car, conditions=day)
+
+    told = list(answer_all(iter(rows), planner_of, conditions=usual, search="potential"))
+    loaded = replace(usual, payload_kg=300.0)
+    cold = DrivingConditions(temperature_c=-5, wind_mps=8, wind_from_deg=270, payload_kg=300)
+    assert asked == [usual, cold, loaded]
+    for answer, day in zip(told, (cold, loaded), strict=False):
+        alone = evroute.plan(denver, trip="A", conditions=day).routes["energy"]
+        assert answer["routes"]["energy"]["energy_wh"] == pytest.approx(alone.energy_wh)
+    for answer, words in zip(told[2:], ("wind speed", "temperature", "wind_mps"), strict=True):
+        assert words in answer["error"]
+
+
 def test_an_unknown_rule_is_refused_before_a_request_is_read(planner) -> None:
     def unread() -> Iterator[dict[str, str]]:
         pytest.fail("a row was read")
         yield {}
 
     with pytest.raises(EvrouteError, match="unknown search 'best'"):
-        next(answer_all(unread(), lambda _: planner, search="best"))
+        next(answer_all(unread(), lambda *_: planner, search="best"))
 
 
 def test_the_physics_of_a_learned_forecast_is_the_plan_without_the_belief(hill) -> None:

@@ -98,9 +98,3 @@ def test_a_destination_that_no_open_edge_leads_to_is_told(hill, request_over):
     closed = Round(1, request_over.arms.take(np.array([0, 2, 5])), 0, 5)
     with pytest.raises(NoRouteError, match="no open way leads"):
         space.arms(closed)
-
-
-@pytest.mark.parametrize("factor", [0.99, 0.0, -1.0, np.nan, np.inf])
-def test_a_factor_below_one_is_refused(hill, factor):
-    with pytest.raises(ValueError, match=r"corridor is .*at least 1"):
-        Corridor(level(hill), factor)

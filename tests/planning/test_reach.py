@@ -54,7 +54,7 @@ def test_roads_within_a_risk_are_those_of_single_forecasts(planner: Planner) -> 
     outside = np.flatnonzero(expected.within & ~found.within)
     for target in [*inside.tolist(), *rng.choice(outside, TARGETS, replace=False).tolist()]:
         best = planner.plan(100, target, battery=battery).routes["energy"]
-        never = best.charge_forecast.never_below_reserve
+        never = planner.charge_forecast(best.route, battery)[1].never_below_reserve
         assert found.within[target] == (never >= 1 - risk)
 
 

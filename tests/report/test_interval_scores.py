@@ -1,33 +1,16 @@
-"""Interval scores by hand, multipliers against a loop over the belief's own rules."""
+"""Interval scores by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from evroute.learning import tail
-from evroute.learning.intervals import ErrorSpread
-from evroute.report.interval_scores import interval_score, interval_table, student_multipliers
+from evroute.report.interval_scores import interval_score, interval_table
 
 
 def test_the_score_is_the_width_and_twenty_times_the_miss() -> None:
     low, high = np.array([0.0, 0.0, 0.0]), np.array([10.0, 10.0, 10.0])
     score = interval_score(low, high, np.array([4.0, 12.0, -1.0]))
     assert score == pytest.approx([10.0, 10.0 + 20 * 2.0, 10.0 + 20 * 1.0])
-
-
-def test_multipliers_use_earlier_errors_only() -> None:
-    z = np.random.default_rng(7).standard_t(5, 40)
-    z[10] = np.nan
-    found = student_multipliers(z)
-    changed = z.copy()
-    changed[30:] = 9.0
-    assert np.array_equal(student_multipliers(changed)[:31], found[:31])
-    likelihood = tail.no_errors()
-    assert found[0] == ErrorSpread(*tail.mode(likelihood), np.empty(0)).quantile(0.9)
-    for error in np.delete(z[:20], 10):
-        likelihood = tail.add_error(likelihood, error)
-    spread = ErrorSpread(*tail.mode(likelihood), np.abs(np.delete(z[:20], 10)))
-    assert found[20] == spread.quantile(0.9)
 
 
 def test_the_table_by_hand() -> None:
@@ -39,6 +22,8 @@ def test_the_table_by_hand() -> None:
             "trip": "T",
             "search": "potential",
             "method": "GP-TS",
+            "index": "ts",
+            "model": "exact",
             "run": "one",
             "seed": 0,
             "t": t,
@@ -59,10 +44,10 @@ def test_the_table_by_hand() -> None:
     assert gaussian["width (Wh)"] == pytest.approx(2 * 16.448536)
     miss = (120 - 116.448536 + 130 - 116.448536) / 4
     assert gaussian["interval score (Wh)"] == pytest.approx(2 * 16.448536 + 20 * miss)
-    assert table.loc[("chosen", "adaptive conformal"), "held (%)"] == 75
+    assert table.loc[("chosen", "conformal"), "held (%)"] == 75
     # the random trip is off by 30 Wh of 20: multipliers 2 and 1.645
-    assert table.loc[("random", "adaptive conformal"), "width (Wh)"] == pytest.approx(80)
-    assert table.loc[("random", "adaptive conformal"), "held (%)"] == 100
+    assert table.loc[("random", "conformal"), "width (Wh)"] == pytest.approx(80)
+    assert table.loc[("random", "conformal"), "held (%)"] == 100
     assert table.loc[("random", "Gaussian"), "width (Wh)"] == pytest.approx(4 * 16.448536)
     free = table.loc[("chosen", "energy per km of past trips")]
     by_hand = [np.quantile(rounds["energy_wh"][:n], (0.05, 0.95)) for n in range(50, 54)]

@@ -21,13 +21,16 @@ from evroute.learning.parts import read_parts
 from evroute.learning.trip_energies import TripEnergies
 from evroute.network import store
 from evroute.network.road_network import RoadNetwork, Source
-from evroute.report.own_trips import build_trips_page, coefficient_history, road_deviations
+from evroute.report.own_trips import (
+    accuracy,
+    build_trips_page,
+    coefficient_history,
+    road_deviations,
+)
 from evroute.report.trip_charts import (
     coefficients_finding,
     energies_chart,
-    energies_finding,
     intervals_chart,
-    intervals_finding,
 )
 
 HOSTILE = "<img src=x onerror=alert(1)>{{ 6021023 * 7 }}"
@@ -62,20 +65,15 @@ def learn_trips(
     return Folder(folder / "own")
 
 
-def test_findings_leave_out_the_first_trips_and_count_by_hand() -> None:
-    assert energies_finding(TRIPS) == (
-        "Trips 4 to 5 took 10 Wh less than expected on average; the mean error was 20 Wh, 25.0% of "
-        "the energy (n = 2)."
-    )
-    assert energies_finding(TRIPS[:1]) == (
-        "The trip took 900 Wh more than expected on average; the mean error was 900 Wh, 100.0% of "
-        "the energy (n = 1)."
-    )
-    assert intervals_finding(TRIPS) == (
-        "90 % intervals held 1 of 5 trips (20%); their mean width was 648 Wh."
-    )
-    many = pd.concat([TRIPS] * 12, ignore_index=True)
-    assert "12 of 60 trips (20%), 10 of the last 50;" in intervals_finding(many)
+def test_the_captions_leave_out_the_first_trips_and_count_by_hand() -> None:
+    rows = pa.Table.from_pandas(TRIPS.assign(eq8_wh=TRIPS["energy_wh"]))
+    assert accuracy(rows) == [
+        "errors of expectations made before learning, trips 4 to 5: the belief 20 Wh a trip, 25.0% "
+        "of the energy; eq. 8 0 Wh a trip, 0.0% of the energy",
+        "90 % intervals held 1 of 5 trips; mean width 648 Wh",
+    ]
+    unknown = rows.set_column(4, "low90_wh", pa.array([np.nan] * 5))
+    assert accuracy(unknown)[1] == "no 90 % interval is known"
 
 
 def test_charts_hold_energies_errors_and_the_share_held() -> None:

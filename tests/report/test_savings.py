@@ -71,6 +71,20 @@ def test_where_there_is_no_headroom_nothing_is_captured_and_losses_are_harm() ->
     assert row["pays after (trips)"] == np.inf
 
 
+def test_the_median_world_counts_worlds_with_headroom_alone() -> None:
+    saved_wh, best_wh = [80.0, 50.0, -20.0, 61.0, -7.0], [900.0, 900.0, 900.0, 900.0, 998.0]
+    row = savings_table(
+        pd.concat(
+            rounds([[saved] * 60], best_wh=best).assign(run=f"run-{seed}", seed=seed)
+            for seed, (saved, best) in enumerate(zip(saved_wh, best_wh, strict=True))
+        )
+    ).iloc[0]
+    assert row["captured, median (%)"] == pytest.approx(np.median([80, 50, -20, 61]))
+    assert row["above 60 % (%)"] == pytest.approx(50.0)
+    assert row["worst (Wh)"] == pytest.approx(20.0)
+    assert row["captured (%)"] == pytest.approx(100 * 164 / 402)
+
+
 def test_worlds_have_rows_of_their_own() -> None:
     two = pd.concat([rounds([[1.0] * 60]), rounds([[2.0] * 60]).assign(world="cold", run="other")])
     assert savings_table(two).set_index("world")["vs eq. 8 (Wh)"].to_dict() == {

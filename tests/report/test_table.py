@@ -4,13 +4,11 @@ import math
 
 import pytest
 
-from evroute.energy.vehicle import load_vehicle
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import Planner
 from evroute.planning.trip import plan
 from evroute.report.results import read_rounds, read_timings
-from evroute.report.table import final_table, plan_table, rules_table
+from evroute.report.table import final_table, plan_table
 
 
 def test_final_values_by_hand(run_folder: RunFolder) -> None:
@@ -51,24 +49,3 @@ def test_the_routes_of_a_plan_stand_side_by_side(denver: RoadNetwork) -> None:
     assert table.loc["least energy", "arrival charge (%)"] == table["arrival charge (%)"].max()
     used_wh = (50 - table["arrival charge (%)"]) / 100 * made.battery.capacity_wh
     assert (table["energy (kWh)"] * 1000).to_list() == pytest.approx(used_wh.to_list())
-
-
-def test_what_rules_lose_is_told_against_the_exact_search(denver: RoadNetwork) -> None:
-    planner, pairs = Planner(denver, load_vehicle()), [(0, 600), (20, 900), (300, 7)]
-    table = rules_table(planner, pairs)
-    exact = [
-        plan(denver, waypoints=[denver.edge_id[a], denver.edge_id[b]]).routes["energy"].energy_wh
-        for a, b in pairs
-    ]
-    for rule in ("clamped", "rectified"):
-        lost = [
-            planner.plan(a, b, search=rule).routes["energy"].energy_wh - e
-            for (a, b), e in zip(pairs, exact, strict=True)
-        ]
-        assert table.loc[rule, "mean loss (Wh)"] == pytest.approx(sum(lost) / 3)
-        assert table.loc[rule, "worst (Wh)"] == pytest.approx(max(lost))
-        assert table.loc[rule, "pairs that lose (%)"] == pytest.approx(
-            100 / 3 * sum(each > 1e-6 for each in lost)
-        )
-    assert table.loc["potential"].tolist() == [0, 0, 0]
-    assert table["mean loss (Wh)"].max() > 0

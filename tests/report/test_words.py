@@ -1,10 +1,8 @@
 """Reasons of routes: the sentence holds the differences between the two routes."""
 
-from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.trip import plan
-from evroute.report.results import read_rounds
-from evroute.report.words import learned, reason
+from evroute.report.words import reason
 
 
 def test_a_route_that_is_the_fastest_needs_no_cause(denver: RoadNetwork) -> None:
@@ -22,10 +20,3 @@ def test_a_reason_names_the_greatest_saving_and_both_differences(denver: RoadNet
     assert words == f"lower speeds: {seconds:.0f} s longer, {kwh:.2f} kWh less"
     other = reason(denver, planned, "time")
     assert other == f"{seconds:.0f} s less, {kwh:.2f} kWh more than recommended"
-
-
-def test_what_was_learned_names_the_method_of_least_regret(run_folder: RunFolder) -> None:
-    (told,) = learned(read_rounds(run_folder))
-    regrets = {"GP-TS": (50 + 20) / 2, "BI-UCB": (600 + 1000) / 2}
-    assert f"GP-TS has the least regret, {regrets['GP-TS']:.0f} Wh in 4 trips" in told
-    assert f"against {regrets['BI-UCB']:,.0f} Wh (BI-UCB)" in told

@@ -84,7 +84,7 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
     for rule in ("rectified", "potential", "clamped"):
         found.append(Simulation(f"search {rule}", (*short, "--search", rule), ("ts", "ucb")))
     for world in WORLDS:
-        watched = ("--audit", "--soc", 60, "--reserve", 5)
+        watched = ("--option", "audit=true", "--option", "soc=60", "--option", "reserve=5")
         found.append(
             Simulation(
                 f"world {world}", (*shorter, "--world", world, *watched), ("ts", "bayes-ucb")
@@ -97,16 +97,20 @@ def simulations(horizon: int, trips: Path, measured: Path) -> list[Simulation]:
         *found,
         Simulation("world of trips", (*shorter, "--world", replayed), ("ts",)),
         Simulation(
-            "dissipation", (*short, "--prior", "dissipation", "--lengthscale", 0.5), ("ts", "ucb")
+            "dissipation",
+            (*short, "--option", "prior=dissipation", "--option", "lengthscale=0.5"),
+            ("ts", "ucb"),
         ),
         Simulation("fitted", (*short, "--option", "fit_hyperparameters=true"), ("ts", "greedy")),
         Simulation("guarded", (*short, "--option", "guard=true"), ("ts", "random")),
-        Simulation("in flight", (*short, "--in-flight", 4), ("ts", "ucb")),
-        Simulation("closures", (*short, "--closed-share", 0.02), ("ts",)),
+        Simulation("in flight", (*short, "--option", "in_flight=4"), ("ts", "ucb")),
+        Simulation("closures", (*short, "--option", "closed_share=0.02"), ("ts",)),
         Simulation("random trips", (*several, "--trip", "random 1-2 km"), ("ts", "bayes-ucb")),
         Simulation("vehicles", (*several, "--trip", trips, "--world", "cold"), ("ts",)),
         Simulation(
-            "shared", (*several, "--trip", trips, "--world", "cold", "--share-belief"), ("ts",)
+            "shared",
+            (*several, "--trip", trips, "--world", "cold", "--option", "share_belief=true"),
+            ("ts",),
         ),
     ]
 

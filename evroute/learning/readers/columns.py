@@ -20,6 +20,7 @@ OTHER_NAMES = {
     "soc_percent": ("soc", "state of charge", "battery level"),
 }
 """Names in lower case without unit, by the column of `points.COLUMNS` that they stand for."""
+IN_KWH = {"energy_kwh": ("energy_wh", 1e3)}
 LEAFSPY = {
     "SOC": ("soc_percent", 1e-4),
     "Aux Pwr(100w)": ("auxiliary_w", 100.0),
@@ -54,9 +55,10 @@ def recognised(headers: Sequence[str], known: Sequence[str]) -> dict[str, Column
         Column of each name that the file has; of two headers for one name, the first.
     """
     found = {name: Column(name) for name in headers if name in known}
+    exact = IN_KWH | (LEAFSPY if "Gids" in headers else {})
     for header in headers:
-        if "Gids" in headers and header in LEAFSPY:
-            name, factor = LEAFSPY[header]
+        if header in exact:
+            name, factor = exact[header]
         else:
             match = _UNIT.fullmatch(header)
             plain, unit = (match[1], match[2] or match[3]) if match else (header, "")

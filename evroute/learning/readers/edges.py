@@ -12,34 +12,30 @@ from typing import Any
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.errors import EvrouteError
 from evroute.learning.measured import (
-    AT_DEPARTURE,
-    WH_PER_KWH,
+    DEPARTURE_RANGES,
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    check_departure,
+    at_departure,
     check_times,
     check_trip,
     check_vehicle,
 )
 from evroute.learning.readers.clock import seconds
-from evroute.learning.readers.table import Log, check_needed, first_number, numbers, trips_of
+from evroute.learning.readers.table import Log, check_needed, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
 
-OF_TRIP = (*AT_DEPARTURE, "known_variance_wh2")
 COLUMNS = (
     "trip",
     "edge",
     "time",
     "energy_wh",
-    "energy_kwh",
     "travel_s",
     "departed_s",
     "vehicle",
-    *OF_TRIP,
+    *DEPARTURE_RANGES,
 )
 
 
@@ -61,21 +57,12 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
         If a column is missing.
     """
     path, table = log.path, log.table
-    names = table.column_names
-    check_needed(log, ("trip", "edge"))
-    energies = [name for name in ("energy_wh", "energy_kwh") if name in names]
-    if len(energies) != 1:
-        raise EvrouteError(f"trip table {path} needs one of the columns energy_wh and energy_kwh")
-    energy_wh = numbers(table, energies[0]) * (WH_PER_KWH if energies[0] == "energy_kwh" else 1.0)
+    check_needed(log, ("trip", "edge", "energy_wh"))
     edge_id = table["edge"].to_pylist()
-    travel_s = numbers(table, "travel_s") if "travel_s" in names else np.full(len(edge_id), np.nan)
-    time_s = seconds(path, table["time"].to_pylist()) if "time" in names else None
-    departures_s = np.zeros(len(edge_id))
-    if time_s is not None:
-        departures_s = time_s
-    elif "departed_s" in names:
-        departures_s = np.nan_to_num(numbers(table, "departed_s"))
-    of_day = {name: numbers(table, name) for name in OF_TRIP if name in names}
+    energy_wh, travel_s = log.numbers("energy_wh"), log.numbers("travel_s")
+    time_s = seconds(path, table["time"].to_pylist()) if "time" in log.columns else None
+    departures_s = np.nan_to_num(log.numbers("departed_s")) if time_s is None else time_s
+    of_day = {name: log.numbers(name) for name in DEPARTURE_RANGES}
     measured = Measured()
     for trip, rows in trips_of(path, table):
         try:
@@ -84,12 +71,8 @@ def read_edges(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Meas
             edges = _rows_of(setting.network, [edge_id[row] for row in rows])
             driven_s = _travel(travel_s[rows], times)
             departed_s = float(departures_s[rows[0]])
-            first: dict[str, Any] = {
-                name: first_number(values[rows]) for name, values in of_day.items()
-            }
-            if np.isnan(first.get("known_variance_wh2", 0.0)):
-                del first["known_variance_wh2"]
-            check_departure(first)
+            first: dict[str, Any] = at_departure(of_day, rows)
+            first["known_variance_wh2"] = np.nan_to_num(first["known_variance_wh2"])
             found = MeasuredTrip(trip, edges, energy_wh[rows], driven_s, departed_s, **first)
             check_trip(found, setting)
         except ImpossibleTripError as error:

@@ -6,11 +6,11 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
-from evroute.learning.measured import WH_PER_KWH, ImpossibleTripError
+from evroute.learning.measured import ImpossibleTripError
 from evroute.learning.readers.cutting import WS_PER_WH
-from evroute.learning.readers.table import Log, numbers
+from evroute.learning.readers.table import Log
 
-READINGS = ("energy_wh", "energy_kwh", "volts", "amps", "power_w", "soc_percent")
+READINGS = ("energy_wh", "volts", "amps", "power_w", "soc_percent")
 LARGEST_VOLTS, LARGEST_AMPS = 1500.0, 3000.0
 """Medians of volts and largest amps above these are thousandths."""
 COARSE_PERCENT = 0.5
@@ -79,26 +79,24 @@ def meter_of(log: Log) -> Meter:
     Raises
     ------
     EvrouteError
-        If the log has none, or two columns of energy.
+        If the log has none.
     """
-    names = [name for name in READINGS if name in log.table.column_names]
-    energies = [name for name in names if name.startswith("energy")]
-    if len(energies) == 1:
-        scale = WH_PER_KWH if energies[0] == "energy_kwh" else 1.0
-        return Meter("energy", numbers(log.table, energies[0]) * scale)
-    if not energies and {"volts", "amps"} <= set(names):
+    names = set(log.columns)
+    if "energy_wh" in names:
+        return Meter("energy", log.numbers("energy_wh"))
+    if {"volts", "amps"} <= names:
         volts, volts_note = _scaled(log, "volts", "V", LARGEST_VOLTS)
         amps, amps_note = _scaled(log, "amps", "A", LARGEST_AMPS)
         note = f"energy is the integral of {volts_note} times {amps_note}"
         return Meter("power", volts * amps, notes=(note,))
-    if not energies and "power_w" in names:
+    if "power_w" in names:
         column = log.columns["power_w"]
         note = (
             f"energy is the integral of '{column.header}' in {'kW' if column.factor > 1 else 'W'}"
         )
-        return Meter("power", numbers(log.table, "power_w") * column.factor, notes=(note,))
-    if not energies and "soc_percent" in names:
-        percent = charge_percent(log)
+        return Meter("power", log.numbers("power_w"), notes=(note,))
+    if "soc_percent" in names:
+        percent = log.numbers("soc_percent")
         return Meter("charge", percent, display_step(percent))
     raise EvrouteError(
         f"trip table {log.path} needs one of the columns energy_wh, energy_kwh, power_w and "
@@ -112,16 +110,11 @@ def display_step(percent: FloatArray) -> float:
     return float(steps.min()) if len(steps) else 1.0
 
 
-def charge_percent(log: Log) -> FloatArray:
-    """Return the charge of a log that has one, (p,) %."""
-    return numbers(log.table, "soc_percent") * log.columns["soc_percent"].factor
-
-
 def _scaled(log: Log, name: str, unit: str, largest: float) -> tuple[FloatArray, str]:
     """Return volts or amps, (p,), and the header with the unit found."""
-    column = log.columns[name]
-    values, factor = numbers(log.table, name), column.factor
-    read = np.abs(values[np.isfinite(values)])
-    if factor == 1 and len(read) and (np.median(read) if name == "volts" else read.max()) > largest:
-        factor = 1e-3
-    return values * factor, f"'{column.header}' in {'m' * (factor < 1)}{unit}"
+    column, values = log.columns[name], log.numbers(name)
+    read, milli = np.abs(values[np.isfinite(values)]), column.factor < 1
+    if column.factor == 1 and len(read):
+        milli = bool((np.median(read) if name == "volts" else read.max()) > largest)
+        values = values * (1e-3 if milli else 1.0)
+    return values, f"'{column.header}' in {'m' * milli}{unit}"

@@ -21,13 +21,13 @@ from evroute.learning.measured import (
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    check_departure,
+    at_departure,
     check_trip,
     check_vehicle,
 )
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.meters import Meter, display_step
-from evroute.learning.readers.table import Log, check_needed, numbers
+from evroute.learning.readers.table import Log, check_needed
 from evroute.methods.setting import Setting
 from evroute.planning.places import stops
 
@@ -59,11 +59,12 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
     """
     table = log.table
     check_needed(log, ("trip", *ENDS))
-    start, end = (numbers(table, name) for name in ("soc_start", "soc_end"))
+    start, end = (log.numbers(name) for name in ("soc_start", "soc_end"))
     meter = Meter("charge", start, display_step(np.concatenate([start, end])))
     battery_wh = setting.vehicle.battery_kwh * WH_PER_KWH
     departed_s = seconds(log.path, table["departed"].to_pylist())
-    given = [name for name in ("odometer_km", *AT_DEPARTURE) if name in table.column_names]
+    odometer_km = log.numbers("odometer_km")
+    of_day = {name: log.numbers(name) for name in AT_DEPARTURE} | {"soc_percent": start}
     measured = Measured()
     for row, line in enumerate(table.to_pylist()):
         name = line["trip"] or f"row {row + 1}"
@@ -71,13 +72,9 @@ def read_notebook(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> M
             check_vehicle(table, np.array([row]), vehicle_names)
             if not (0 <= end[row] <= 100 and np.isfinite(departed_s[row])):
                 raise ImpossibleTripError("it needs a departure and charges within 0..100 %")
-            day: dict[str, Any] = {
-                each: float(line[each]) for each in given if line[each] is not None
-            }
-            odometer_km = day.pop("odometer_km", np.nan)
-            day["soc_percent"] = float(start[row])
-            check_departure(day)
-            routes = list(plausible_routes(setting, line["from"], line["to"], odometer_km))
+            day: dict[str, Any] = at_departure(of_day, np.array([row]))
+            ends = line["from"], line["to"]
+            routes = list(plausible_routes(setting, *ends, float(odometer_km[row])))
             trip = MeasuredTrip(
                 name,
                 routes[0],

@@ -18,7 +18,7 @@ from evroute.learning.measured import (
     ImpossibleTripError,
     Measured,
     MeasuredTrip,
-    check_departure,
+    at_departure,
     check_times,
     check_trip,
     check_vehicle,
@@ -28,7 +28,7 @@ from evroute.learning.readers.attribution import attributed
 from evroute.learning.readers.clock import seconds
 from evroute.learning.readers.cutting import Piece, cut
 from evroute.learning.readers.meters import READINGS, Meter, meter_of
-from evroute.learning.readers.table import Log, check_needed, first_number, numbers, trips_of
+from evroute.learning.readers.table import Log, check_needed, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
 
@@ -73,7 +73,7 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
     path, table = log.path, log.table
     check_needed(log, ("time", "lat", "lon"))
     meter = meter_of(log)
-    lat, lon = numbers(table, "lat"), numbers(table, "lon")
+    lat, lon = log.numbers("lat"), log.numbers("lon")
     if np.any(np.abs(lat) > 90) or np.any(np.abs(lon) > 180):
         row = int(np.flatnonzero((np.abs(lat) > 90) | (np.abs(lon) > 180))[0])
         raise EvrouteError(
@@ -115,18 +115,10 @@ def read_points(log: Log, setting: Setting, vehicle_names: Sequence[str]) -> Mea
         drives = [replace(drive, used_wh=-drive.used_wh) for drive in drives]
     if meter.kind == "power":
         measured.notes.extend(_unknown(meter, drives))
-    of_day = {
-        name: numbers(table, name) * log.columns[name].factor
-        for name in AT_DEPARTURE
-        if name in table.column_names
-    }
+    of_day = {name: log.numbers(name) for name in AT_DEPARTURE}
     for drive in drives:
         try:
-            first = {
-                name: first_number(values[drive.rows[drive.match.position[0] :]])
-                for name, values in of_day.items()
-            }
-            check_departure(first)
+            first = at_departure(of_day, drive.rows[drive.match.position[0] :])
             measured.trips.append(_trip(drive, meter, setting, first))
         except ImpossibleTripError as error:
             measured.skipped[drive.name] = str(error)
@@ -165,14 +157,12 @@ def _unknown(meter: Meter, drives: Sequence[_Drive]) -> list[str]:
 
 def _reversed(log: Log, drives: Sequence[_Drive], setting: Setting) -> bool:
     """Return whether the fall of the charge, or else eq. 8, contradicts the sign of the power."""
-    evidence = 0.0
-    if "soc_percent" in log.table.column_names:
-        charge = numbers(log.table, "soc_percent")
-        for drive in drives:
-            read = np.isfinite(drive.used_wh) & np.isfinite(charge[drive.rows])
-            if read.any():
-                percent, used_wh = charge[drive.rows][read], drive.used_wh[read]
-                evidence += (percent[0] - percent[-1]) * (used_wh[-1] - used_wh[0])
+    evidence, charge = 0.0, log.numbers("soc_percent")
+    for drive in drives:
+        read = np.isfinite(drive.used_wh) & np.isfinite(charge[drive.rows])
+        if read.any():
+            percent, used_wh = charge[drive.rows][read], drive.used_wh[read]
+            evidence += (percent[0] - percent[-1]) * (used_wh[-1] - used_wh[0])
     if not evidence:
         expected_wh = spent_wh = 0.0
         for drive in drives:
@@ -221,7 +211,4 @@ def _times(match: Match, time_s: FloatArray, setting: Setting) -> FloatArray:
     """Return the time on each edge, (e,) s, by interpolation; NaN on the first and last."""
     ends_m = np.cumsum(setting.network.length_m[match.edges])
     passed_s = np.interp(ends_m[:-1], match.at_m, time_s[match.position])
-    travel_s: FloatArray = np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[
-        : len(match.edges)
-    ]
-    return travel_s
+    return np.concatenate([[np.nan], np.diff(passed_s), [np.nan]])[: len(match.edges)]

@@ -39,6 +39,12 @@ class Log:
     table: "pa.Table"
     columns: Mapping[str, Column]
 
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column in the unit of its name, (rows,); NaN where there is no number."""
+        if name not in self.columns:
+            return np.full(self.table.num_rows, np.nan)
+        return numbers(self.table, name) * self.columns[name].factor
+
     @property
     def ignored(self) -> list[str]:
         """Headers of the columns that are not read."""
@@ -216,11 +222,6 @@ def check_columns(
 def numbers(table: "pa.Table", name: str) -> FloatArray:
     """Return a column of numbers, (k,); NaN where there is none."""
     return np.array(table[name].to_numpy(), dtype=float)
-
-
-def first_number(values: FloatArray) -> float:
-    """Return the first finite value of (k,), or NaN."""
-    return float(next(iter(values[np.isfinite(values)]), np.nan))
 
 
 def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:

@@ -83,7 +83,7 @@ class Assumptions:
     @property
     def alpha(self) -> float:
         """``sigma² / c`` of AMM; c is the geometric mean of the mixture's scales."""
-        return self.sigma**2 / math.exp(float(self.mixture.weights @ np.log(self.mixture.scales)))
+        return self.sigma**2 / math.exp(float(np.log(self.mixture.scales).mean()))
 
     @property
     def grid(self) -> FloatArray:
@@ -175,19 +175,15 @@ class ConfidenceSet:
         if not self.feasible:
             raise EmptySetError(self.assumptions.norm, self.b_min)
 
-    def multiplier(self, alpha: float) -> float:
-        """Return ``sqrt(Rt² / alpha)``, the half-width of an ellipsoid in deviations rho."""
-        return math.sqrt(max(float(self.rtilde2(np.array([alpha]))[0]), 0.0) / alpha)
-
-    def analytic(self, points: Points, alpha: float | None = None) -> Interval:
-        """Return AMM: one alpha for all points, by default ``sigma² / c``.
+    def analytic(self, points: Points) -> Interval:
+        """Return AMM: ``sigma² / c`` is the alpha of all points.
 
         Raises
         ------
         EmptySetError
             If the set is empty.
         """
-        return self.best_of(points, np.array([self.assumptions.alpha if alpha is None else alpha]))
+        return self.best_of(points, np.array([self.assumptions.alpha]))
 
     def best_of(self, points: Points, grid: FloatArray | None = None) -> Interval:
         """Return DMM: each bound at the best alpha of a grid (g,), by default `Assumptions.grid`.

@@ -56,7 +56,6 @@ def bounds(
     *,
     count: float,
     eta: float = DEFAULT_ETA,
-    alpha: float | None = None,
     clip_prior: bool = False,
 ) -> Interval:
     """Return the bounds of a kind.
@@ -71,8 +70,6 @@ def bounds(
         Number of measurements so far, used by IGP.
     eta
         Of IGP, positive.
-    alpha
-        Ridge strength of AMM and AY; None for ``sigma² / c``.
     clip_prior
         Intersect with ``± B sqrt(k(x, x))``, which is also valid; CMM never exceeds it.
 
@@ -80,28 +77,19 @@ def bounds(
     ------
     EmptySetError
         If the set is empty, for CMM, DMM and AMM.
-    ValueError
-        If alpha or eta is not positive, or the kind unknown.
     """
-    for name, value in (("eta", eta), ("alpha", alpha)):
-        if value is not None and not 0 < value < math.inf:
-            raise ValueError(
-                f"{name} is {value:g}; this ridge strength of a bound must be positive"
-            )
     if kind == "cmm":
         return confidence.exact(points)
     if kind == "dmm":
         interval = confidence.best_of(points)
     elif kind == "amm":
-        interval = confidence.analytic(points, alpha)
+        interval = confidence.analytic(points)
     elif kind == "ay":
-        interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions, alpha)
-    elif kind == "igp":
+        interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
+    else:
         interval = improved_gp(
             confidence.spectrum, points, confidence.assumptions, eta=eta, count=count
         )
-    else:
-        raise ValueError(f"unknown confidence bound '{kind}'; there are {', '.join(KINDS)}")
     if not clip_prior:
         return interval
     ceiling = confidence.assumptions.norm * np.sqrt(points.prior_variance)
@@ -109,10 +97,8 @@ def bounds(
     return Interval(low, high, interval.alpha_low, interval.alpha_high)
 
 
-def abbasi_yadkori(
-    spectrum: Spectrum, points: Points, assumptions: Assumptions, lam: float | None = None
-) -> Interval:
-    """Return the AY-GP-UCB interval.
+def abbasi_yadkori(spectrum: Spectrum, points: Points, assumptions: Assumptions) -> Interval:
+    """Return the AY-GP-UCB interval at ridge strength ``sigma² / c``.
 
     Parameters
     ----------
@@ -120,11 +106,8 @@ def abbasi_yadkori(
         Measurements and points in the same eigenbasis.
     assumptions
         Norm, noise, delta and scales.
-    lam
-        Ridge strength; None for ``sigma² / c``.
     """
-    a = assumptions
-    lam = a.alpha if lam is None else lam
+    a, lam = assumptions, assumptions.alpha
     noise = a.sigma * math.sqrt(spectrum.log_det(1.0 / lam) - 2 * math.log(a.delta))
     return _around(spectrum, points, lam, (noise + math.sqrt(lam) * a.norm) / math.sqrt(lam))
 

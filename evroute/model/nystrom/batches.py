@@ -301,7 +301,7 @@ class Batches:
         self._log_sum += [np.log1p(of_each).sum(), np.log1p(3.0 * of_each).sum()]
         if self._bound is not None:
             for trip in arrived:
-                posterior.answer(trip.planned)
+                posterior.hallucinate(trip.planned, -1.0)
         posterior.absorb(slots, whitened)
         if self._redraw is None:
             for slot in np.setdiff1d(slots, posterior.dictionary).tolist():

@@ -85,7 +85,7 @@ class Redrawn(Rule):
         return radius.bkb(
             form,
             n=float(posterior.count.sum()),
-            kappa2=float(posterior.prior.max(initial=0.0)),
+            kappa2=float(posterior.prior.max(initial=posterior.kappa2)),
             ridge=posterior.ridge,
             sum_variance=posterior.effective_dimension(),
             norm_bound=norm_bound,

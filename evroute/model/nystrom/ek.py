@@ -25,6 +25,9 @@ from evroute.model.nystrom.gp import NystromOptions, Rule
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import DictionaryOptions
 
+EXACT_ARMS = 300
+"""Most measured arms whose whole kernel matrix gives ``log det`` and ``mu_t`` of a radius."""
+
 log = logging.getLogger(__name__)
 
 
@@ -140,7 +143,7 @@ class Growing(Rule):
     def radius(
         self, posterior: SparsePosterior, form: radius.Form, norm_bound: float, delta: float
     ) -> float:
-        """Return the radius of EK-UCB.
+        """Return the radius of EK-UCB, from upper bounds beyond ``EXACT_ARMS`` measured arms.
 
         Parameters
         ----------
@@ -153,10 +156,15 @@ class Growing(Rule):
         delta
             Failure probability.
         """
+        log_det, error = posterior.log_det(), posterior.trace()
+        if form != "lean" and len(posterior.observed) <= EXACT_ARMS:
+            log_det, error = posterior.whole_matrix()
+        elif form != "lean":
+            log_det += error / posterior.ridge
         return radius.ek(
             form,
-            log_det=posterior.log_det(),
-            trace=posterior.trace(),
+            log_det=log_det,
+            projection_error=error,
             ridge=posterior.ridge,
             norm_bound=norm_bound,
             delta=delta,

@@ -17,7 +17,7 @@ from evroute.model.nystrom.all_edges_cache import AllEdgesCache
 from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.radius import Form
 from evroute.model.nystrom.whitened import Covariance
-from evroute.model.options import ModelOptions
+from evroute.model.options import CovarianceSetting, ModelOptions
 
 
 class Rule(Protocol):
@@ -100,22 +100,6 @@ class Rule(Protocol):
         """Restore a state; raise KeyError or ValueError for a state of another rule."""
 
 
-class CovarianceSetting(Protocol):
-    """Values that a Nyström model takes; roads are not needed."""
-
-    @property
-    def kernel(self) -> Covariance:
-        """Prior covariance of arms."""
-
-    @property
-    def arms(self) -> Arms:
-        """All arms in their reference contexts."""
-
-    @property
-    def noise_std_wh(self) -> FloatArray:
-        """(a,) standard deviation of one measurement, Wh."""
-
-
 class NystromOptions(ModelOptions):
     """Options of a Nyström model; a subclass adds the options of its rule."""
 
@@ -192,6 +176,7 @@ class NystromGP:
         self.rule = rule
         self.sparse = SparsePosterior(kernel, self._noise_std, arms.features.shape[1], ridge)
         self._everywhere = AllEdgesCache(self.sparse, arms)
+        self.sparse.kappa2 = float(self._everywhere.prior.max())
         self._known: tuple[FloatArray, FloatArray] | None = None
 
     def posterior(self, arms: Arms) -> Belief:
@@ -242,7 +227,7 @@ class NystromGP:
         prior = self.sparse.kernel(arms.id, arms.features, arms.id, arms.features)
         z = self.sparse.embed(arms.id, arms.features)
         covariance = (
-            self.sparse.ridge * self.sparse.covariance(z, z, prior) * noise[:, np.newaxis] * noise
+            self.sparse.ridge * self.sparse.covariance(z, prior) * noise[:, np.newaxis] * noise
         )
         return 0.5 * (covariance + covariance.T)
 

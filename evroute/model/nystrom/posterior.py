@@ -25,6 +25,20 @@ from evroute.model.nystrom.whitened import Covariance, Whitened
 NOT_PSD = 1e-8
 """Largest negative unexplained variance due to rounding, as a share of the prior variance."""
 
+_STATE = {
+    "count": ("count", "u"),
+    "total": ("total", "u"),
+    "rest": ("rest", "u"),
+    "pending": ("pending", "u"),
+    "dictionary": ("dictionary", "m"),
+    "basis": ("basis", "r"),
+    "factor": ("factor", "rr"),
+    "embedding": ("embedding", "ru"),
+    "precision": ("_gram", "rr"),
+    "information": ("_information", "r"),
+}
+"""Attribute and axes of each array of a state: u slots, m of the dictionary, r of the basis."""
+
 log = logging.getLogger(__name__)
 
 
@@ -35,8 +49,9 @@ class SparsePosterior:
     dictionary, ``dictionary`` (m,) all of them. ``count`` and ``total`` (U,) are the number and the
     whitened sum of the measurements of each slot; ``prior`` and ``rest`` (U,) its prior variance
     and the part that the dictionary does not explain; ``pending`` (U,) the unanswered pulls, which
-    count in variances alone (hallucination). ``factor`` (r, r) is L. ``epoch`` counts the
-    dictionaries that did not just grow out of the last.
+    count in variances alone (hallucination). ``factor`` (r, r) is L. ``kappa2`` is the largest
+    prior variance of the reference arms. ``epoch`` counts the dictionaries that did not just grow
+    out of the last.
 
     Parameters
     ----------
@@ -62,6 +77,7 @@ class SparsePosterior:
         self.total = np.empty(0)
         self.pending = np.empty(0)
         self.clipped = 0
+        self.kappa2 = 0.0
         self.epoch = 0
         self.set_dictionary(np.empty(0, dtype=np.int64))
 
@@ -156,14 +172,9 @@ class SparsePosterior:
         self._information = self._information + z @ whitened
         self._stale = True
 
-    def hallucinate(self, slots: IntArray) -> None:
-        """Add pulls without measurements, which change variances alone."""
-        np.add.at(self.pending, slots, 1.0)
-        self._stale = True
-
-    def answer(self, slots: IntArray) -> None:
-        """Remove hallucinated pulls."""
-        np.add.at(self.pending, slots, -1.0)
+    def hallucinate(self, slots: IntArray, pulls: float = 1.0) -> None:
+        """Add pulls without measurements, which change variances alone; -1 removes one of each."""
+        np.add.at(self.pending, slots, pulls)
         self._stale = True
 
     def refactor(self) -> None:
@@ -246,32 +257,15 @@ class SparsePosterior:
                 )
         return np.maximum(rest, 0.0)
 
-    def covariance(
-        self, z_a: FloatArray, z_b: FloatArray, prior: FloatArray, *, pending: bool = True
-    ) -> FloatArray:
-        """Return the scaled posterior covariance of two lists of arms.
-
-        Parameters
-        ----------
-        z_a, z_b
-            (r, a) and (r, b) features.
-        prior
-            (a, b) whitened prior covariance.
-        pending
-            Whether pending pulls count.
-
-        Returns
-        -------
-        FloatArray
-            (a, b) scaled covariance.
-        """
-        unexplained: FloatArray = (prior - z_a.T @ z_b) / self.ridge
-        return unexplained + self.explained_covariance(z_a, z_b, pending=pending)
+    def covariance(self, z: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return the scaled covariance (a, a) of features (r, a) with prior covariance (a, a)."""
+        unexplained: FloatArray = (prior - z.T @ z) / self.ridge
+        return unexplained + self.explained_covariance(z, z)
 
     def explained_covariance(
         self, z_a: FloatArray, z_b: FloatArray, *, pending: bool = True
     ) -> FloatArray:
-        """Return ``z_a' V^-1 z_b``.
+        """Return ``z_a' V^-1 z_b``, (a, b).
 
         Parameters
         ----------
@@ -279,20 +273,12 @@ class SparsePosterior:
             (r, a) and (r, b) features.
         pending
             Whether pending pulls count.
-
-        Returns
-        -------
-        FloatArray
-            (a, b).
         """
         root = self._root(pending)
         return (root @ z_a).T @ (root @ z_b)
 
     def weight_draws(self, normal: FloatArray) -> FloatArray:
-        """Return draws of N(0, V^-1), (size, r), from standard normal numbers.
-
-        Pending pulls count.
-        """
+        """Return draws of N(0, V^-1), (size, r), from standard normals; pending pulls count."""
         return normal @ self._root(pending=True)
 
     def slot_variance(self, slots: IntArray, *, pending: bool = True) -> FloatArray:
@@ -318,46 +304,33 @@ class SparsePosterior:
         root = self._root(pending)
         return float(-2.0 * np.log(root.diagonal()).sum() - len(root) * np.log(self.ridge))
 
+    def whole_matrix(self) -> tuple[float, float]:
+        """Return ``log det(I + K / lambda)`` and ``mu_t``, in cubic time of the measured arms.
+
+        ``mu_t`` is the largest eigenvalue of ``K - Psi'Psi``, the error of the projection.
+        """
+        z, root = self.embedding[:, self.observed], np.sqrt(self.count[self.observed])
+        gram = root[:, np.newaxis] * self.prior_between(self.observed, self.observed) * root
+        log_det = np.linalg.slogdet(np.eye(len(gram)) + gram / self.ridge)[1]
+        error = np.linalg.eigvalsh(gram - root[:, np.newaxis] * (z.T @ z) * root)
+        return float(log_det), float(error.max(initial=0.0))
+
     def trace(self) -> float:
         """Return the sum of n(a) times the unexplained prior variance of a."""
         return float(self.count @ self.rest)
 
     def state(self) -> State:
         """Return slots, counts, dictionary and cached factors."""
-        return {
-            "edge": self.arms.id.copy(),
-            "features": self.arms.features.copy(),
-            "count": self.count.copy(),
-            "total": self.total.copy(),
-            "rest": self.rest.copy(),
-            "pending": self.pending.copy(),
-            "dictionary": self.dictionary.copy(),
-            "basis": self.basis.copy(),
-            "factor": self.factor.copy(),
-            "embedding": self.embedding.copy(),
-            "precision": self._gram.copy(),
-            "information": self._information.copy(),
-        }
+        kept = {name: getattr(self, attribute).copy() for name, (attribute, _) in _STATE.items()}
+        return {"edge": self.arms.id.copy(), "features": self.arms.features.copy()} | kept
 
     def shapes(self, state: State) -> dict[str, tuple[int, ...]]:
         """Return the shape that each array of a state must have."""
-        u, m, r = (
-            len(np.atleast_1d(state.get(name, ()))) for name in ("edge", "dictionary", "basis")
-        )
-        return {
-            "edge": (u,),
-            "features": (u, self.arms.features.shape[1]),
-            "count": (u,),
-            "total": (u,),
-            "rest": (u,),
-            "pending": (u,),
-            "dictionary": (m,),
-            "basis": (r,),
-            "factor": (r, r),
-            "embedding": (r, u),
-            "precision": (r, r),
-            "information": (r,),
-        }
+        named = {"u": "edge", "m": "dictionary", "r": "basis"}
+        size = {axis: len(np.atleast_1d(state.get(name, ()))) for axis, name in named.items()}
+        shapes = {name: tuple(size[axis] for axis in axes) for name, (_, axes) in _STATE.items()}
+        u, d = size["u"], self.arms.features.shape[1]
+        return {"edge": (u,), "features": (u, d)} | shapes
 
     def restore(self, state: State) -> None:
         """Restore a state with these shapes."""
@@ -365,12 +338,9 @@ class SparsePosterior:
         self.arms.append(state["edge"], state["features"])
         self.prior = self.kernel.diagonal(self.arms.id, self.arms.features)
         self.epoch += 1
-        self.count, self.total, self.pending, self.rest = (
-            state[name].copy() for name in ("count", "total", "pending", "rest")
-        )
-        self.dictionary, self.basis = state["dictionary"].copy(), state["basis"].copy()
-        self.factor, self._embedding = state["factor"].copy(), state["embedding"].copy()
-        self._gram, self._information = state["precision"].copy(), state["information"].copy()
+        for name, (attribute, _) in _STATE.items():
+            part = "_embedding" if attribute == "embedding" else attribute
+            setattr(self, part, state[name].copy())
         self.refactor()
 
     def _root(self, pending: bool) -> FloatArray:
@@ -404,11 +374,12 @@ class SparsePosterior:
         have = self._embedding.shape
         if rows <= have[0] and columns <= have[1]:
             return
-        room = [
-            new if new <= old else max(2 * old, new, 16)
-            for new, old in zip((rows, columns), have, strict=True)
-        ]
-        larger = np.empty([max(new, old) for new, old in zip(room, have, strict=True)])
+        larger = np.empty(
+            [
+                old if new <= old else max(2 * old, new, 16)
+                for new, old in zip((rows, columns), have, strict=True)
+            ]
+        )
         larger[: have[0], : have[1]] = self._embedding
         self._embedding = larger
 

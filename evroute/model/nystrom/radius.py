@@ -92,7 +92,13 @@ def bbkb(
 
 
 def ek(
-    form: Form, *, log_det: float, trace: float, ridge: float, norm_bound: float, delta: float
+    form: Form,
+    *,
+    log_det: float,
+    projection_error: float,
+    ridge: float,
+    norm_bound: float,
+    delta: float,
 ) -> float:
     """Return the radius of EK-UCB (Zenati et al. 2022, Lemma 4.1; Lemma 3.1 of K-UCB for ``lean``).
 
@@ -101,10 +107,10 @@ def ek(
     form
         ``theory``, ``safe`` (equal to ``theory``) or ``lean``.
     log_det
-        Of the projected kernel matrix.
-    trace
-        Trace of the unexplained kernel matrix: an upper bound of the projection error ``mu_t`` and,
-        over lambda, of the missing part of the projected log det.
+        Log determinant of ``I + K / lambda``, or an upper bound; for ``lean`` that of the projected
+        matrix.
+    projection_error
+        ``mu_t``, or an upper bound: the trace of the unexplained kernel matrix.
     ridge
         lambda over the noise variance.
     norm_bound
@@ -115,8 +121,5 @@ def ek(
     confidence, norm = math.log(1.0 / delta), math.sqrt(ridge) * norm_bound
     if form == "lean":
         return norm + math.sqrt(2.0 * confidence + log_det)
-    return (
-        norm
-        + math.sqrt(trace) * norm_bound
-        + math.sqrt(4.0 * confidence + 2.0 * (log_det + trace / ridge))
-    )
+    error = math.sqrt(projection_error) * norm_bound
+    return norm + error + math.sqrt(4.0 * confidence + 2.0 * log_det)

@@ -2,6 +2,8 @@
 
 ``random 2-5 km``
     a new origin and destination in each round, this far apart on the shortest way
+``random pair 2-5 km``
+    the same trip every full hour, between an origin and a destination drawn once by the seed
 ``FILE.csv``
     a table (or ``.parquet``): origin, destination, departure, vehicle, count (`read_rows`)
 ``FILE.rou.xml``
@@ -32,7 +34,7 @@ from evroute.worlds.environment import child
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_RANDOM = re.compile(r"random\s+(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*km")
+_RANDOM = re.compile(r"random(\s+pair)?\s+(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*km")
 _SUMO = (".xml", ".xml.gz")
 _TABLE = (".csv", ".parquet")
 S_PER_DAY = 24 * S_PER_H
@@ -169,16 +171,20 @@ def load_demand(trip: str, setting: Setting, seeds: np.random.SeedSequence) -> T
         return load_file(Path(trip), setting)
     if trip.startswith("random"):
         band = _RANDOM.fullmatch(trip)
-        if not band or not 0 <= float(band[1]) < float(band[2]):
-            raise EvrouteError(f"trips '{trip}' are not like 'random 2-5 km', from less to more")
-        nearest_m, farthest_m = float(band[1]) * 1000, float(band[2]) * 1000
-        return RandomTrips(
-            nearest_m,
-            farthest_m,
+        if not band or not 0 <= float(band[2]) < float(band[3]):
+            raise EvrouteError(
+                f"trips '{trip}' are not like 'random 2-5 km' or 'random pair 2-5 km', from less "
+                "to more"
+            )
+        drawn = RandomTrips(
+            float(band[2]) * 1000,
+            float(band[3]) * 1000,
             search=setting.search,
             length_m=setting.network.length_m,
             seeds=seeds,
         )
+        first = drawn.trip(1)
+        return Repeated(first.origin, first.destination) if band[1] else drawn
     return Repeated(*setting.ends(trip))
 
 

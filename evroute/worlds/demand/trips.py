@@ -34,7 +34,6 @@ class Trips(Protocol):
 
     def trip(self, t: int) -> Trip:
         """Return the trip of round ``t`` (from 1), independent of the order of calls."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def option(folder: Path, rng: Generator) -> Command:
     value = one(
         rng, [nested(rng)[:60_000], "9" * 60_000, "{" * 500, "a.b = 1", "nan", "1e999", "\u2028"]
     )
-    name = one(rng, ["beta_scale", "x" * 50_000, "lengthscale_factor", "trip_effect", "controls"])
+    name = one(rng, ["beta_scale", "x" * 50_000, "lengthscale_factor", "rest_scale", "controls"])
     chosen = ["simulate", "--network", "denver", "--option", f"{name}={value}"]
     return Command([*chosen, "--horizon", "2", "--seeds", "1", "--out", str(folder / "out")])
 
@@ -101,9 +101,27 @@ def arguments(folder: Path, rng: Generator) -> Command:
                 ["network", "build", network, "--osm", out],
                 ["vehicle", "show", network],
                 ["method", "show", network],
-                ["simulate", *trip, "--horizon", "2", "--lengthscale", value, "--out", out],
+                [
+                    "simulate",
+                    *trip,
+                    "--horizon",
+                    "2",
+                    "--option",
+                    f"lengthscale={value}",
+                    "--out",
+                    out,
+                ],
                 ["simulate", *trip, "--horizon", "2", "--beta-scale", value, "--out", out],
-                ["simulate", *trip, "--horizon", "2", "--closed-share", value, "--out", out],
+                [
+                    "simulate",
+                    *trip,
+                    "--horizon",
+                    "2",
+                    "--option",
+                    f"closed_share={value}",
+                    "--out",
+                    out,
+                ],
                 ["simulate", "--network", name, "--trip", "random 0-1e9 km", "--out", out],
                 ["simulate", "--network", name, "--trip", f"{place} to {place}", "--out", out],
                 ["report", network],

@@ -46,6 +46,9 @@ def test_kwh_and_charge_say_the_same(setting, drive, tmp_path) -> None:
     charge = read(tmp_path, setting, columns | {"soc_percent": percent}).trips[0]
     shared = np.isin(kwh.edge, charge.edge)
     np.testing.assert_allclose(charge.energy_wh, kwh.energy_wh[shared], rtol=1e-6)
+    both = read(tmp_path, setting, columns | {"energy_wh": used_wh, "energy_kwh": used_wh})
+    np.testing.assert_array_equal(both.trips[0].energy_wh, kwh.energy_wh)
+    assert both.notes == ["columns not read: energy_kwh"]
 
 
 def test_a_charge_shown_in_tenths_is_read_where_it_changes(setting, drive, tmp_path) -> None:
@@ -139,7 +142,6 @@ def changed(name, row, value):
         (changed("lon", 7, 180.5), "row 8: .*,180.5 is no place on the earth"),
         (changed("energy_wh", slice(1, None), np.nan), "no two readings of energy"),
         (changed("energy_wh", 9, 45_000.0), "kWh within 20 m, which is impossible"),
-        (lambda columns: columns | {"energy_kwh": columns["lat"]}, "needs one of the columns"),
         (lambda columns: columns | {"soc_percent": columns["lat"] * 3}, "soc_percent is 119"),
         (lambda columns: {k: v for k, v in columns.items() if k != "lon"}, "no column 'lon'"),
         (

@@ -1,0 +1,144 @@
+"""Tables of claims in the docs: ``python docs/hooks/claims.py`` (``make claims``) writes them.
+
+An experiment with claims (``data/experiments/NAME.toml``, ``data/bandits/NAME.toml``) and runs in
+``runs/NAME`` gets ``NAME.runs.csv`` beside it: one row per run, and the digest of the claims in the
+first line. Tables between the marks ``<!-- claims: FILE -->`` and ``<!-- end of claims -->`` of the
+pages are then written from claims and runs.
+"""
+
+import re
+import sys
+import tomllib
+from collections import Counter
+from io import StringIO
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+
+from evroute.claims import Claims
+from evroute.experiments.runs import RunFolder
+from evroute.report.claims import (
+    PANEL,
+    PARTS,
+    Verdict,
+    folder_verdicts,
+    overall,
+    run_table,
+    verdicts,
+)
+
+ROOT = Path(__file__).parents[2]
+_TABLE = re.compile(
+    r"(?<=<!-- claims: )(?P<file>\S+)(?P<mark> -->\n).*?(?=<!-- end of claims -->)", re.S
+)
+
+
+def experiments() -> dict[Path, Claims]:
+    """Return the claims of every shipped experiment that states some."""
+    found = {}
+    for path in sorted((ROOT / "data").glob("*/*.toml")):
+        if stated := tomllib.loads(path.read_text(encoding="utf-8")).get("claims"):
+            found[path] = Claims.model_validate(stated)
+    return found
+
+
+def store_runs(path: Path, claims: Claims, folder: RunFolder) -> None:
+    """Write the run table beside the experiment; the runs must have begun with these claims."""
+    if folder.manifest().get("claims_sha256") != claims.digest():
+        sys.exit(f"{folder.path} was made with other claims than {path} states; run it again")
+    folder_verdicts(folder)
+    table = run_table(folder)
+    statistics = sorted({claim.statistic for claim in claims.claim})
+    kept = [
+        name for name in ("method", *PANEL, *PARTS, "seed", "horizon", *statistics) if name in table
+    ]
+    rows = table[kept].to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    path.with_suffix(".runs.csv").write_text(f"# {claims.digest()}\n{rows}", encoding="utf-8")
+
+
+def stored(path: Path) -> tuple[str, pd.DataFrame] | None:
+    """Return the digest and the run table beside an experiment, None if there is no table."""
+    table = path.with_suffix(".runs.csv")
+    if not table.exists():
+        return None
+    digest, _, rows = table.read_text(encoding="utf-8").partition("\n")
+    return digest.removeprefix("# "), pd.read_csv(StringIO(rows))
+
+
+def table_of(path: Path, claims: Claims) -> str:
+    """Return the table of the claims of an experiment, in Markdown."""
+    known = stored(path)
+    lines = [
+        f"`{claims.command}`",
+        "",
+        "| claim | source | comparator | mean | of the comparator | ratio | at most | verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    if known is None:
+        for claim in claims.claim:
+            lines.append(
+                f"| {claim.statement} | {claim.source} | | | | | {claim.at_most:g} | not run |"
+            )
+        return "\n".join(lines) + "\n"
+    for _, group in groupby(verdicts(claims, known[1]), key=lambda each: each.claim):
+        lines.append(_row(list(group)))
+    return "\n".join(lines) + "\n"
+
+
+def _row(panels: list[Verdict]) -> str:
+    claim, words = panels[0].claim, Counter(each.word for each in panels)
+    verdict = overall(panels)
+    if len(panels) > 1:
+        verdict += f" ({', '.join(f'{word} {n}' for word, n in words.items())})"
+    against = claim.against if isinstance(claim.against, float) else None
+    comparator = "printed" if against else ", ".join(map(str, claim.against.values()))
+    cells = [
+        claim.statement,
+        claim.source,
+        comparator,
+        _span([each.mean for each in panels]),
+        _span([each.against for each in panels]),
+        _interval(panels),
+        f"{claim.at_most:g}",
+        verdict,
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _interval(panels: list[Verdict]) -> str:
+    if len(panels) == 1:
+        return f"{panels[0].low:.2f} to {panels[0].high:.2f}"
+    return _span([each.mean / each.against for each in panels])
+
+
+def _span(values: list[float]) -> str:
+    """Return the least and the greatest of the panels."""
+    ends = [f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (min(values), max(values))]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def written(page: str) -> str:
+    """Return a page with its tables written anew."""
+    known = experiments()
+
+    def table(mark: re.Match[str]) -> str:
+        path = ROOT / mark["file"]
+        return f"{mark['file']}{mark['mark']}{table_of(path, known[path])}"
+
+    return _TABLE.sub(table, page)
+
+
+def main() -> None:
+    """Store the runs in ``runs/`` and write the tables of all pages."""
+    for path, claims in experiments().items():
+        if (folder := RunFolder(ROOT / "runs" / path.stem)).has_manifest:
+            store_runs(path, claims, folder)
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        if (after := written(before)) != before:
+            page.write_text(after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

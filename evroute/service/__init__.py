@@ -1,0 +1,1 @@
+"""A small HTTP service: plans, and beliefs that learn measured trips."""

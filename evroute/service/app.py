@@ -1,0 +1,100 @@
+"""The HTTP application: paths, answers and statuses."""
+
+from pathlib import Path
+from typing import Any
+
+from evroute import __version__
+from evroute.energy.vehicle import vehicle_names
+from evroute.errors import EvrouteError, NotEnoughChargeError, UnknownNameError
+from evroute.network.catalog import network_names
+from evroute.service.limits import LimitedService
+from evroute.service.requests import PlanRequest, PlanRequests, Trips
+from evroute.service.work import ConflictingTripsError, Work
+
+MOST_BYTES = 16 * 2**20
+MOST_WAITING = 64
+MOST_S = 30.0
+LOCAL_HOSTS = ("127.0.0.1", "localhost")
+
+
+def make_app(
+    beliefs: Path, *, token: str = "", hosts: tuple[str, ...] = LOCAL_HOSTS, most_s: float = MOST_S
+) -> LimitedService:
+    """Return the ASGI application of the service.
+
+    Parameters
+    ----------
+    beliefs
+        Folder with a folder for each belief, by name; it is made with the first trips.
+    token
+        Secret that every request but ``/healthz`` must carry; none if empty.
+    hosts
+        Accepted names in the header ``Host``.
+    most_s
+        Seconds after which no further plan of ``/v1/plans`` is begun.
+    """
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    work = Work(beliefs, most_s)
+    app = FastAPI(
+        title="evroute",
+        version=__version__,
+        description="Energy-efficient routes for electric cars, learned from driven trips.",
+        docs_url=None,  # its page loads scripts from elsewhere
+        redoc_url=None,
+        responses={
+            status: {"description": reason}
+            for status, reason in (
+                (413, "The body is too large."),
+                (422, "The request cannot be met; `detail` names the cause."),
+                (429, "Too many requests at once; try again after `Retry-After` seconds."),
+            )
+        },
+    )
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+
+    @app.exception_handler(EvrouteError)
+    def refused(request: Request, error: EvrouteError) -> JSONResponse:
+        answer: dict[str, Any] = {"detail": str(error)}
+        if isinstance(error, NotEnoughChargeError):
+            answer["start_percent"] = error.start_percent
+        status = 409 if isinstance(error, ConflictingTripsError) else 422
+        if isinstance(error, UnknownNameError) and request.method == "GET":
+            status = 404
+        return JSONResponse(answer, status)
+
+    @app.get("/healthz", summary="Whether the service answers")
+    def healthz() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    @app.get("/v1/networks", summary="Names of the networks")
+    def networks() -> dict[str, list[str]]:
+        return {"networks": list(network_names())}
+
+    @app.get("/v1/vehicles", summary="Names of the vehicles")
+    def vehicles() -> dict[str, list[str]]:
+        return {"vehicles": vehicle_names()}
+
+    @app.post("/v1/plan", summary="Plan a trip")
+    def plan(request: PlanRequest) -> dict[str, Any]:
+        return work.plan(request)
+
+    @app.post("/v1/plans", summary="Plan many trips")
+    def plans(requests: PlanRequests) -> dict[str, list[dict[str, Any]]]:
+        return {"plans": work.plans(requests.requests)}
+
+    @app.post(
+        "/v1/trips",
+        summary="Learn measured trips into a belief",
+        responses={409: {"description": "An id stands for other measurements already."}},
+    )
+    def trips(measured: Trips) -> dict[str, Any]:
+        return work.learn(measured)
+
+    @app.get("/v1/beliefs/{name}", summary="What a belief has learned")
+    def belief(name: str) -> dict[str, Any]:
+        return work.belief(name)
+
+    return LimitedService(app, token=token, most_bytes=MOST_BYTES, most_waiting=MOST_WAITING)

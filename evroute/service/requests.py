@@ -1,0 +1,124 @@
+"""Bodies of requests, with their examples in the OpenAPI document."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+"""Names of networks, vehicles and beliefs; none is a path."""
+MOST_PLANS = 1_000
+MOST_TRIPS = 1_000
+MOST_EDGES = 20_000
+
+Name = Annotated[str, Field(pattern=NAME)]
+Place = Annotated[str, Field(min_length=1, max_length=200)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+
+class Body(BaseModel):
+    """A JSON object without unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Conditions(Body):
+    """Conditions of the day; see `energy.driving.DrivingConditions`."""
+
+    temperature_c: float | None = None
+    wind_mps: float = 0.0
+    wind_from_deg: float = 0.0
+    speed_factor: float = 1.0
+    payload_kg: float = 0.0
+    auxiliary_w: float | None = None
+
+
+class PlanRequest(Body):
+    """One trip to plan; the fields are the options of ``evroute route``."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "network": "denver",
+                    "origin": "Blake Street & 17th Street",
+                    "destination": "39.7407,-104.9811",
+                    "soc": 40,
+                    "reserve": 10,
+                    "depart": "08:15",
+                    "conditions": {"temperature_c": -5},
+                }
+            ]
+        }
+    )
+
+    network: Name = "denver"
+    origin: Place = Field(description="Name, LAT,LON or edge id.")
+    destination: Place
+    via: list[Place] = Field(default=[], max_length=25)
+    vehicle: Name | None = Field(default=None, description="That of the belief if null.")
+    soc: Percent | None = Field(default=None, description="Charge at the start, %.")
+    reserve: Percent | None = Field(default=None, description="Lowest allowed charge, %.")
+    max_extra_time: float | None = Field(default=None, ge=0, description="Share of the fastest.")
+    alternatives: int = Field(default=0, ge=0, le=5)
+    depart: str | None = Field(default=None, max_length=5, description="HH:MM.")
+    price: float | None = Field(default=None, description="Money per kWh.")
+    time_value: float | None = Field(default=None, description="Money per hour; needs price.")
+    conditions: Conditions = Conditions()
+    belief: Name | None = Field(default=None, description="Belief to plan on; physics if null.")
+
+
+class PlanRequests(Body):
+    """Many trips to plan."""
+
+    requests: list[PlanRequest] = Field(min_length=1, max_length=MOST_PLANS)
+
+
+class DrivenEdge(Body):
+    """One edge of a measured trip."""
+
+    edge: str = Field(max_length=200, description="Id of the network.")
+    energy_wh: float
+    travel_s: float | None = Field(default=None, ge=0)
+
+
+class Trip(Body):
+    """One measured trip, by edges in driving order."""
+
+    trip: str = Field(min_length=1, max_length=200, description="Id; the same trip is one row.")
+    edges: list[DrivenEdge] = Field(min_length=1, max_length=MOST_EDGES)
+    departed_s: float = Field(default=0.0, description="Time of departure, s.")
+    soc_percent: Percent | None = Field(default=None, description="Charge at departure, %.")
+    auxiliary_w: float | None = None
+    temperature_c: float | None = None
+    payload_kg: float | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each edge, as `learning.readers.edges` reads them."""
+        kept = self.model_dump(exclude={"edges"}, exclude_none=True)
+        return [kept | edge.model_dump(exclude_none=True) for edge in self.edges]
+
+
+class Trips(Body):
+    """Measured trips to learn into a belief, which is made by its first trips."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "belief": "my-car",
+                    "network": "denver",
+                    "trips": [
+                        {
+                            "trip": "2026-11-22-1",
+                            "edges": [{"edge": "1#0", "energy_wh": 18.5, "travel_s": 14.0}],
+                        }
+                    ],
+                }
+            ]
+        }
+    )
+
+    belief: Name
+    network: Name = "denver"
+    vehicle: Name | None = None
+    trips: list[Trip] = Field(min_length=1, max_length=MOST_TRIPS)

@@ -1,0 +1,187 @@
+"""Work of the service: it plans on cached planners, and learns trips into beliefs by name."""
+
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from evroute.energy.driving import conditions
+from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.errors import EvrouteError, UnknownNameError
+from evroute.folder import Folder
+from evroute.learning.belief import load_belief
+from evroute.learning.findings import findings
+from evroute.learning.learn import learn
+from evroute.learning.parts import read_parts
+from evroute.learning.trip_energies import TripEnergies
+from evroute.network.catalog import load_network, network_version
+from evroute.planning.answers import document
+from evroute.planning.battery import Battery
+from evroute.planning.planner import Planner
+from evroute.service.requests import PlanRequest, Trips
+from evroute.tables import read_columns, write_columns
+
+PLANNERS, NETWORKS = 8, 4
+"""Number of planners and networks kept in memory."""
+
+
+class ConflictingTripsError(EvrouteError):
+    """Trips whose ids stand for other measurements already."""
+
+
+class Work:
+    """Plans and beliefs of one service.
+
+    A planner reuses its memory from plan to plan, so that one plan is made at a time.
+
+    Parameters
+    ----------
+    beliefs
+        Folder with a folder for each belief, by name.
+    most_s
+        Seconds after which no further request of many is begun.
+    """
+
+    def __init__(self, beliefs: Path, most_s: float) -> None:
+        self.beliefs = beliefs
+        self.most_s = most_s
+        self._planning = threading.Lock()
+        self._learning = threading.Lock()
+        self._planner = lru_cache(PLANNERS)(self._new_planner)
+        self._network = lru_cache(NETWORKS)(lambda name, version: load_network(name))
+
+    def plan(self, request: PlanRequest) -> dict[str, Any]:
+        """Return the document of a plan, as ``evroute route --json`` prints it.
+
+        Raises
+        ------
+        EvrouteError
+            If the request cannot be met.
+        """
+        if request.reserve is not None and request.soc is None:
+            raise EvrouteError("a reserve needs a start charge, 'soc'")
+        with self._planning:
+            planner = self._planner(
+                request.network,
+                network_version(request.network),
+                request.vehicle,
+                tuple(request.conditions.model_dump().items()),
+                request.belief,
+                self._belief_version(request.belief),
+            )
+            battery = None
+            if request.soc is not None:
+                kwh = planner.vehicle.battery_kwh
+                battery = Battery.of_percent(kwh, request.soc, request.reserve or 0.0)
+            plan = planner.plan(
+                request.origin,
+                request.destination,
+                via=request.via,
+                battery=battery,
+                max_extra_time=request.max_extra_time,
+                alternatives=request.alternatives,
+                depart=request.depart,
+                price=request.price,
+                time_value=request.time_value,
+            )
+            return document(plan)
+
+    def plans(self, requests: Sequence[PlanRequest]) -> list[dict[str, Any]]:
+        """Return the documents of plans in their order; one that cannot be met has an ``error``."""
+        end, answers = time.monotonic() + self.most_s, []
+        for request in requests:
+            if time.monotonic() > end:
+                error = f"not planned within {self.most_s:g} s; send fewer requests at once"
+                answers.append({"error": error})
+                continue
+            try:
+                answers.append(self.plan(request))
+            except EvrouteError as error:
+                answers.append({"error": str(error)})
+        return answers
+
+    def learn(self, trips: Trips) -> dict[str, Any]:
+        """Learn trips; they are on the disk when this returns.
+
+        Raises
+        ------
+        ConflictingTripsError
+            If a trip's id stands for other measurements; the trips of new ids are learned.
+        EvrouteError
+            If no trip can be used, or the belief is about another network or vehicle.
+        """
+        rows = [row for trip in trips.trips for row in trip.rows()]
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        with self._learning, tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "trips.parquet"
+            write_columns(table, columns)
+            learned = learn(
+                table,
+                self.beliefs / trips.belief,
+                network=trips.network,
+                vehicle=trips.vehicle,
+            )
+        if learned.conflicts:
+            raise ConflictingTripsError(
+                f"trip '{learned.conflicts[0]}' and {len(learned.conflicts) - 1} others are "
+                "recorded with other measurements, which stand; send new measurements with a new id"
+            )
+        return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
+
+    def belief(self, name: str) -> dict[str, Any]:
+        """Return the subject of a belief and what it found, in sentences.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no belief of this name.
+        """
+        folder = self._folder(name)
+        with self._learning:
+            belief = load_belief(folder)
+            recorded = read_parts(folder, belief.network)
+            trips = read_columns(folder / "trips.parquet")
+        assert isinstance(belief, TripEnergies)
+        return {
+            "name": name,
+            "network": belief.network.name,
+            "vehicle": belief.vehicle.name,
+            "trips": belief.trips,
+            "note": belief.note,
+            "findings": list(findings(trips, recorded.values(), belief)),
+        }
+
+    def _new_planner(
+        self,
+        network: str,
+        version: tuple[object, ...],
+        vehicle: str | None,
+        day: tuple[tuple[str, float | None], ...],
+        belief: str | None,
+        belief_version: int,
+    ) -> Planner:
+        del belief_version  # of the key alone
+        roads = self._network(network, version)
+        learned = None if belief is None else load_belief(self._folder(belief), network=roads)
+        if vehicle is None and learned is not None:
+            car = learned.vehicle
+        else:
+            car = load_vehicle(vehicle or DRIVER_DEFAULT)
+        return Planner(roads, car, learned, conditions=conditions(**dict(day)))
+
+    def _folder(self, name: str) -> Path:
+        folder = self.beliefs / name
+        if not Folder(folder).has_manifest:
+            raise UnknownNameError(f"there is no belief '{name}'; POST /v1/trips makes one")
+        return folder
+
+    def _belief_version(self, name: str | None) -> int:
+        """Return a number that changes whenever trips are learned."""
+        if name is None:
+            return 0
+        files = (self._folder(name) / "beliefs").glob("*.npz")
+        return max((path.stat().st_mtime_ns for path in files), default=0)

@@ -1,0 +1,196 @@
+"""The running service: its answers, its limits, and the trips that it accepted."""
+
+import http.client
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import evroute
+from evroute.energy.driving import conditions
+from evroute.energy.vehicle import DRIVER_DEFAULT
+from evroute.planning.answers import document
+from evroute.service import app
+
+ENDS = {"origin": "Blake Street & 17th Street", "destination": "Broadway & 20th Street"}
+
+
+def ask(
+    address: str, method: str, path: str, body: Any = None, **headers: str
+) -> tuple[int, Any, dict[str, str]]:
+    """Return status, document and headers of an answer."""
+    sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    with closing(http.client.HTTPConnection(address.removeprefix("http://"), timeout=120)) as line:
+        line.request(method, path, sent, {"content-type": "application/json", **headers})
+        answer = line.getresponse()
+        text = answer.read().decode()
+    is_json = answer.headers.get_content_type() == "application/json"
+    return answer.status, json.loads(text) if is_json else text, dict(answer.headers)
+
+
+def test_a_plan_is_that_of_the_library(service: str) -> None:
+    request = ENDS | {"soc": 40, "reserve": 10, "conditions": {"temperature_c": -5}}
+    status, answer, _ = ask(service, "POST", "/v1/plan", request)
+    assert status == 200, answer
+    cold = conditions(temperature_c=-5.0)
+    plan = evroute.plan(
+        "denver",
+        vehicle=DRIVER_DEFAULT,
+        **ENDS,
+        soc_percent=40,
+        reserve_percent=10,
+        conditions=cold,
+    )
+    assert answer == json.loads(json.dumps(document(plan)))
+
+
+def test_many_plans_keep_their_order_and_each_its_error(service: str) -> None:
+    requests = [ENDS, ENDS | {"destination": "no such place"}, ENDS | {"vehicle": DRIVER_DEFAULT}]
+    status, answer, _ = ask(service, "POST", "/v1/plans", {"requests": requests})
+    assert status == 200
+    first, second, third = answer["plans"]
+    assert first == third
+    assert "no such place" in second["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        (b"{", "JSON"),
+        (ENDS | {"orgin": "a"}, "orgin"),
+        (ENDS | {"network": "../../etc/passwd"}, "network"),
+        (ENDS | {"vehicle": "car.toml"}, "vehicle"),
+        (ENDS | {"network": "atlantis"}, "atlantis"),
+        (ENDS | {"reserve": 10}, "soc"),
+        (ENDS | {"soc": 140}, "soc"),
+        (ENDS | {"belief": "nobody"}, "nobody"),
+        (ENDS | {"conditions": {"temperature_c": 900}}, "temperature_c"),
+        (ENDS | {"soc": 0.01}, "start with"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_422_and_names_the_cause(
+    service: str, body: Any, named: str
+) -> None:
+    status, answer, _ = ask(service, "POST", "/v1/plan", body)
+    assert status == 422, answer
+    assert named in str(answer["detail"])
+
+
+def test_lists_and_a_document_of_the_paths(service: str) -> None:
+    assert "denver" in ask(service, "GET", "/v1/networks")[1]["networks"]
+    assert "reference" in ask(service, "GET", "/v1/vehicles")[1]["vehicles"]
+    assert ask(service, "GET", "/healthz")[1]["status"] == "ok"
+    status, document, _ = ask(service, "GET", "/openapi.json")
+    assert status == 200
+    example = document["components"]["schemas"]["PlanRequest"]["examples"][0]
+    status, answer, _ = ask(service, "POST", "/v1/plan", example)
+    assert status == 200, answer
+
+
+def trip_of(name: str, energy_wh: float = 10.0) -> dict[str, Any]:
+    """Return a trip over two edges of Denver."""
+    network = evroute.load_network("denver")
+    first, second = (network.edge_id[row] for row in network.turns[0])
+    driven = [{"edge": edge, "energy_wh": energy_wh, "travel_s": 9.0} for edge in (first, second)]
+    return {"trip": name, "edges": driven}
+
+
+def test_trips_are_learned_once_and_another_measurement_of_an_id_is_409(service: str) -> None:
+    body = {"belief": "own", "trips": [trip_of("a"), trip_of("b", 12.0)]}
+    assert ask(service, "GET", "/v1/beliefs/own")[0] == 404
+    status, answer, _ = ask(service, "POST", "/v1/trips", body)
+    assert (status, answer["new"], answer["known"]) == (200, 2, 0), answer
+    status, answer, _ = ask(service, "POST", "/v1/trips", body)
+    assert (status, answer["new"], answer["known"]) == (200, 0, 2)
+    changed = {"belief": "own", "trips": [trip_of("b", 15.0), trip_of("c")]}
+    status, answer, _ = ask(service, "POST", "/v1/trips", changed)
+    assert status == 409
+    assert "'b'" in answer["detail"]
+    status, answer, _ = ask(service, "GET", "/v1/beliefs/own")
+    assert (status, answer["trips"], answer["network"]) == (200, 3, "denver")
+    assert answer["findings"]
+    status, answer, _ = ask(service, "POST", "/v1/plan", ENDS | {"belief": "own"})
+    assert status == 200
+    low_wh, high_wh = answer["routes"]["energy"]["forecast"]["interval_90_wh"]
+    assert low_wh < answer["routes"]["energy"]["energy_wh"] < high_wh
+    status, answer, _ = ask(
+        service, "POST", "/v1/trips", {"belief": "own", "trips": [trip_of("d", 1e6)]}
+    )
+    assert status == 422, "an impossible trip"
+
+
+def test_a_large_body_and_a_foreign_host_are_refused(service: str) -> None:
+    stated = {"content_length": str(app.MOST_BYTES + 1)}
+    status, answer, _ = ask(service, "POST", "/v1/plan", b"{}", **stated)
+    assert (status, "at most" in answer["detail"]) == (413, True)
+    assert ask(service, "GET", "/v1/networks", host="evil.example")[0] == 400
+    many = {"requests": [ENDS] * 1001}
+    assert ask(service, "POST", "/v1/plans", many)[0] == 422
+
+
+def test_accepted_trips_survive_a_kill(start: Any, tmp_path: Path) -> None:
+    address, process = start(folder=tmp_path)
+    for name in "abc":
+        body = {"belief": "own", "trips": [trip_of(name)]}
+        assert ask(address, "POST", "/v1/trips", body)[0] == 200
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    learned = pq.read_table(tmp_path / "beliefs/own/trips.parquet")
+    assert learned["trip"].to_pylist() == ["a", "b", "c"]
+
+
+def test_requests_in_flight_are_answered_before_a_stop(start: Any, tmp_path: Path) -> None:
+    address, process = start(folder=tmp_path)
+    body = {"belief": "own", "trips": [trip_of("a")]}
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask, address, "POST", "/v1/trips", body)
+        while not (tmp_path / "beliefs/own/manifest.json").exists() and not answer.done():
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert answer.result()[0] == 200
+    process.wait()
+    assert pq.read_table(tmp_path / "beliefs/own/trips.parquet").num_rows == 1
+
+
+def test_an_open_address_needs_a_token(start: Any, tmp_path: Path) -> None:
+    refused = subprocess.run(
+        [sys.executable, "-m", "evroute", "serve", "--host", "0.0.0.0"],
+        capture_output=True,
+        text=True,
+    )
+    assert refused.returncode == 2
+    assert "--token-file" in refused.stderr
+    (tmp_path / "token").write_text("a secret of many signs\n")
+    address, _ = start("--token-file", "token", folder=tmp_path)
+    assert ask(address, "GET", "/v1/networks")[0] == 401
+    wrong = {"authorization": "Bearer a secret of many sign"}
+    assert ask(address, "GET", "/v1/networks", **wrong)[0] == 401
+    right = {"authorization": "Bearer a secret of many signs"}
+    assert ask(address, "GET", "/v1/networks", **right)[0] == 200
+    assert ask(address, "GET", "/healthz")[0] == 200
+
+
+def test_the_examples_of_the_guide_run(service: str) -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/serve.md").read_text(encoding="utf-8")
+    page = page.replace("http://127.0.0.1:8000", service)
+    (python,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    low_wh, high_wh = json.loads(done.stdout)
+    assert low_wh < high_wh
+    (shell,) = re.findall(r"```sh\n(curl .*?)```", page, re.DOTALL)
+    if shutil.which("curl"):
+        command = shlex.split(shell.replace("\\\n", ""))
+        done = subprocess.run([*command, "--silent"], capture_output=True, text=True)
+        assert "energy" in json.loads(done.stdout)["routes"]
