@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate same app screenshots figures notebooks docs clean
+.PHONY: help setup demo test lint bench mutate same app screenshots figures claims notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -33,10 +33,10 @@ $(READY): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $(LIGHT) $(APP) $@
 
 DEMO := demo
-DEMO_TRIP := --trip C --soc 6.4 --reserve 5
+DEMO_TRIP := --trip C --soc 7 --reserve 5
 
 demo: $(LIGHT) ## plan a climb in Denver on little charge, watch a learner in congestion; results in demo/
-	@echo 'From Walnut Street at 34th Street up to East 17th Avenue at Logan Street, with 6.4 % of charge and 5 % to keep:'
+	@echo 'From Walnut Street at 34th Street up to East 17th Avenue at Logan Street, with 7 % of charge and 5 % to keep:'
 	@$(BIN)/evroute route --network denver $(DEMO_TRIP) \
 	  --map $(DEMO)/route.html --geojson $(DEMO)/route.geojson --gpx $(DEMO)/route.gpx
 	@echo 'The same trip 40 times in congestion that the map does not know, in 8 simulated worlds:'
@@ -71,6 +71,9 @@ figures: setup ## the paper's figures and ours at full length, in runs/ (hours);
 	  $(BIN)/evroute simulate data/experiments/$$name.toml --jobs $(JOBS) --out runs/$$name && \
 	  $(BIN)/evroute report runs/$$name || exit 1; \
 	done
+
+claims: setup ## judge the claims of experiments on their runs in runs/, and write the tables of the docs
+	$(BIN)/python docs/hooks/claims.py
 
 screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)
 	$(BIN)/python tests/app/screenshots.py

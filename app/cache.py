@@ -122,6 +122,7 @@ def planner(
     folder: str,
     run: str,
     guarantee: Guarantee | None = None,
+    physics: str = "eq8",
 ) -> Planner:
     """Return the planner on a belief, reloaded if its file has changed.
 
@@ -133,6 +134,8 @@ def planner(
         Run folder and run of the belief; empty for physics alone.
     guarantee
         Assumptions of the guaranteed interval; None for no interval.
+    physics
+        Physics of a plan without a belief, as in `Planner`.
 
     Raises
     ------
@@ -144,7 +147,7 @@ def planner(
     if folder and path.exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
-    return _planner(roads, vehicle, conditions, folder, run, guarantee, version)
+    return _planner(roads, vehicle, conditions, folder, run, guarantee, physics, version)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
@@ -155,10 +158,11 @@ def _planner(
     folder: str,
     run: str,
     guarantee: Guarantee | None,
+    physics: str,
     version: tuple[int, ...],
 ) -> Planner:
     if not folder:
-        return Planner(roads, vehicle, conditions=conditions)
+        return Planner(roads, vehicle, conditions=conditions, physics=physics)
     belief = load_belief(RUNS / folder, run, network=roads)
     return Planner(roads, vehicle, belief, conditions=conditions, guarantee=guarantee)
 
@@ -196,6 +200,13 @@ def belief_folders() -> list[str]:
     return [
         path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
     ]
+
+
+def belief_vehicle(folder: str) -> str:
+    """Return the name of the vehicle of the beliefs in a folder; empty if there are none."""
+    if folder not in belief_folders():
+        return ""
+    return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
 
 
 def beliefs(folder: str, network_name: str) -> list[str]:

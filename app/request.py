@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from cache import belief_folders, choose_belief, choose_network, known_network
+from cache import belief_folders, belief_vehicle, choose_belief, choose_network, known_network
 from literal import literal
 from places import ask_places, chosen, read_places
 from state import key, starting
@@ -62,6 +62,7 @@ def ask() -> Request:
         If the chosen network or vehicle is unknown.
     """
     effects: dict[str, DeltaGenerator] = {}
+    _follow_belief()
     above = st.container(key="places")
     title = known_network().replace("-", " ").title()
     with st.container(horizontal=True, gap="xsmall", key="chips"):
@@ -132,6 +133,15 @@ def link_of(request: Request) -> dict[str, object]:
 def _basis() -> str:
     folder = st.session_state.get(key("folder"))
     return f"Based on: {folder}" if folder in belief_folders() else "Based on: physics"
+
+
+def _follow_belief() -> None:
+    """Choose the vehicle of a belief once the belief is chosen."""
+    folder = st.session_state.get(key("folder"))
+    if folder != st.session_state.get("followed"):
+        st.session_state["followed"] = folder
+        if (name := belief_vehicle(str(folder))) in vehicle_names():
+            st.session_state[key("vehicle")] = name
 
 
 def _ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.experiments.runs import RunFolder
 from evroute.planning.trip import plan
 from evroute.report.abstract import abstract
@@ -15,13 +16,20 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_trip_of_the_demo_climbs_and_the_fastest_route_takes_more() -> None:
-    planned = plan("denver", trip="C", soc_percent=6.4, reserve_percent=5.0)
+    planned = plan(
+        "denver",
+        trip="C",
+        vehicle=DRIVER_DEFAULT,
+        physics="driving",
+        soc_percent=7,
+        reserve_percent=5.0,
+    )
     least, fastest = planned.routes["energy"], planned.routes["time"]
     assert least.climb_m > 25
     assert fastest.energy_wh > 1.1 * least.energy_wh
-    # of the reference car's 35 kWh
-    arrival_percent = [6.4 - each.energy_wh / 350 for each in (least, fastest)]
-    assert 5 < arrival_percent[1] < arrival_percent[0] < 5.5
+    # of the car's 38 kWh
+    arrival_percent = [7 - each.energy_wh / 380 for each in (least, fastest)]
+    assert 5 < arrival_percent[1] < arrival_percent[0] < 6
 
 
 @pytest.mark.slow

@@ -136,7 +136,12 @@ def planner_of(request: Request) -> Planner:
     corrected = correction_of(request)
     if corrected is None or request.folder:
         return planner(
-            request.network, request.vehicle, request.conditions, request.folder, request.run
+            request.network,
+            request.vehicle,
+            request.conditions,
+            request.folder,
+            request.run,
+            physics="eq8" if request.folder else "driving",
         )
     return Planner(
         request.network, request.vehicle, corrected.belief, conditions=request.conditions

@@ -1,8 +1,4 @@
-"""Reference pages generated from the code: command line, TOML keys, models and indices.
-
-Also pages of the repository that lie outside ``docs/`` (`OUTSIDE`), with links to them turned to
-where they go.
-"""
+"""Reference pages generated from the code: command line, TOML keys, models and indices."""
 
 import dataclasses
 import re
@@ -16,67 +12,22 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typer.models import ArgumentInfo
 
 ROOT = Path(__file__).parents[2]
-OUTSIDE = {
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md": "changelog.md",
-    "THIRD_PARTY.md": "third-party.md",
-    "data/README.md": "data.md",
-    "data/denver/README.md": "data-denver.md",
-}
-"""Pages from elsewhere in the repository, and where they lie in the site."""
-
 _FIELD = re.compile(r"(?:^|(?<=  |; ))(?P<names>[A-Za-z]\w*(?:, [A-Za-z]\w*)*): ", re.M)
 _SECTION = re.compile(r"\n\n?(?:Raises|Parameters|Attributes|Returns|Examples)\n-+")
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*)\n(?P<text>(?: {4}.*(?:\n|\Z))+)", re.M)
-_LINK = re.compile(r"(?<=\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?=\))")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are written here and those from outside."""
+    """Add the generated pages."""
     for name, write in PAGES.items():
         files.append(File.generated(config, name, content=write()))
-    for source, name in OUTSIDE.items():
-        path = ROOT / source
-        if path.exists():
-            files.append(
-                File.generated(
-                    config, name, content=_moved(path.read_text(encoding="utf-8"), source, name)
-                )
-            )
     return files
-
-
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links out of ``docs/`` to where those pages lie in the site."""
-    if page.file.abs_src_path is None:
-        return markdown
-    return _moved(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
-
-
-def _moved(markdown: str, source: str, name: str) -> str:
-    """Rewrite relative links of the page ``source`` for its location ``name`` in the site."""
-    here, there = (ROOT / source).parent, Path(name).parent
-
-    def turned(link: re.Match[str]) -> str:
-        target = (here / link["target"]).resolve()
-        if not target.is_relative_to(ROOT):
-            return link[0]
-        path = str(target.relative_to(ROOT))
-        place = OUTSIDE.get(path) or (
-            path.removeprefix("docs/") if path.startswith("docs/") else None
-        )
-        if place is None:
-            return link[0]
-        return str(Path(*[".."] * len(there.parts), place)) + (link["anchor"] or "")
-
-    return _LINK.sub(turned, markdown)
 
 
 def command_line() -> str:
@@ -161,6 +112,7 @@ def toml_keys() -> str:
     """Write the keys of every TOML file that evroute reads, from the classes that read them."""
     from evroute.bandits.kernel_bandit import BanditExperiment
     from evroute.bandits.starvation import StarvationExperiment
+    from evroute.claims import Claim
     from evroute.energy.vehicle import Vehicle
     from evroute.experiments.experiment import Experiment
     from evroute.methods.method import Method
@@ -183,6 +135,12 @@ def toml_keys() -> str:
         "`closed_share`, if given, goes to each world.",
         "",
         _example("experiments/figure3.toml"),
+        "### Claims",
+        "",
+        "`[claims]` holds the command that makes the runs, and one `[[claims.claim]]` for each "
+        "statement.",
+        "",
+        _keys(Claim),
         "### A method",
         "",
         'A name (`methods = ["gp-ts"]`), or a table, such as `{ method = "bkb", q_bar = 5 }`.',
@@ -336,7 +294,7 @@ _SIGNS = {"gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
 
 
 def _type(annotation: Any, metadata: Iterable[Any] = ()) -> str:
-    """Tell a type as a person would, its limits after it."""
+    """Return a type in words, followed by its limits."""
     if get_origin(annotation) is Annotated:
         annotation, *more = get_args(annotation)
         metadata = [*more, *metadata]

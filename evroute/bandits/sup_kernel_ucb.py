@@ -122,5 +122,5 @@ class SupKernelUCB:
             return
         edge, features = arms.id[[pulled]], arms.features[[pulled]]
         slots = self._stored.slots(edge, features)
-        self._stored.grow(int(slots[0]))
+        self._stored.span(int(slots[0]))
         self._stored.absorb(slots, np.array([cost]) / self._noise_std[edge])

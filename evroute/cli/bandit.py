@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import print_table
 
 
 def bandit(
@@ -21,7 +21,6 @@ def bandit(
     claims of the file.
     """
     import pandas as pd
-    from rich.table import Table
 
     from evroute.bandits.kernel_bandit import load_bandit, play
     from evroute.bandits.starvation import StarvationExperiment, bands
@@ -64,15 +63,11 @@ def bandit(
         table.to_csv(temporary, index=False, float_format="%.4g")
     with replacing(folder / "bandit.png") as temporary:
         temporary.write_bytes(png(chart))
-    shown = Table(*table.columns, title=title)
-    for row in table.itertuples(index=False):
-        shown.add_row(
-            *(
-                cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}"
-                for cell in row
-            )
-        )
-    plain_console().print(shown)
+    rows = (
+        [cell if isinstance(cell, str) else "–" if pd.isna(cell) else f"{cell:.4g}" for cell in row]
+        for row in table.itertuples(index=False)
+    )
+    print_table(list(table.columns), rows, title=title)
     if not isinstance(requested, StarvationExperiment):
         for line in verdict_lines(folder_verdicts(RunFolder(folder))):
             typer.echo(line)

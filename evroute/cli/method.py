@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import plain_console, print_table
 
 app = typer.Typer(
     help="Models, indices, the methods that they make, and kernels.", no_args_is_help=True
@@ -14,31 +14,22 @@ app = typer.Typer(
 @app.command("list")
 def list_methods() -> None:
     """List named methods, models, indices, and kernels between contexts."""
-    from rich.table import Table
-
     from evroute.methods.parts import INDICES, METHODS, MODELS, summary_of
     from evroute.model.context_kernels import KERNELS
 
-    console = plain_console()
-    table = Table("method", "model", "index", "options", title="Named methods")
+    rows = []
     for name, parts in METHODS.items():
-        options = ", ".join(
-            f"{key}={value}" for key, value in parts.items() if key not in {"model", "index"}
-        )
-        table.add_row(name, str(parts["model"]), str(parts["index"]), options)
-    console.print(table)
+        options = [f"{key}={parts[key]}" for key in parts if key not in {"model", "index"}]
+        rows.append((name, str(parts["model"]), str(parts["index"]), ", ".join(options)))
+    print_table(("method", "model", "index", "options"), rows, title="Named methods")
     for title, known in (("Models", MODELS), ("Indices", INDICES), ("Kernels", KERNELS)):
-        table = Table("name", "description", title=title)
-        for name in known:
-            table.add_row(name, summary_of(known, name))
-        console.print(table)
+        described = ((name, summary_of(known, name)) for name in known)
+        print_table(("name", "description"), described, title=title)
 
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A named method, a model or an index.")]) -> None:
     """Show the options of a method, a model or an index."""
-    from rich.table import Table
-
     from evroute.errors import UnknownNameError
     from evroute.methods.parts import INDICES, METHODS, MODELS, named, summary_of
 
@@ -58,8 +49,9 @@ def show(name: Annotated[str, typer.Argument(help="A named method, a model or an
         if not options.model_fields:
             plain_console().print(f"{title} It has no options.", highlight=False)
             continue
-        table = Table("option", "default", "values", "description", title=title)
-        for option, (values, sentence) in options.described().items():
-            default = options.model_fields[option].default
-            table.add_row(option, "none" if default is None else str(default), values, sentence)
-        plain_console().print(table)
+        rows = (
+            (option, "none" if default is None else str(default), values, sentence)
+            for option, (values, sentence) in options.described().items()
+            for default in [options.model_fields[option].default]
+        )
+        print_table(("option", "default", "values", "description"), rows, title=title)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import plain_console, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,19 +45,15 @@ Names = Annotated[
 ]
 
 
+SHOWN_SOURCE = ("source", "source_sha256", "attribution", "crs")
+
+
 @app.command("list")
 def list_networks() -> None:
     """List the networks that can be used by name."""
-    from rich.table import Table
-
     from evroute.network.catalog import network_names
 
-    table = Table()
-    table.add_column("network", no_wrap=True)
-    table.add_column("where", overflow="fold")
-    for name, where in network_names().items():
-        table.add_row(name, where)
-    plain_console().print(table)
+    print_table(("network", "where"), network_names().items())
 
 
 @app.command()
@@ -277,31 +273,23 @@ def _as_json(about: dict[str, Any]) -> str:
 
 
 def _print_table(about: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    inclines = about["incline_percent"]
-    table = Table(title=about["name"], show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(
-        "edges, junctions, turns", f"{about['edges']:,}, {about['junctions']:,}, {about['turns']:,}"
+    inclines = zip(
+        ("median", "95th percentile", "99th", "steepest"),
+        about["incline_percent"].values(),
+        strict=True,
     )
-    table.add_row("length", f"{about['length_m'] / 1000:.1f} km")
-    titles = ("median", "95th percentile", "99th", "steepest")
-    incline_texts = (
-        f"{title} {value:.1f} %" for title, value in zip(titles, inclines.values(), strict=True)
-    )
-    table.add_row("|incline| of edges", ", ".join(incline_texts))
-    table.add_row(
-        "edges with negative energy",
-        f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)",
-    )
-    smoothing = (
-        f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
-    )
-    table.add_row("heights", f"{about['elevation']}; {smoothing}")
-    for key in ("source", "source_sha256", "attribution", "crs"):
-        table.add_row(key.replace("_", " "), about[key])
-    for note in about["notes"]:
-        table.add_row("note", note)
-    plain_console().print(table)
+    smoothed = f"smoothed by {about['smoothing_m']:g} m" if about["smoothing_m"] else "not smoothed"
+    rows = {
+        "edges, junctions, turns": (
+            f"{about['edges']:,}, {about['junctions']:,}, {about['turns']:,}"
+        ),
+        "length": f"{about['length_m'] / 1000:.1f} km",
+        "|incline| of edges": ", ".join(f"{title} {value:.1f} %" for title, value in inclines),
+        "edges with negative energy": (
+            f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)"
+        ),
+        "heights": f"{about['elevation']}; {smoothed}",
+        **{key.replace("_", " "): about[key] for key in SHOWN_SOURCE},
+    }
+    notes = (("note", note) for note in about["notes"])
+    print_table(("", ""), [*rows.items(), *notes], title=about["name"])

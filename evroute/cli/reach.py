@@ -100,7 +100,8 @@ def reach(
     learned = None if belief is None else load_belief(belief, run, network=roads)
     car = learned.vehicle if learned and not vehicle else load_vehicle(vehicle or DRIVER_DEFAULT)
     uncertain = physics_belief(roads, car) if learned is None else None
-    planner = Planner(roads, car, learned, conditions=day, uncertainty=uncertain)
+    physics = "driving" if learned is None else "eq8"
+    planner = Planner(roads, car, learned, conditions=day, physics=physics, uncertainty=uncertain)
     battery = Battery.of_percent(car.battery_kwh, reserve if soc is None else soc, reserve)
     if goal is not None:
         _print_needs(planner, goal, battery)

@@ -45,6 +45,13 @@ def route(
             "nissan-leaf-40]"
         ),
     ] = None,
+    physics: Annotated[
+        str | None,
+        typer.Option(
+            help="Physics without --belief: driving (kinetic energy, turns, stops, real speeds) "
+            "or eq8 (steady speeds at the limits). [driving]"
+        ),
+    ] = None,
     search: Annotated[
         str,
         typer.Option(help="potential (exact); rectified, clamped, potential-rectified to compare."),
@@ -186,6 +193,7 @@ def route(
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
+        (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
@@ -232,18 +240,25 @@ def route(
     from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
     from evroute.planning.planner import Planner
 
+    chosen_physics = physics or ("driving" if learned is None else "eq8")
     name = vehicle or (DRIVER_DEFAULT if learned is None else learned.vehicle.name)
 
     def planner_of(chosen: str, conditions: "DrivingConditions") -> "Planner":
         of_belief = vehicle is None and learned is not None and chosen == name
         car = learned.vehicle if of_belief and learned is not None else load_vehicle(chosen)
-        physics = None
+        uncertainty = None
         if learned is None and (batch or risk):
             from evroute.learning.physics_belief import physics_belief
 
-            physics = physics_belief(roads, car)
+            uncertainty = physics_belief(roads, car)
         return Planner(
-            roads, car, learned, conditions=conditions, guarantee=wanted, uncertainty=physics
+            roads,
+            car,
+            learned,
+            conditions=conditions,
+            guarantee=wanted,
+            physics=chosen_physics,
+            uncertainty=uncertainty,
         )
 
     if batch is not None:

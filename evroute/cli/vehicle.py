@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from evroute.cli.console import plain_console
+from evroute.cli.console import print_table
 
 app = typer.Typer(help="Vehicles of the catalogue, and your own TOML files.", no_args_is_help=True)
 
@@ -31,9 +31,6 @@ def list_vehicles(
     ] = float("inf"),
 ) -> None:
     """List the vehicles of the catalogue; options keep those that meet all of them."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     from evroute.energy.vehicle import ROAD_LOADS, load_vehicle, vehicle_names
     from evroute.errors import EvrouteError, UnknownNameError
 
@@ -55,13 +52,12 @@ def list_vehicles(
     ]
     if not kept:
         raise EvrouteError("no vehicle of the catalogue meets all options; drop one of them")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for title in ("vehicle", "class", "road load"):
-        table.add_column(title, no_wrap=True)
-    for title in ("mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for v in kept:
-        table.add_row(
+    columns = (
+        *("vehicle", "class", "road load"),
+        *("mass\nkg", "drag\narea m²", "battery\nkWh", "AC, DC\nkW"),
+    )
+    rows = (
+        (
             v.name,
             v.car_class,
             v.road_load,
@@ -70,7 +66,9 @@ def list_vehicles(
             f"{v.battery_kwh:.1f}",
             ", ".join(f"{kw:g}" for kw in (v.ac_kw, v.dc_kw) if kw is not None),
         )
-    plain_console().print(table)
+        for v in kept
+    )
+    print_table(columns, rows, texts=3)
 
 
 @app.command()
@@ -80,16 +78,15 @@ def show(
     """Show the numbers of one vehicle and their sources."""
     from dataclasses import asdict
 
-    from rich.table import Table
-
     from evroute.energy.vehicle import load_vehicle
 
     fields = asdict(load_vehicle(name))
     sources, curve = fields.pop("sources"), fields.pop("charging_curve")
     fields["charging_curve"] = ", ".join(f"{kw:g} kW at {charge:g} %" for charge, kw in curve)
-    table = Table("field", "value", "source", title=fields.pop("name"))
-    for field, value in fields.items():
-        if value not in ("", None):
-            shown = value if isinstance(value, str) else f"{value:g}"
-            table.add_row(field, shown, sources.get(field, ""))
-    plain_console().print(table)
+    title = fields.pop("name")
+    rows = (
+        (field, value if isinstance(value, str) else f"{value:g}", sources.get(field, ""))
+        for field, value in fields.items()
+        if value not in ("", None)
+    )
+    print_table(("field", "value", "source"), rows, title=title)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from scipy.optimize import nnls
 
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2
 from evroute.errors import EvrouteError
@@ -48,6 +47,8 @@ def road_load_of(consumption: Any, numbers: dict[str, Any], where: str) -> tuple
         If the table has fewer than two points, its speeds do not rise, a number is missing, or no
         road load explains it within 15 %.
     """
+    from scipy.optimize import nnls
+
     known = ("mass_kg", "front_m2", "propulsion_efficiency", "auxiliary_w")
     given = {name: numbers[name] for name in known if name in numbers}
     try:

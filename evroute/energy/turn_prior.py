@@ -22,6 +22,7 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
 from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
@@ -43,6 +44,8 @@ class TurnEnergy:
         The vehicle without payload, heating or cooling.
     conditions
         Conditions of the day; the methods take speeds after their speed factor.
+    free_flow
+        Cars stop, brake for turns and lose time as in `free_flow`; the speeds are those between.
     """
 
     def __init__(
@@ -51,8 +54,11 @@ class TurnEnergy:
         vehicle: Vehicle,
         table: TurnTable,
         conditions: DrivingConditions = EQ8_CONDITIONS,
+        *,
+        free_flow: bool = False,
     ) -> None:
         self.network = network
+        self.free_flow = free_flow
         self.table = table
         self.conditions = conditions
         self.vehicle = conditions.load(vehicle)
@@ -65,7 +71,9 @@ class TurnEnergy:
 
     def with_vehicle(self, vehicle: Vehicle) -> "TurnEnergy":
         """Return the energy of the same turns for another vehicle."""
-        return TurnEnergy(self.network, vehicle, self.table, self.conditions)
+        return TurnEnergy(
+            self.network, vehicle, self.table, self.conditions, free_flow=self.free_flow
+        )
 
     def potential_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the rise of the potential (a,) over some turns at edge speeds (n,), Wh."""
@@ -80,7 +88,11 @@ class TurnEnergy:
             work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency
         )
         auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-        return work_wh * factor + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
+        wasted_wh = self.wasted_wh(rows, speed_mps)
+        if self.free_flow:
+            auxiliary_wh = auxiliary_wh / speed_factors(self.network)
+            wasted_wh = BRAKING * wasted_wh + self._stopping_wh(rows, speed_mps)
+        return work_wh * factor + auxiliary_wh[entered] + wasted_wh
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
@@ -111,6 +123,16 @@ class TurnEnergy:
         dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
         lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
         return np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
+
+    def _stopping_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
+        """Return the expected energy lost by stopping from the speeds of turns, (a,) Wh."""
+        table = self.table
+        slower_mps = np.minimum(speed_mps[table.left[rows]], speed_mps[table.entered[rows]])
+        turn_mps = np.minimum(turn_speed_mps(table.angle_rad[rows]), slower_mps)
+        kinetic_wh = 0.5 * self.vehicle.mass_kg * turn_mps**2 / J_PER_WH
+        lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
+        stops = stop_probability(table.control, len(table))[rows]
+        return np.where(rows < table.n_turns, stops * kinetic_wh * lost, 0.0)
 
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""
@@ -164,4 +186,5 @@ def fit(energy: TurnEnergy, spread: str) -> EnergyPrior:
         energy.edge_wh(speed_mps)[energy.table.entered], mean_wh - rise_wh
     )
     noise_wh = NOISE_SHARE * energy.edge_wh(speed_mps).std()
-    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / np.sqrt(np.mean(std_wh**2)), rise_wh)
+    scale_wh = np.sqrt(np.mean(std_wh**2)) or 1.0  # all turns alike
+    return EnergyPrior(mean_wh, std_wh, noise_wh * std_wh / scale_wh, rise_wh)

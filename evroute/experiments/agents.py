@@ -160,7 +160,11 @@ def _learner(
         model, space = _shared(first, over_arms), first.space
     guard = None
     if method.guard:
-        guard = Guard(setting.edges, share=DEFAULT_SHARE if method.guard is True else method.guard)
+        guard = Guard(
+            setting.edges,
+            rng=default_rng(child(policy_seeds, 0)),
+            share=DEFAULT_SHARE if method.guard is True else method.guard,
+        )
     agent = Agent(
         model=model,
         index=make_index(method, setting),

@@ -14,18 +14,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from numpy.random import default_rng
-
 from evroute import limits
 from evroute.experiments.execution import attempt
-from evroute.experiments.experiment import Experiment
+from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
 from evroute.files import replacing
-from evroute.methods.method import make_model
 from evroute.methods.prior import Prior
-from evroute.methods.setting import load_setting
 from evroute.network.catalog import cache_dir
-from evroute.worlds.demand.demand import provenance
 
 FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
@@ -106,12 +101,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     """
     if jobs < 1:
         raise ValueError(f"jobs is {jobs}; it must be at least 1")
-    for network, trips in experiment.trips.items():
-        setting = load_setting(network, experiment.vehicle)
-        for trip in trips:
-            provenance(trip, setting)
-        for method in experiment.methods:
-            make_model(method, setting, default_rng(0))
+    manifest(experiment)  # checks that networks, trips and vehicles exist
     folder, runs = RunFolder(out), list(experiment.runs())
     left = [run for run in runs if not folder.is_finished(run)]
     kinds: dict[tuple[object, ...], list[Run]] = {}

@@ -339,7 +339,7 @@ def simulate(
         experiment = load_experiment(Path(experiment))
     folder = RunFolder(Path(out))
     runs = list(experiment.runs())
-    with folder.writing(_manifest(experiment)):
+    with folder.writing(manifest(experiment)):
         left = [run for run in runs if not (resume and folder.is_finished(run))]
         begun = set(folder.finished_runs()) if resume else set()
         if damaged := [run.name for run in left if run.name in begun]:
@@ -364,7 +364,7 @@ def simulate(
     return folder
 
 
-def _manifest(experiment: Experiment) -> dict[str, Any]:
+def manifest(experiment: Experiment) -> dict[str, Any]:
     """Return everything that results depend on; check that networks, trips and vehicles exist."""
     settings = {name: load_setting(name, experiment.vehicle) for name in experiment.trips}
     files: dict[str, Any] = {}

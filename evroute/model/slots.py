@@ -10,8 +10,8 @@ Slots = Literal["follow", "padded", "literal"]
 """Assignment of arms to the M slots.
 
 ``follow`` has no more slots than driven arms. ``padded`` fills the others with edges never
-driven, which costs time and changes nothing. ``literal`` does so too, and sorts all slots
-anew after every trip.
+driven, which costs time and changes nothing. ``literal`` does so too, sorts all slots
+anew after every trip, and puts trained contexts back.
 """
 
 

@@ -1,20 +1,20 @@
 """SparseVariationalGP: the sparse variational Gaussian process of Algorithm 3 (Sandberg et al.).
 
-After every trip the M most visited arms (edges in contexts) become the inducing points. One
-natural-gradient step, with one Adam step on the inducing contexts, follows on a batch of all
-measurements.
+After every trip the M most visited arms (edges in contexts) become the inducing points. By default
+one natural step of size 1 on the merged history follows: the optimum for these points, and the
+exact posterior if every driven arm is one. The method ``algorithm-3`` is the paper's form: one
+natural-gradient step of size 0.1, with one Adam step on the inducing contexts, on a random batch.
 
-We depart from the printed algorithm in one point; ``slots="literal"`` is its form, for
-comparison. As printed, the points are sorted anew after each trip while the variational
-distribution stays in its slots, so the belief about one arm passes to another. Here every arm
-keeps its slot, and new arms follow. The information of an arm that loses its slot remains in the
-belief about the others.
+``slots="literal"`` sorts the points anew after each trip, puts their contexts back, and leaves the
+variational distribution in its slots, as printed: the belief about one arm passes to another.
+Otherwise every arm keeps its slot, and new arms follow. The information of an arm that loses its
+slot remains in the belief about the others.
 """
 
 import json
 import logging
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -50,12 +50,20 @@ class SVGPOptions(ModelOptions):
         default="follow",
         description="rule of inducing points: follow (driven arms), padded, literal (as printed)",
     )
-    batch_size: int = Field(default=2500, ge=1, description="measurements in a step")
+    batch_size: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="measurements drawn for a step; none: all of them"
+    )
     steps: int = Field(default=1, ge=1, description="optimiser steps after each trip")
     natural_rate: float = Field(
-        default=0.1, gt=0, le=1, description="step size of the variational distribution"
+        default=1.0,
+        gt=0,
+        le=1,
+        description="step size of the variational distribution; 1 with all measurements is its "
+        "optimum, smaller ones lag behind it",
     )
-    adam_rate: float = Field(default=0.01, ge=0, description="step size of the inducing points")
+    adam_rate: float = Field(
+        default=0.0, ge=0, description="step size of the inducing contexts; 0 keeps them"
+    )
     device: str = Field(default="cpu", description="device: cpu, cuda")
 
     def build(self, setting: ModelSetting, rng: np.random.Generator) -> "SparseVariationalGP":
@@ -280,7 +288,7 @@ class SparseVariationalGP:
         arms = _points(self._met.id, self._met.features)
         points = np.concatenate([arms[held[held >= 0]], self._reference[-1 - held[held < 0]]])
         m = len(self._held)
-        changed = np.flatnonzero(held[:m] != self._held)
+        changed = np.flatnonzero((held[:m] != self._held) | (self._slots == "literal"))
         if self._slots != "literal" and np.any(self._held[changed] >= 0):
             self._inducing = self._variational.carried(self._inducing, changed, points[changed])
         elif len(changed):
@@ -297,7 +305,7 @@ class SparseVariationalGP:
         n = len(self._seen)
         drawn = (
             np.arange(n)
-            if n <= self._batch_size
+            if self._batch_size is None or n <= self._batch_size
             else self._rng.choice(n, self._batch_size, replace=False)
         )
         arm, place = np.unique(self._seen[drawn], return_inverse=True)

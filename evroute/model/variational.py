@@ -82,11 +82,12 @@ class Inducing:
         )
 
     def relabelled(self, slots: IntArray, points: FloatArray) -> "Inducing":
-        """Return the same q(v) with other points in some slots."""
-        changed = replace(self, points=self.points.copy(), moments=self.moments.copy())
-        changed.points[slots] = points
-        changed.moments[:, slots] = 0.0
-        return changed
+        """Return the same q(v) with other points in some slots; if in all, Adam starts anew."""
+        steps = self.adam_steps if len(slots) < len(self) else 0
+        kept, moments = self.points.copy(), self.moments.copy()
+        kept[slots] = points
+        moments[:, slots] = 0.0
+        return replace(self, points=kept, moments=moments, adam_steps=steps)
 
 
 class DivergedError(Exception):

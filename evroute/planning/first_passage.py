@@ -3,7 +3,8 @@
 The energies used up to k points of a route are jointly normal, or jointly Student t, about their
 expectations: ``e = R g`` with g normal and R = 1 or ``sqrt(nu / chi²_nu)`` common to the trip. The
 probability that any e_j exceeds its room is integrated over g at the point with the least room in
-deviations, in closed form for every one of `N_DRAWS` fixed draws of R and of the rest of g.
+deviations, in closed form, over R and the rest of g by `N_POINTS` lattice points and their mirror
+images.
 """
 
 from functools import cache
@@ -13,12 +14,9 @@ from scipy.special import gammaincinv, ndtr, ndtri, stdtr
 
 from evroute.arrays import FloatArray
 
-N_DRAWS = 1024
-SEED = 0
-"""Of the trips that stand for all."""
+N_POINTS = 1024
 NEGLIGIBLE = 1e-4
 """Probability that points far from the reserve may add, all together."""
-_LEVELS = (np.arange(N_DRAWS) + 0.5) / N_DRAWS
 
 
 def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = np.inf) -> float:
@@ -53,7 +51,8 @@ def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = n
     rest = covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope)
     value, vector = np.linalg.eigh(rest)
     root = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
-    room = room_wh[kept] / _scales(nu) - standard(1 + len(kept) // 64)[:, : len(kept)] @ root.T
+    rest_wh = _normal(len(kept)) @ root.T
+    room = room_wh[kept] / _scales(nu) + np.concatenate([rest_wh, -rest_wh])
     slope = np.where(np.abs(slope) < 1e-9 * std_wh[kept].max(), 1e-12, slope)
     # g at the worst point crosses above the first of these bounds, or below the second
     high = np.where(slope > 0, room / slope, np.inf).min(axis=1)
@@ -69,18 +68,31 @@ def _below(deviates: FloatArray, nu: float) -> FloatArray:
 
 
 @cache
-def standard(blocks: int) -> FloatArray:
-    """Return standard normal numbers, (`N_DRAWS`, 64 * blocks), whose columns are uncorrelated."""
-    columns = np.repeat(ndtri(_LEVELS)[:, np.newaxis], 64 * blocks, axis=1)
-    mixed = np.random.default_rng(SEED).permuted(columns, axis=0)
-    root = np.linalg.cholesky(mixed.T @ mixed / N_DRAWS)
-    return np.linalg.solve(root, mixed.T).T
+def _normal(dimensions: int) -> FloatArray:
+    """Return normal numbers of the points, (`N_POINTS`, dimensions)."""
+    normal: FloatArray = ndtri(_points(1 + dimensions)[:, 1:])
+    return normal
 
 
 @cache
 def _scales(nu: float) -> FloatArray:
-    """Return the common factors R of the draws, (`N_DRAWS`, 1), in an order of their own."""
+    """Return the factors R of the points and of their mirror images, (2 `N_POINTS`, 1)."""
     if np.isinf(nu):
         return np.ones((1, 1))
-    scales = np.sqrt(nu / (2.0 * gammaincinv(nu / 2.0, _LEVELS)))
-    return np.random.default_rng(SEED + 1).permutation(scales)[:, np.newaxis]
+    scales = np.sqrt(nu / (2.0 * gammaincinv(nu / 2.0, _points(1))))
+    return np.concatenate([scales, scales])
+
+
+def _points(dimensions: int) -> FloatArray:
+    """Return points in the unit cube, (`N_POINTS`, dimensions), and no coordinate 0 or 1.
+
+    Richtmyer's lattice, the roots of primes, folded (Genz & Bretz 2009, *Computation of
+    Multivariate Normal and t Probabilities*, section 4.2).
+    """
+    # the n-th prime is below n (log n + log log n) for n > 5
+    n = dimensions + 5
+    numbers = np.arange(2, int(n * (np.log(n) + np.log(np.log(n)))) + 1)
+    prime = (numbers[:, np.newaxis] % numbers > 0).sum(axis=1) == len(numbers) - 1
+    steps = np.arange(1, N_POINTS + 1)[:, np.newaxis]
+    points: FloatArray = np.abs(2.0 * (steps * np.sqrt(numbers[prime][:dimensions]) % 1.0) - 1.0)
+    return points

@@ -8,6 +8,7 @@ one expected energy and two noises.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -17,9 +18,12 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
-from evroute.planning.first_passage import N_DRAWS, first_passage, standard
+from evroute.planning.first_passage import first_passage
 
 INTERVAL_LEVEL = 0.9
+N_TRIPS = 1024
+SEED = 0
+"""Of the trips that stand for all."""
 
 
 class EnergyForecast(Protocol):
@@ -191,15 +195,28 @@ def predict(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> tuple[fl
     if isinstance(model, HasJoint):
         energy = forecast(model, arms, arms_of_route)
         return energy.mean_wh, energy.std_wh
+    return float(means(model, arms, arms_of_route).sum()), float("nan")
+
+
+def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray:
+    """Return the posterior mean of each arm of a trip in driving order, (k,) Wh.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    arms, arms_of_route
+        As in `forecast`.
+    """
     distinct, place = np.unique(arms_of_route, return_inverse=True)
-    mean_wh = model.posterior(arms.take(distinct)).mean_wh[place]
-    return float(mean_wh.sum()), float("nan")
+    mean_wh: FloatArray = model.posterior(arms.take(distinct)).mean_wh[place]
+    return mean_wh
 
 
 def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
     """Return the distribution of the charge along a route; regeneration beyond full is lost.
 
-    `N_DRAWS` trips by fixed numbers stand for all. Their charges with and without the upper bound
+    `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
     of the battery are compared, and the difference is added to the closed form without it. A trip
     that falls below the reserve is followed to its end, so that both shares are known.
 
@@ -214,11 +231,11 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
     spread = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
     k = len(value)
-    trips_wh = energy.edge_mean_wh + standard(1 + k // 64)[:, :k] @ spread.T
+    trips_wh = energy.edge_mean_wh + _standard(1 + k // 64)[:, :k] @ spread.T
     free_wh = battery.start_wh - np.cumsum(trips_wh, axis=1)
     charge_wh = free_wh
     if free_wh.max() > battery.capacity_wh:
-        charge_wh, left_wh = free_wh.copy(), np.full(N_DRAWS, battery.start_wh)
+        charge_wh, left_wh = free_wh.copy(), np.full(N_TRIPS, battery.start_wh)
         for edge in range(k):
             left_wh = np.minimum(battery.capacity_wh, left_wh - trips_wh[:, edge])
             charge_wh[:, edge] = left_wh
@@ -228,7 +245,7 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
     tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
     band_wh = mean_wh[:, np.newaxis] + np.outer(std_wh, ndtri(tails))
     if charge_wh is not free_wh:
-        ranks = [round(tail * (N_DRAWS - 1)) for tail in tails]
+        ranks = [round(tail * (N_TRIPS - 1)) for tail in tails]
         bounded, unbounded = (
             np.partition(each, ranks, axis=0)[ranks].T for each in (charge_wh, free_wh)
         )
@@ -249,3 +266,13 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         never_below_reserve=float(np.clip(kept + never - never_free, 0.0, 1.0)),
         band_percent=band_percent,
     )
+
+
+@cache
+def _standard(blocks: int) -> FloatArray:
+    """Return standard normal numbers, (`N_TRIPS`, 64 * blocks), whose columns are uncorrelated."""
+    levels = ndtri((np.arange(N_TRIPS) + 0.5) / N_TRIPS)
+    columns = np.repeat(levels[:, np.newaxis], 64 * blocks, axis=1)
+    mixed = np.random.default_rng(SEED).permuted(columns, axis=0)
+    root = np.linalg.cholesky(mixed.T @ mixed / N_TRIPS)
+    return np.linalg.solve(root, mixed.T).T

@@ -16,12 +16,14 @@ from evroute.arms import Belief, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NoRouteError
+from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.line_graph import LineGraph
 from evroute.network.names import edge_label, route_ends
 from evroute.network.road_network import RoadNetwork
+from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
@@ -38,8 +40,10 @@ from evroute.planning.risk import RiskSearch, choose_safe_rows
 from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import Search, numba_installed
 from evroute.planning.search_problem import SearchProblem
+from evroute.planning.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
 
+PHYSICS = ("eq8", "driving")
 INTERPRETED_PLANS = 3
 """Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
 
@@ -59,9 +63,12 @@ class Planner:
         Conditions of the day. They change physics; learned deviations from it are kept.
     guarantee
         Bounds of the expected energy that each route gets; needs a belief.
+    physics
+        One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
+        ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
     uncertainty
-        Belief whose forecasts of charge about the energies of eq. 8 serve a limit of risk, in place
-        of ``belief`` (`physics_belief`).
+        Belief over edges whose forecasts of charge about the energies of physics serve a limit of
+        risk, in place of ``belief`` (`physics_belief`).
 
     Attributes
     ----------
@@ -71,7 +78,8 @@ class Planner:
     Raises
     ------
     EvrouteError
-        If the belief is about another network or vehicle.
+        If the belief is about another network or vehicle, or physics is unknown or goes with a
+        belief.
     """
 
     plans: ClassVar[int] = 0
@@ -84,8 +92,13 @@ class Planner:
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
         guarantee: Guarantee | None = None,
+        physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
+        if physics not in PHYSICS:
+            raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
+        if belief is not None and physics != "eq8":
+            raise EvrouteError("a belief has its own physics; leave physics out")
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
@@ -93,15 +106,19 @@ class Planner:
         self.guarantee = guarantee
         self.learned: LearnedDay | None = None
         self.space: SearchSpace
+        usual_s = network.time_s if belief is None else belief.time_s
         if belief is None:
-            self.space = EdgeSpace(network, vehicle, conditions=conditions)
+            edges = EdgeSpace(network, vehicle, conditions=conditions)
+            self.space = edges
+            if physics == "driving":
+                self.space = TurnSpace(edges, TurnTable.from_network(network), free_flow=True)
+                usual_s = usual_s / speed_factors(network)
         else:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
         self.uncertainty = uncertainty
         self.prior = self.space.prior()
-        usual_s = network.time_s if belief is None else belief.time_s
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
         if self.learned is not None:
@@ -308,7 +325,7 @@ class Planner:
         day = self.uncertain if risky else self.learned
         if day is None:
             return described
-        energy = day.forecast(arms_of_route, edge_wh, charge)
+        energy = day.forecast(self.uncertain_arms(arms_of_route), edge_wh, charge)
         if self.learned is not None:
             described = replace(described, energy_forecast=energy)
             if self.guarantee is not None:
@@ -317,6 +334,10 @@ class Planner:
         if battery is None or charge is None:
             return described
         return replace(described, charge_forecast=energy.charge(battery, charge))
+
+    def uncertain_arms(self, arms: IntArray) -> IntArray:
+        """Return arms (k,) as those of `uncertain`, (k,): without a belief these are the edges."""
+        return arms if self.learned is not None else self.states.edge[arms]
 
     def charge_forecast(
         self, route: Route, battery: Battery
@@ -330,9 +351,9 @@ class Planner:
         """
         if self.uncertain is None:
             raise EvrouteError(NO_BELIEF)
-        passed, battery = self.space.arms_of_route(route), self.fading(battery)
-        charge = follow(battery, self.mean_wh[passed])
-        energy = self.uncertain.forecast(passed, self.mean_wh[passed], charge)
+        arms, battery = self.space.arms_of_route(route), self.fading(battery)
+        charge = follow(battery, self.mean_wh[arms])
+        energy = self.uncertain.forecast(self.uncertain_arms(arms), self.mean_wh[arms], charge)
         return energy, energy.charge(battery, charge)
 
     def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
@@ -344,7 +365,8 @@ class Planner:
             return 1.0 - self.charge_forecast(route, battery)[1].never_below_reserve
 
         passage = self.uncertain.posterior().std_wh ** 2 + self.uncertain.noise_std_wh**2
-        return RiskSearch(problem, battery, risk, risk_of, np.sqrt(passage))
+        std_wh = np.sqrt(passage)[self.uncertain_arms(np.arange(self.space.size))]
+        return RiskSearch(problem, battery, risk, risk_of, std_wh)
 
     def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""

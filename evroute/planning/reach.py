@@ -114,7 +114,8 @@ def reach(
         if risk is not None:
             raise EvrouteError(NO_BELIEF)
     elif len(tree.edges):
-        std_wh = planner.uncertain.reached_std_wh(tree.arms, tree.before, tree.begin_wh)
+        arms = planner.uncertain_arms(tree.arms)
+        std_wh = planner.uncertain.reached_std_wh(arms, tree.before, tree.begin_wh)
         first = planner.charge_forecast(tree.route(0), battery)[0]
         for level in LEVELS[1:]:
             deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
@@ -202,6 +203,7 @@ def reachable(
     vehicle: Vehicle | str | Path = DEFAULT,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
+    physics: str = "eq8",
     uncertainty: LearnedEnergies | None = None,
 ) -> Reach:
     """Return the roads within reach of a charge.
@@ -222,9 +224,12 @@ def reachable(
     conditions
         Temperature, wind, payload and speeds of the day.
     belief
-        Learned energies (`load_belief`), about this network and vehicle; eq. 8 if None.
+        Learned energies (`load_belief`), about this network and vehicle; physics if
+        None.
+    physics
+        As in `Planner`.
     uncertainty
-        In place of a belief, the uncertainty of eq. 8 (`physics_belief`).
+        In place of a belief, the uncertainty of physics (`physics_belief`).
 
     Raises
     ------
@@ -233,6 +238,8 @@ def reachable(
     """
     roads = network if isinstance(network, RoadNetwork) else load_network(network)
     car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
-    planner = Planner(roads, car, belief, conditions=conditions, uncertainty=uncertainty)
+    planner = Planner(
+        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+    )
     battery = Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
     return reach(planner, origin, battery, risk=risk)

@@ -33,6 +33,7 @@ def plan(
     alternatives: int = 0,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     belief: LearnedEnergies | None = None,
+    physics: str = "eq8",
     depart: str | None = None,
     price: float | None = None,
     time_value: float | None = None,
@@ -58,9 +59,12 @@ def plan(
     conditions
         Temperature, wind, payload and speeds of the day.
     belief
-        Learned energies to plan on (`load_belief`), about this network and vehicle; eq. 8 if None.
+        Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
+        None.
+    physics
+        As in `Planner`.
     uncertainty
-        In place of a belief, the uncertainty of eq. 8 (`physics_belief`).
+        In place of a belief, the uncertainty of physics (`physics_belief`).
 
     Raises
     ------
@@ -78,7 +82,10 @@ def plan(
         if soc_percent is None
         else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
     )
-    return Planner(roads, car, belief, conditions=conditions, uncertainty=uncertainty).plan(
+    planner = Planner(
+        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+    )
+    return planner.plan(
         first,
         last,
         search=search,

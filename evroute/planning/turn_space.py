@@ -15,6 +15,7 @@ from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
 from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import TurnRegressors
@@ -58,6 +59,8 @@ class TurnSpace:
         The contexts keep the known speeds.
     controls
         Contexts have lights, stop signs and right of way as further features.
+    free_flow
+        Cars stop, brake for turns and lose time as in `energy.free_flow`.
 
     Raises
     ------
@@ -75,13 +78,16 @@ class TurnSpace:
         braked: bool = False,
         learn_speeds: bool = False,
         controls: bool = False,
+        free_flow: bool = False,
     ) -> None:
         self.edges = edges
         self.table = table
         self.braked = braked
         self.learn_speeds = learn_speeds
         self.controls = controls
-        self.energy = TurnEnergy(edges.network, edges.vehicle, table, edges.conditions)
+        self.energy = TurnEnergy(
+            edges.network, edges.vehicle, table, edges.conditions, free_flow=free_flow
+        )
         self._log_ratio_sum = np.zeros(table.n_edges)
         self._log_ratio_count = np.zeros(table.n_edges)
         self._speed_scale = float(context.build(edges.network).scale[SPEED])
@@ -119,7 +125,8 @@ class TurnSpace:
     @property
     def time_s(self) -> FloatArray:
         """(n,) travel time of every edge at the expected speeds, s."""
-        return self.edges.network.length_m / self._expected_mps
+        time_s = self.edges.network.length_m / self._expected_mps
+        return time_s / speed_factors(self.edges.network) if self.energy.free_flow else time_s
 
     @cached_property
     def regressors(self) -> TurnRegressors:
@@ -149,6 +156,7 @@ class TurnSpace:
             braked=self.braked,
             learn_speeds=self.learn_speeds,
             controls=self.controls,
+            free_flow=self.energy.free_flow,
         )
         space.restore(self.state())
         return space

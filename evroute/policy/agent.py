@@ -11,7 +11,7 @@ from evroute.arms import Feedback, Round, Route
 from evroute.arrays import IntArray
 from evroute.model.base import Anticipates, EnergyModel, HasJoint
 from evroute.planning.arm_space import ArmSpace
-from evroute.planning.forecast import RouteForecast, forecast, predict
+from evroute.planning.forecast import RouteForecast, forecast, means, predict
 from evroute.planning.weights import WeightRule
 from evroute.policy.base import Index
 from evroute.policy.guard import Guard
@@ -71,7 +71,10 @@ class Agent:
         """
         route = self.propose(request)
         if self.guard:
-            route = self.guard.choose(request, route)
+            arms = self.space.arms(request)
+            route = self.guard.choose(
+                request, route, lambda each: means(self.model, arms, self._passed(request, each))
+            )
         if isinstance(self.model, Anticipates):
             self.model.anticipate(self.space.arms(request).take(self._passed(request, route)))
         return route

@@ -15,19 +15,28 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray
 from evroute.model.base import EnergyModel
 from evroute.policy.base import Index, IndexOptions, IndexSetting, Schedule
-from evroute.policy.schedule import InverseTime, Scaled, TheoremBayesUCB, TheoremUCB
+from evroute.policy.schedule import InverseTime, TheoremBayesUCB, TheoremUCB
 
 
 @dataclass(slots=True)
 class ConfidenceBound(Index):
-    """Optimism in the face of uncertainty; ``beta`` is the last value of the schedule."""
+    """Optimism in the face of uncertainty; ``beta`` is the last value of the schedule, scaled.
+
+    Parameters
+    ----------
+    schedule
+        Confidence parameter by round.
+    scale
+        Factor of the schedule (Sandberg et al., section 4.2, Fig. 3).
+    """
 
     schedule: Schedule
+    scale: float = 1.0
     beta: float = field(default=math.nan, init=False)
 
     def __call__(self, t: int, arms: Arms, model: EnergyModel, rng: Generator) -> FloatArray:
         """Return the lower confidence bounds, (a,) Wh."""
-        self.beta = self.schedule(t, len(arms), model)
+        self.beta = self.scale * self.schedule(t, len(arms), model)
         belief = model.posterior(arms)
         return belief.mean_wh - math.sqrt(self.beta) * belief.std_wh
 
@@ -42,7 +51,7 @@ class UCBOptions(IndexOptions):
 
     def build(self, setting: IndexSetting) -> ConfidenceBound:
         """Return the index before the first round."""
-        return ConfidenceBound(Scaled(self.schedule(), self.beta_scale))
+        return ConfidenceBound(self.schedule(), self.beta_scale)
 
     def schedule(self) -> Schedule:
         """Return beta by round, before its factor."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from evroute.model.base import EnergyModel
-from evroute.policy.base import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +48,6 @@ class InverseTime:
     def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
         """Return beta of round ``t``."""
         return _beta_of_level(1.0 / t)
-
-
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """A schedule times a constant: ``factor * beta_t`` (Sandberg et al., section 4.2, Fig. 3)."""
-
-    schedule: Schedule
-    factor: float
-
-    def __call__(self, t: int, n_arms: int, model: EnergyModel) -> float:
-        """Return beta of round ``t``."""
-        return self.factor * self.schedule(t, n_arms, model)
 
 
 def _beta_of_level(level: float) -> float:

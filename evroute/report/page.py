@@ -69,7 +69,11 @@ _DIAGNOSTICS = {
     "last_batch_trips": ("Trips in the last batch", "Trips planned between the last two updates."),
     "guard_left_wh": (
         "Rest of the guard's budget (Wh)",
-        "Energy that learning may still lose against eq. 8.",
+        "Budget minus the upper bound of the energy lost so far.",
+    ),
+    "guard_trips": (
+        "Trips that the guard needs",
+        "Trips from which its budget covers a route that saves 2 %, at the noise measured so far.",
     ),
     "guard_free": (
         "The learner's route is driven (share of worlds)",
@@ -123,79 +127,75 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
             f"{', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
-    sentences = tuple(abstract(rounds))
-    figures = []
-    curves, notes = few_panels(rounds)
-    for name, (draw, caption) in _CURVES.items():
-        if name != "beta" or charts.has_beta(curves):
-            on_progress(name)
-            figures.append(figure_of(name, caption, draw(curves), as_svg=True))
-    if "lengthscale" in charts.axes(rounds):
-        caption = (
-            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
-        )
-        figures.append(
-            figure_of("lengthscales", caption, charts.regret_by_lengthscale(curves), as_svg=True)
-        )
-    timings = read_timings(folder)
-    on_progress("duration")
-    caption = "Sum of posterior, index, search and update; medians of blocks of trips, log scale."
-    figures.append(figure_of("duration", caption, charts.duration(curves, timings), as_svg=True))
-    diagnostics = read_diagnostics(folder)
-    for name, (title, caption) in _DIAGNOSTICS.items():
-        if name in diagnostics:
-            on_progress(name)
-            drawn = charts.diagnostic(curves, diagnostics, name, title)
-            figures.append(figure_of(name.replace("_", "-"), caption, drawn, as_svg=True))
-    shown, left_out = few_methods(rounds)
-    mapped, unmapped = few_maps(shown)
-    notes += left_out + unmapped
-    calibration = intervals = None
-    if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
-        calibration = calibration_table(rounds)
-        intervals = interval_table(rounds)
-        for name, (draw_forecasts, caption) in _CALIBRATION.items():
-            on_progress(name)
-            figures.append(figure_of(name, caption, draw_forecasts(predicted), as_svg=True))
-    if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
-        on_progress("reserve")
-        caption = "Trips never below the reserve against its announced probability, after 50 trips."
-        figures.append(figure_of("reserve", caption, reserve_reliability(of_charge), as_svg=True))
-    for network_name, digest in manifest["networks"].items():
-        try:
-            for name, chart in _exploration(folder, mapped, network_name, digest):
-                on_progress(name)
-                caption = "Edges by how often they were driven, all worlds together."
-                figures.append(figure_of(name, caption, chart, as_svg=False))
-        except EvrouteError as error:
-            notes.append(f"No maps of {network_name}: {error}.")
+    sentences, notes, figures = tuple(abstract(rounds)), list[str](), list[Figure]()
+    for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
+        on_progress(name)
+        figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
     learned = []
-    for belief in beliefs(folder, shown):
+    for belief in beliefs(folder, few_methods(rounds)[0]):
         if isinstance(belief, Learned):
             learned.append(_learned(belief))
         else:
             notes.append(belief)
     judged = judged_claims(folder, notes)
-    n_names = len(label_columns(rounds))
+    n_names, calibrated = len(label_columns(rounds)), "half90_wh" in rounds
     html = template("page.html.j2").render(
         title=f"Learning to route: {folder.path.resolve().name}",
         lead=_lead(rounds),
         abstract=sentences,
         figures=figures,
         notes=notes,
-        table=cells(final_table(rounds, timings), n_names),
+        table=cells(final_table(rounds, read_timings(folder)), n_names),
         claims=cells(claims_table(judged), N_NAMES) if judged else None,
         n_claim_names=N_NAMES,
         savings=cells(savings_table(rounds), n_names) if "fastest_wh" in rounds else None,
-        vehicles=None if (fleet := vehicles_table(rounds)).empty else cells(fleet, n_names + 1),
-        reserve=None if (kept := reserve_table(rounds)).empty else cells(kept, n_names + 1),
-        calibration=None if calibration is None else cells(calibration, n_names + 1),
-        intervals=None if intervals is None else cells(intervals, n_names + 2),
+        vehicles=_filled(vehicles_table(rounds), n_names + 1),
+        reserve=_filled(reserve_table(rounds), n_names + 1),
+        calibration=_filled(calibration_table(rounds), n_names + 1) if calibrated else None,
+        intervals=_filled(interval_table(rounds), n_names + 2) if calibrated else None,
         n_names=n_names,
         learned=learned,
         manifest=manifest,
     )
     return Page(html, sentences, tuple(figures), tuple(notes), tuple(verdict_lines(judged)))
+
+
+def _drawings(
+    folder: RunFolder, rounds: "pd.DataFrame", networks: dict[str, str], notes: list[str]
+) -> Iterator[tuple[str, str, Callable[[], "alt.TopLevelMixin"], bool]]:
+    """Yield name, caption and function of each figure, and whether it is an SVG; add notes."""
+    curves, pooled = few_panels(rounds)
+    shown, left_out = few_methods(rounds)
+    mapped, unmapped = few_maps(shown)
+    notes += pooled + left_out + unmapped
+    for name, (draw, caption) in _CURVES.items():
+        if name != "beta" or charts.has_beta(curves):
+            yield name, caption, partial(draw, curves), True
+    if "lengthscale" in charts.axes(rounds):
+        caption = (
+            "Mean over the worlds ± 1 standard error; worlds and models have that lengthscale."
+        )
+        yield "lengthscales", caption, partial(charts.regret_by_lengthscale, curves), True
+    caption = "Sum of posterior, index, search and update; medians of blocks of trips, log scale."
+    yield "duration", caption, partial(charts.duration, curves, read_timings(folder)), True
+    diagnostics = read_diagnostics(folder)
+    for name, (title, caption) in _DIAGNOSTICS.items():
+        if name in diagnostics:
+            draw_one = partial(charts.diagnostic, curves, diagnostics, name, title)
+            yield name.replace("_", "-"), caption, draw_one, True
+    if "half90_wh" in rounds and not (predicted := forecasts(shown)).empty:
+        for name, (draw, caption) in _CALIBRATION.items():
+            yield name, caption, partial(draw, predicted), True
+    if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
+        caption = "Trips never below the reserve against its announced probability, after 50 trips."
+        yield "reserve", caption, partial(reserve_reliability, of_charge), True
+    caption = "Edges by how often they were driven, all worlds together."
+    for network_name, digest in networks.items():
+        try:
+            for name, chart in _exploration(folder, mapped, network_name, digest):
+                yield name, caption, partial(lambda chart: chart, chart), False
+        except EvrouteError as error:
+            notes.append(f"No maps of {network_name}: {error}.")
 
 
 def judged_claims(folder: RunFolder, notes: list[str]) -> list[Verdict]:
@@ -286,6 +286,11 @@ def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:
         rows.append({"first": names[:-1] != above, "cells": [*names, *map(_number, numbers)]})
         above = names[:-1]
     return {"columns": list(table.columns), "rows": rows}
+
+
+def _filled(table: "pd.DataFrame", n_names: int) -> dict[str, Any] | None:
+    """Return `cells` of a table; None if it is empty."""
+    return None if table.empty else cells(table, n_names)
 
 
 def _learned(learned: Learned) -> dict[str, Any]:

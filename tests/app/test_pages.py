@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
@@ -23,6 +25,7 @@ from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 200
+planned = partial(plan, vehicle=DRIVER_DEFAULT, physics="driving")
 
 
 def opened(page: str) -> AppTest:
@@ -57,7 +60,7 @@ def test_the_main_script_opens_on_the_plan() -> None:
 
 def test_the_plan_page_shows_the_plan_of_evroute() -> None:
     page = opened("views/plan.py")
-    expected = plan("denver", trip="A", soc_percent=80, reserve_percent=10)
+    expected = planned("denver", trip="A", soc_percent=80, reserve_percent=10)
     assert not page.exception
     cards = shown(page, "cards")["cards"]
     assert expected.recommended == "energy-limited"
@@ -89,7 +92,7 @@ def test_departure_and_money_are_those_of_the_plan() -> None:
     page.number_input(key="kept_price").set_value(0.35).run()
     page.number_input(key="kept_time_value").set_value(12.0).run()
     options = {"depart": "08:15", "price": 0.35, "time_value": 12.0}
-    expected = plan("denver", trip="A", soc_percent=80, reserve_percent=10, **options)
+    expected = planned("denver", trip="A", soc_percent=80, reserve_percent=10, **options)
     assert not page.exception
     card = shown(page, "cards")["cards"][0]
     assert card["name"] == "cost"
@@ -163,7 +166,7 @@ def test_events_of_the_map_set_places_in_order() -> None:
     assert do(kind="stop", at=c) == [texts[0], texts[2], texts[1]]
     assert [pin["label"] for pin in shown(page, "map")["pins"]] == ["A", "1", "B"]
     _, made = page.session_state["last_plan"]
-    expected = plan("denver", waypoints=(texts[0], texts[2], texts[1]), soc_percent=80)
+    expected = planned("denver", waypoints=(texts[0], texts[2], texts[1]), soc_percent=80)
     assert made.recommended_route.edges == expected.recommended_route.edges
     assert do(kind="move", row=0, at=b) == [texts[1], texts[2], texts[1]]
     assert do(kind="remove", row=1) == [texts[1], texts[1]]
@@ -200,7 +203,7 @@ def test_places_may_be_written_with_others_between() -> None:
     network = load_network("denver")
     ids = [network.edge_id[row] for row in (3, 500, 900)]
     page = linked({"from": ids[0], "via": ids[1], "to": ids[2]})
-    expected = plan("denver", waypoints=ids, soc_percent=80, reserve_percent=10)
+    expected = planned("denver", waypoints=ids, soc_percent=80, reserve_percent=10)
     _, made = page.session_state["last_plan"]
     assert made.recommended_route.edges == expected.recommended_route.edges
     assert [each.label for each in page.selectbox][:3] == ["From", "Stop 1", "To"]
@@ -243,17 +246,25 @@ def test_conditions_show_their_effect() -> None:
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
 
 
-def test_a_full_start_that_loses_regeneration_is_a_warning() -> None:
-    network = load_network("denver")
-    ends = [
-        network.edge_id[int(network.elevation_m[network.tail].argmax())],
-        network.edge_id[int(network.elevation_m[network.head].argmin())],
-    ]
-    assert not linked({"from": ends[0], "to": ends[1]}).warning
-    page = linked({"from": ends[0], "to": ends[1], "soc": "100"})
-    lost_wh = plan("denver", waypoints=ends, soc_percent=100).recommended_route.charge.lost_wh
-    assert lost_wh > 5
-    assert f"{lost_wh:.0f} Wh of regeneration do not fit" in page.warning[0].value
+def test_a_full_start_that_loses_regeneration_is_a_warning(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    positions = [(0, 0, 300), (100, 0, 300), (2100, 0, 100), (2200, 0, 100)]
+    roads = make_network([("in", 0, 1), ("down", 1, 2), ("out", 2, 3)], positions)
+
+    def charged(percent: int) -> AppTest:
+        page = AppTest.from_file(str(app_path("views/plan.py")), default_timeout=PATIENCE_S)
+        page.session_state["uploaded"] = roads
+        page.session_state["kept_network"] = "toy"
+        page.session_state["kept_stops"] = ["in", "out"]
+        page.session_state["kept_soc"] = percent
+        return page.run()
+
+    assert not charged(80).warning
+    route = planned(roads, waypoints=("in", "out"), soc_percent=100).recommended_route
+    assert route.charge.lost_wh > 5
+    expected = f"{route.charge.lost_wh:.0f} Wh of regeneration do not fit"
+    assert expected in charged(100).warning[0].value
 
 
 def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
@@ -345,11 +356,12 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     assert not runs.exception
     assert not runs.error
     assert set(runs.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
-    planned = opened("views/plan.py")
-    planned.selectbox(key="kept_folder").set_value(folder.name).run()
-    assert not planned.exception
-    assert "90 % of the trips" in " ".join(each.value for each in planned.caption)
-    assert re.fullmatch(r"\(\d+-\d+ %\)", shown(planned, "cards")["cards"][0]["interval"])
+    page = opened("views/plan.py")
+    page.selectbox(key="kept_folder").set_value(folder.name).run()
+    assert not page.exception
+    assert page.selectbox(key="kept_vehicle").value == "reference"
+    assert "90 % of the trips" in " ".join(each.value for each in page.caption)
+    assert re.fullmatch(r"\(\d+-\d+ %\)", shown(page, "cards")["cards"][0]["interval"])
     network = opened("views/network.py")
     network.selectbox(key="kept_folder").set_value(folder.name).run()
     assert "learned minus physics (Wh per km)" in network.selectbox(key="kept_layer").options

@@ -19,7 +19,7 @@ REQUESTS = {
         {"from": PLACES[0], "to": PLACES[2], "soc": "40"},
         ["--from", PLACES[0], "--to", PLACES[2], "--soc", "40", "--reserve", "10"],
         {"waypoints": (PLACES[0], PLACES[2]), "soc_percent": 40, "reserve_percent": 10}
-        | {"vehicle": DRIVER_DEFAULT},
+        | {"vehicle": DRIVER_DEFAULT, "physics": "driving"},
     ),
     "a stop, cold, a limit and a price": (
         {"from": PLACES[0], "via": PLACES[1], "to": PLACES[2], "soc": "60", "reserve": "20"}
@@ -32,7 +32,7 @@ REQUESTS = {
         ).split(),
         {"waypoints": PLACES, "soc_percent": 60, "reserve_percent": 20, "max_extra_time": 0.05}
         | {"conditions": DrivingConditions(temperature_c=-5.0, payload_kg=100.0)}
-        | {"price": 0.35, "depart": "08:15", "vehicle": "renault-zoe"},
+        | {"price": 0.35, "depart": "08:15", "vehicle": "renault-zoe", "physics": "driving"},
     ),
 }
 

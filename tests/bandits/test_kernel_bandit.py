@@ -88,11 +88,18 @@ def test_runs_are_kept_and_those_kept_are_not_played_again(tmp_path, monkeypatch
     ]
 
 
-def test_learning_beats_chance():
-    methods = ["k-ucb", {"model": "k-ucb", "index": "random"}]
+@pytest.mark.parametrize("ridge", [1, 16])
+def test_learning_beats_chance_at_every_ridge(ridge):
+    """Widths are in units of the noise: beta~ = eta = 1 at each ridge."""
+    methods = [
+        {"method": "k-ucb", "ridge": ridge, "multiplier": ridge**-0.5},
+        {"method": "sup-k-ucb", "ridge": ridge, "eta": 1},
+        {"model": "k-ucb", "index": "random"},
+    ]
     rounds = play(experiment(methods=methods, horizon=80, lengthscale=0.3), lambda done: None)
-    learned, chance = (np.array(rounds["cumulative_regret"])[[79, 159]]).tolist()
+    learned, levels, chance = (np.array(rounds["cumulative_regret"])[[79, 159, 239]]).tolist()
     assert learned < 0.5 * chance
+    assert levels < 0.7 * chance
 
 
 @pytest.mark.parametrize(
@@ -126,6 +133,10 @@ def test_learning_beats_chance():
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0 }]',
             "eta is 0; it must be a number > 0",
+        ),
+        (
+            'problem = "bump"\nmethods = [{ method = "sup-k-ucb", eta = 0.03 }]\nhorizon = 1000',
+            "eta is 0.03; it must be above 0.0316",  # 1 / sqrt(1000)
         ),
         (
             'problem = "bump"\nmethods = [{ method = "sup-k-ucb", gamma = 1 }]',

@@ -23,14 +23,15 @@ from evroute.policy.thompson import IndependentThompson
 from evroute.worlds.demand.trips import Repeated
 from evroute.worlds.sampled_gp import SampledWorld
 
-N_ROUNDS = 200
-LOOK_AT = (10, 25, 50, 100, 150, 200)
+N_ROUNDS = 100
+LOOK_AT = (10, 25, 50, 100)
+ONE_STEP = {"natural_rate": 0.1, "adam_rate": 0.01, "batch_size": 2500}
 WAYS = {
-    "follow": {},
-    "follow, contexts fixed": {"adam_rate": 0.0},
-    "follow, the whole history as batch": {"batch_size": 10**9},
-    "follow, M = 100": {"inducing_points": 100},
-    "literal": {"slots": "literal"},
+    "default: the optimum on the whole history": {},
+    "one step of 0.1, slots kept": ONE_STEP,
+    "one step of 0.1, slots kept, contexts fixed": ONE_STEP | {"adam_rate": 0.0},
+    "default, M = 100": {"inducing_points": 100},
+    "`algorithm-3`": ONE_STEP | {"slots": "literal"},
 }
 
 

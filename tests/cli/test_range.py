@@ -36,6 +36,7 @@ def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
         soc_percent=1.6,
         reserve_percent=1,
         risk=0.1,
+        physics="driving",
         uncertainty=evroute.physics_belief(network, car),
     )
     assert f"at a risk of 10.00%: {found.within.sum():,} of 1,330 roads" in done.output

@@ -46,7 +46,7 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
         DRIVER_DEFAULT,
         "potential",
     )
-    planned = plan(denver, trip="A", vehicle=DRIVER_DEFAULT)
+    planned = plan(denver, trip="A", vehicle=DRIVER_DEFAULT, physics="driving")
     assert set(told["routes"]) == {"energy", "time", "distance", "energy-limited"}
     assert told["recommended"] == "energy-limited"
     assert told["minutes_from"] == "map"
@@ -87,7 +87,8 @@ def test_the_table_says_what_it_costs_in_words(route: Run) -> None:
 
 def test_alternatives_that_there_are_not_are_told(route: Run) -> None:
     assert "no more lie" not in route("--trip", "A", "--alternatives", "1")[1]
-    cold = ("--trip", "A", "--temperature", "-5", "--payload", "200")
+    cold = ("--trip", "A", "--temperature", "-5", "--payload", "200", "--physics", "eq8")
+    cold += ("--vehicle", "reference")
     assert (
         "0 of 2 alternatives: no more lie between the fastest and the least energy"
         in route(*cold, "--alternatives", "2")[1]

@@ -39,7 +39,7 @@ def trips(arms: Arms) -> list[Feedback]:
 def test_algorithm3_as_printed(kernel, arms):
     """The natural step of a Gaussian likelihood: (1 - r) old + r (prior + data), natural form."""
     noise = np.linspace(1.0, 2.5, 7)
-    options = {"inducing_points": MOST, "slots": "literal", "natural_rate": RATE, "adam_rate": 0.0}
+    options = {"inducing_points": MOST, "slots": "literal", "natural_rate": RATE}
     model = SparseVariationalGP(
         kernel, arms, noise, np.random.default_rng(0), options=SVGPOptions(**options)
     )

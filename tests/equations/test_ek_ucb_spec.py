@@ -78,6 +78,25 @@ def test_1_a_full_dictionary_is_ridge_regression(kernel):
     np.testing.assert_allclose(0.1 * variance, exact_variance, atol=1e-8)
 
 
+@pytest.mark.parametrize("lengthscale", [0.25, 0.5, 2.0])
+def test_1_a_full_dictionary_is_ridge_regression_on_smooth_kernels(lengthscale):
+    """300 points of the plane one by one; the others explain most of them to 1e-8."""
+    rng = np.random.default_rng(1)
+    kernel = VectorKernel("rbf", 1.0, lengthscale)
+    edge, x = points(rng, 300, 2)
+    y, at = rng.normal(size=300), rng.random((50, 2))
+    lam = 0.1
+    posterior, rule = SparsePosterior(kernel, np.ones(1), 2, lam), Growing(None)
+    for i in range(300):
+        fed(posterior, rule, edge[[i]], x[[i]], y[[i]], rng)
+    mean, variance = predict(posterior, at)
+    exact_mean, exact_variance = ridge_regression(kernel, lam, x, y, at)
+    np.testing.assert_allclose(mean, exact_mean, atol=1e-8)
+    np.testing.assert_allclose(lam * variance, exact_variance, atol=1e-8)
+    z = posterior.embed(edge, x)
+    assert np.min(1.0 - np.sum(z * z, axis=0)) > -1e-12
+
+
 class Inverses:
     """Section 5.1 as printed: Lambda, Gamma and the inverse of K_ZZ by rank-one updates."""
 

@@ -6,6 +6,7 @@ from engines import engine
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Feedback
+from evroute.model.nystrom import ek, radius
 from evroute.model.nystrom.bbkb import BatchUCBOptions, BBKBOptions
 from evroute.model.nystrom.bkb import BKBOptions, CBBKBOptions, CBKBOptions
 from evroute.model.nystrom.ek import EKOptions, KUCBOptions
@@ -85,3 +86,36 @@ def test_a_trip_that_nobody_planned_is_learned_at_once(make) -> None:
 def test_cbbkb_oversamples_ten_times_its_threshold_by_default() -> None:
     assert model_of(CBBKBOptions, threshold=3.0).rule._redraw._q_bar == 30.0
     assert model_of(CBBKBOptions, threshold=3.0, q_bar=4.0).rule._redraw._q_bar == 4.0
+
+
+def test_kappa2_of_bkb_is_that_of_all_arms_measured_or_not() -> None:
+    """Prior variance 4 over noise variances 1, 1/4: kappa² is 16, of the arm never measured."""
+    noise = np.array([1.0, 1.0, 0.5])
+    model = engine(BKBOptions, VectorKernel("rbf", 4.0, 0.1), ARMS3, noise, default_rng(0))
+    one = np.array([0])
+    for _ in range(5):
+        model.update(Feedback(one, ARMS3.features[one], np.zeros(1), np.ones(1)))
+    scaled = 5 * 4 / (1 + 5 * 4)  # n k / (n k + lambda): the effective dimension of one arm
+    expected = radius.bkb(
+        "theory", n=5, kappa2=16.0, ridge=1.0, sum_variance=scaled, norm_bound=2.0, delta=0.1
+    )
+    assert model.radius("theory", 2.0, 0.1) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("exact_arms", [300, 2])
+def test_ek_takes_the_exact_log_det_and_error_of_few_arms(exact_arms, monkeypatch) -> None:
+    """An empty dictionary: mu_t is the largest eigenvalue of K, its upper bound the trace."""
+    monkeypatch.setattr(ek, "EXACT_ARMS", exact_arms)
+    kernel = VectorKernel("rbf", 1.0, 0.5)
+    model = engine(EKOptions, kernel, ARMS3, np.ones(3), default_rng(0), gamma=0.0)
+    rows = np.array([0, 1, 2, 2])
+    model.update(Feedback(rows, ARMS3.features[rows], np.zeros(4), np.ones(4)))
+    gram = kernel(rows, ARMS3.features[rows], rows, ARMS3.features[rows])
+    exact = np.linalg.slogdet(np.eye(4) + gram)[1], np.linalg.eigvalsh(gram).max()
+    log_det, error = exact if exact_arms == 300 else (4.0, 4.0)
+    norm = 2.0 + 2.0 * error**0.5
+    expected = norm + (4 * np.log(10.0) + 2 * log_det) ** 0.5  # Lemma 4.1
+    assert model.radius("theory", 2.0, 0.1) == pytest.approx(expected, rel=1e-9)
+
+
+ARMS3 = Arms(np.arange(3), np.array([[0.0], [0.3], [1.0]]), np.zeros(3))

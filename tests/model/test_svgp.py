@@ -10,7 +10,7 @@ from evroute.errors import EvrouteError
 from evroute.model.svgp import SparseVariationalGP, SVGPOptions
 from evroute.model.variational import Inducing, Variational
 
-AT_ONCE = {"natural_rate": 1.0, "adam_rate": 0.0}
+PAPER = {"natural_rate": 0.1, "adam_rate": 0.01, "batch_size": 2500}  # one step of Algorithm 3
 S0_WH = 20.0**0.5  # of the worlds of conftest.py
 
 
@@ -35,7 +35,7 @@ def elsewhere(world) -> Arms:
 
 def test_one_natural_step_of_size_one_is_the_exact_posterior(make_world):
     world = make_world()
-    exact, model = world.model(), variational(world, **AT_ONCE)
+    exact, model = world.model(), variational(world)
     for _ in range(6):
         feedback = world.trip(15, among=25, moved=True)
         exact.update(feedback)
@@ -50,7 +50,10 @@ def test_one_natural_step_of_size_one_is_the_exact_posterior(make_world):
 @pytest.mark.parametrize("adam_rate", [0.0, 0.01])
 def test_small_steps_converge_to_the_exact_posterior(make_world, adam_rate):
     world = make_world()
-    exact, model = world.model(), variational(world, steps=100, adam_rate=adam_rate)
+    exact, model = (
+        world.model(),
+        variational(world, **PAPER | {"steps": 100, "adam_rate": adam_rate}),
+    )
     feedback = world.trip(60, among=25)
     exact.update(feedback)
     model.update(feedback)
@@ -60,7 +63,8 @@ def test_small_steps_converge_to_the_exact_posterior(make_world, adam_rate):
 def test_points_never_driven_change_nothing(make_world):
     world = make_world()
     follow, padded = (
-        variational(world, slots=slots, adam_rate=0.0) for slots in ("follow", "padded")
+        variational(world, **PAPER | {"slots": slots, "adam_rate": 0.0})
+        for slots in ("follow", "padded")
     )
     for _ in range(8):
         feedback = world.trip(10, among=25)
@@ -76,7 +80,11 @@ def test_arms_that_keep_their_slots_lag_less_than_arms_sorted_anew(make_world):
     arms = world.arms
     prior = world.kernel(arms.id, arms.features, arms.id, arms.features)
     truth_wh = arms.prior_mean_wh + world.rng.multivariate_normal(np.zeros(len(arms)), prior)
-    exact, follow, literal = world.model(), variational(world), variational(world, slots="literal")
+    exact, follow, literal = (
+        world.model(),
+        variational(world, **PAPER),
+        variational(world, slots="literal", **PAPER),
+    )
     lag = np.zeros(2)
     for _ in range(20):
         edge = world.rng.integers(0, 25, 12)
@@ -112,7 +120,7 @@ def test_the_most_visited_arms_are_the_inducing_points(make_world, slots):
 
 def test_fewer_points_than_arms_still_learn(make_world):
     world = make_world()
-    exact, model = world.model(), variational(world, inducing_points=12, **AT_ONCE)
+    exact, model = world.model(), variational(world, inducing_points=12)
     for _ in range(10):
         feedback = world.trip(12, among=25)
         exact.update(feedback)
@@ -142,7 +150,7 @@ def test_points_that_stay_keep_what_was_known_of_them(make_world):
 
 def test_contexts_are_trained_and_edges_are_not(make_world):
     world = make_world()
-    trained, fixed = variational(world), variational(world, adam_rate=0.0)
+    trained, fixed = (variational(world, **PAPER | {"adam_rate": r}) for r in (0.01, 0.0))
     for _ in range(3):
         feedback = world.trip(12)
         trained.update(feedback)
@@ -153,9 +161,26 @@ def test_contexts_are_trained_and_edges_are_not(make_world):
     assert 0.005 < np.median(moved) <= 0.03 + 1e-9  # Adam's step is at most its rate
 
 
+def test_the_literal_form_puts_its_contexts_back_before_every_step(make_world):
+    """Adam's steps add up in slots that follow their arms, to more than one step of the rate."""
+    world = make_world()
+    moved = {}
+    for slots in ("follow", "literal"):
+        model = variational(world, **PAPER | {"slots": slots, "inducing_points": 20})
+        for _ in range(15):
+            edge = world.rng.integers(0, 20, 25)
+            model.update(
+                Feedback(edge, world.arms.features[edge], np.zeros(25), world.rng.normal(size=25))
+            )
+        edge, contexts = model.inducing_arms()
+        moved[slots] = abs(contexts - world.arms.features[edge]).max()
+    assert moved["literal"] < 0.01 + 1e-9  # Adam's first step is at most its rate
+    assert moved["follow"] > 2 * moved["literal"]
+
+
 def test_batches_of_the_history_are_scaled_up_to_all_of_it(make_world):
     world = make_world(n=5)
-    model = variational(world, batch_size=200, **AT_ONCE)
+    model = variational(world, batch_size=200)
     exact = world.model()
     for _ in range(40):
         feedback = world.trip(40)
@@ -215,7 +240,7 @@ def test_a_step_that_diverges_leaves_the_last_good_state_and_says_when_and_why(m
 
 def test_joint_draws_have_the_posterior_covariance(make_world):
     world = make_world(n=6)
-    model = variational(world, **AT_ONCE)
+    model = variational(world)
     model.update(world.trip(10))
     draws = model.sample_many(world.arms, np.random.default_rng(5), 20_000)
     covariance = model.covariance(world.arms)

@@ -6,7 +6,7 @@ import pytest
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery
-from evroute.planning.forecast import N_DRAWS, RouteForecast, forecast, forecast_charge
+from evroute.planning.forecast import N_TRIPS, RouteForecast, forecast, forecast_charge
 
 COVARIANCE = np.array([[4.0, 3.0, 0.0], [3.0, 9.0, 1.0], [0.0, 1.0, 1.0]])
 MEAN = np.array([10.0, -20.0, 30.0])
@@ -78,7 +78,7 @@ def test_never_below_is_stricter_than_at_arrival() -> None:
     energy = RouteForecast(np.array([80.0, -30.0]), np.diag([4.0, 0.0]))
     charge = forecast_charge(energy, Battery(100.0, 100.0, 20.0))
     assert charge.arrives_above_reserve == pytest.approx(1.0)
-    assert charge.never_below_reserve == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(N_DRAWS))
+    assert charge.never_below_reserve == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(N_TRIPS))
 
 
 def test_the_band_of_the_charge_ends_in_the_arrival_interval_and_holds_nine_trips_in_ten() -> None:
@@ -106,7 +106,7 @@ def test_a_charge_near_full_is_that_of_many_drawn_trips(k) -> None:
         charge_wh = np.minimum(battery.capacity_wh, charge_wh - edge_wh)
         lowest_wh = np.minimum(lowest_wh, charge_wh)
         band_percent.append(np.quantile(charge_wh, [0.05, 0.95]) / 20.0)
-    found, by_trips = forecast_charge(energy, battery), 1.0 / np.sqrt(N_DRAWS)
+    found, by_trips = forecast_charge(energy, battery), 1.0 / np.sqrt(N_TRIPS)
     std_percent = energy.std_wh / 20.0
     assert found.arrival_percent == pytest.approx(
         charge_wh.mean() / 20.0, abs=2 * std_percent * by_trips

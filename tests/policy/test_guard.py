@@ -1,20 +1,18 @@
 """The guard: what it may lose, what it lets through, on trips whose energies are known."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from evroute.arms import Arms, Feedback, Round, Route
 from evroute.energy.vehicle import load_vehicle
 from evroute.planning.edge_space import EdgeSpace
-from evroute.policy.guard import GUESSES, Guard, _Pair
-from evroute.policy.sections import Totals
+from evroute.policy.guard import Guard
 
-OVER, ROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`
+OVER, AROUND = (0, 1, 2, 5), (0, 3, 4, 5)  # the two ways of the toy network `hill`
 PRIOR_WH = np.array([200.0, 100.0, 100.0, 150.0, 150.0, 200.0, 500.0])  # eq. 8 goes over the hill
+BUDGET_WH = (0.5 + 300 * 0.0025) * 600
 
 
 def level(hill) -> EdgeSpace:
@@ -23,69 +21,92 @@ def level(hill) -> EdgeSpace:
 
 
 @pytest.fixture
-def request_of(hill):
+def request_of():
     arms = Arms(np.arange(7), np.zeros((7, 1)), PRIOR_WH)
     return lambda t: Round(t, arms, 0, 5)
 
 
+def believe(route: Route) -> np.ndarray:
+    """Return a belief in which the route around takes 20 Wh less than the other."""
+    return np.full(4, 145.0 if route.edges == AROUND else 150.0)
+
+
 def driven(
-    hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 30.0
+    hill, request_of, *, other_wh: float, seed: int, trips: int = 300, trip_sd_wh: float = 25.0
 ):
-    """Drive trips of 600 Wh over the hill, or ``other_wh`` round it; return the ways and
-    the guard.
+    """Drive trips of 600 Wh over the hill, or ``other_wh`` around it.
+
+    Returns whether each trip went around, and the guard.
     """
-    guard = Guard(level(hill))
+    guard = Guard(level(hill), rng=np.random.default_rng([seed, 1]))
     rng = np.random.default_rng(seed)
     ways = []
     for t in range(1, trips + 1):
         request = request_of(t)
-        route = guard.choose(request, Route(ROUND))
+        route = guard.choose(request, Route(AROUND), believe)
         total_wh = (600.0 if route.edges == OVER else other_wh) + trip_sd_wh * rng.standard_normal()
         guard.update(Feedback.of_route(request.arms, route, np.full(4, total_wh / 4)))
-        ways.append(route.edges == ROUND)
+        ways.append(route.edges == AROUND)
     return np.array(ways), guard
 
 
-def test_a_learner_that_harms_is_kept_within_its_budget(hill, request_of) -> None:
-    losses, last = [], []
-    for seed in range(15):
-        ways, _ = driven(hill, request_of, other_wh=660.0, seed=seed)
-        assert ways[:1].tolist() == [False], "the eq. 8 route is measured first"
-        losses.append(60.0 * ways.mean())
-        last.append(60.0 * ways[-50:].mean())
-    budget_wh = 0.5 * 600 / 300 + 0.0025 * 600  # the start, and the income, per trip
-    assert np.mean(losses) < 1.5 * budget_wh
-    assert np.mean(last) + 1.96 * np.std(last, ddof=1) / np.sqrt(15) < 0.005 * 600
+@pytest.mark.parametrize("loss_wh", [6.0, 60.0])
+def test_a_learner_that_harms_is_kept_within_its_budget(hill, request_of, loss_wh) -> None:
+    lost_wh = []
+    for seed in range(10):
+        ways, guard = driven(hill, request_of, other_wh=600 + loss_wh, seed=seed)
+        assert guard.diagnostics()["guard_budget_wh"] == pytest.approx(BUDGET_WH)
+        lost_wh.append(loss_wh * ways.sum())
+    assert max(lost_wh) <= BUDGET_WH
+    assert max(lost_wh) > 0
 
 
 def test_a_learner_that_saves_has_its_way(hill, request_of) -> None:
     share = [
-        driven(hill, request_of, other_wh=564.0, seed=seed)[0][-50:].mean() for seed in range(15)
+        driven(hill, request_of, other_wh=520.0, seed=seed)[0][-50:].mean() for seed in range(10)
     ]
-    assert np.mean(share) > 0.95
+    assert np.mean(share) > 0.8
 
 
-def test_routes_no_better_are_driven_at_little_cost(hill, request_of) -> None:
-    lost = [
-        3.0 * driven(hill, request_of, other_wh=603.0, seed=seed)[0][-50:].mean()
-        for seed in range(15)
+def test_a_route_that_is_not_expected_to_save_is_never_driven(hill, request_of) -> None:
+    guard = Guard(level(hill), rng=np.random.default_rng(0))
+    routes = [
+        guard.choose(request_of(t), Route(AROUND), lambda _: np.full(4, 150.0)) for t in range(50)
     ]
-    assert np.mean(lost) < 0.005 * 600
+    assert set(routes) == {Route(OVER)}
 
 
-def test_the_guard_tells_its_state(hill, request_of) -> None:
+def test_the_guard_reports_its_state(hill, request_of) -> None:
     _, guard = driven(hill, request_of, other_wh=700.0, seed=0, trips=20)
-    told = guard.diagnostics()
-    assert told["guard_free"] in {0.0, 1.0}
-    assert np.isfinite(told["guard_left_wh"])
+    state = guard.diagnostics()
+    assert state["guard_free"] in {0.0, 1.0}
+    assert state["guard_left_wh"] <= state["guard_budget_wh"] == pytest.approx(300 + 20 * 1.5)
+    assert state["guard_trips"] >= 1
+
+
+def test_trips_under_way_count_as_lost(hill, request_of) -> None:
+    """Without feedback the start of 300 Wh covers few trips."""
+    _, guard = driven(hill, request_of, other_wh=600.0, seed=0, trips=10)  # the trial
+    for t in range(11, 111):
+        guard.choose(request_of(t), Route(AROUND), believe)
+    open_trips = [bet for bets in guard._pending.values() for bet in bets]
+    assert len(open_trips) == 100
+    assert 1 <= sum(bet.probability < 1 for bet in open_trips) < 40
+    at_most_wh = sum((1 - bet.probability) * bet.most_wh for bet in open_trips)
+    assert at_most_wh <= 300 + 110 * 1.5
+
+
+def test_the_route_of_eq_8_needs_no_budget(hill, request_of) -> None:
+    guard = Guard(level(hill), rng=np.random.default_rng(0))
+    for t in range(1, 30):
+        assert guard.choose(request_of(t), Route(OVER), believe) == Route(OVER)
+        assert guard.diagnostics()["guard_free"] == 1.0
+    assert guard.diagnostics()["guard_left_wh"] == pytest.approx(300 + 29 * 1.5)
 
 
 def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None:
-    shared, over, round_it = (
-        (0, 1, 2, 3, 4),
-        (5, 6),
-        (7, 8),
-    )  # the last two of the shared edges stay in the section
+    # the last two of the shared edges stay in the section
+    shared, over, around = (0, 1, 2, 3, 4), (5, 6), (7, 8)
 
     class Eq8:
         size = 10
@@ -98,33 +119,14 @@ def test_noise_where_routes_do_not_differ_does_not_hide_what_they_save() -> None
 
     arms = Arms(np.arange(10), np.zeros((10, 1)), np.full(10, 100.0))
     rng = np.random.default_rng(3)
-    guard = Guard(Eq8())
+    guard = Guard(Eq8(), rng=np.random.default_rng(4))
     free = []
     for t in range(1, 201):
-        route = guard.choose(Round(t, arms, 0, 9), Route((*shared, *round_it, 9)))
-        energy_wh = np.where(np.isin(route.rows, round_it), 95.0, 100.0)  # 10 Wh of 800 less
+        route = guard.choose(
+            Round(t, arms, 0, 9), Route((*shared, *around, 9)), lambda _: np.full(8, 100.0)
+        )
+        energy_wh = np.where(np.isin(route.rows, around), 80.0, 100.0)  # 40 Wh of 800 less
         energy_wh[:3] += 200.0 * rng.standard_normal(3)
         guard.update(Feedback.of_route(arms, route, energy_wh))
         free.append(guard.diagnostics()["guard_free"])
-    assert np.mean(free[100:]) > 0.95
-
-
-def test_the_bound_on_the_excess_joins_two_intervals_with_half_of_delta_each() -> None:
-    measured_wh = {"own": [430.0, 450.0, 440.0], "known": [500.0, 480.0]}
-    totals = {name: Totals() for name in measured_wh}
-    for name, values in measured_wh.items():
-        for value in values:
-            totals[name].add(value)
-    pair = _Pair(**totals, excess_wh=20.0, dissipated_wh=400.0, guess_wh=50.0)
-    sigma_wh = math.sqrt((10 * 50.0**2 + 200.0 + 200.0) / (10 + 2 + 1))
-
-    def half_width_wh(values: list[float]) -> float:
-        """Return the means m with density of the average under guesses / under m <= 2 / delta."""
-        average, variance = np.mean(values), sigma_wh**2 / len(values)
-        spread = np.sqrt((np.array(GUESSES) * 400.0) ** 2 + variance)
-        guessed = norm.pdf(average, 490.0, spread).mean()
-        ratio = 2 / 0.1 * norm.pdf(0.0, 0.0, math.sqrt(variance)) / guessed
-        return math.sqrt(2 * variance * math.log(ratio))
-
-    expected_wh = 440.0 - 490.0 + sum(half_width_wh(values) for values in measured_wh.values())
-    assert pair.excess_upper_bound_wh(0.1) == pytest.approx(expected_wh)
+    assert np.mean(free[100:]) > 0.7

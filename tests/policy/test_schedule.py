@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from evroute.arms import Arms
 from evroute.model.independent import IndependentNormal
-from evroute.policy.schedule import InverseTime, Scaled, TheoremBayesUCB, TheoremUCB
+from evroute.policy.confidence import UCBOptions
+from evroute.policy.schedule import InverseTime, TheoremBayesUCB, TheoremUCB
 
 MODEL = IndependentNormal(np.ones(1), np.ones(1))
 SCHEDULES = [TheoremUCB(), TheoremBayesUCB(1.0, 1.0), TheoremBayesUCB(1.0, 0.5), InverseTime()]
@@ -34,4 +36,6 @@ def test_bayes_ucb_explores_less_than_ucb_on_a_city() -> None:
 
 
 def test_scaling_multiplies_beta_not_its_root() -> None:
-    assert Scaled(TheoremUCB(), 0.5)(7, 40, MODEL) == 0.5 * TheoremUCB()(7, 40, MODEL)
+    index = UCBOptions(beta_scale=0.5).build(None)
+    index(7, Arms(np.zeros(1), np.zeros((1, 1)), np.zeros(1)), MODEL, np.random.default_rng(0))
+    assert index.beta == 0.5 * TheoremUCB()(7, 1, MODEL)

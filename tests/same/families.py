@@ -86,6 +86,7 @@ def write_requests(
 
 def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -> Tasks:
     """Return the tasks that plan on a network: requests, pairs of edges, trip A."""
+    of = ("--network", network, "--vehicle", "reference")
     pairs = requests.with_suffix(".pairs.csv")
     rows = "".join(
         f'{number},"{origin}","{destination}"\n'
@@ -94,17 +95,13 @@ def plans(network: str, requests: Path, ends: list[list[str]], *, quick: bool) -
     pairs.write_text(f"id,from,to\n{rows}", encoding="utf-8")
 
     def answers(tree: Tree, table: Path, *options: str) -> Units:
-        out = tree.evroute(
-            "route", "--network", network, "--batch", table, *options, statuses=(0, 1)
-        )
+        out = tree.evroute("route", *of, "--batch", table, *options, statuses=(0, 1))
         return {str(answer["id"]): answer for answer in map(json.loads, out.splitlines())}
 
     def shown(tree: Tree) -> Units:
         file = tree.scratch / f"{network}.geojson"
         options = ["--trip", "A", "--soc", 60, "--reserve", 5, "--json", "--geojson", file]
-        plan = json.loads(
-            tree.evroute("route", "--network", network, "--alternatives", 3, *options)
-        )
+        plan = json.loads(tree.evroute("route", *of, "--alternatives", 3, *options))
         return {"plan": plan, "geojson": coordinates(file)}
 
     def in_python(tree: Tree) -> Units:
@@ -193,10 +190,19 @@ def learned(
     def task(tree: Tree) -> Units:
         folder = Path("learned", name)
         for table in tables:
-            tree.evroute(
-                "learn", table, "--network", "denver", "--out", folder, "--quiet", *options
-            )
-        batch = ["route", "--network", "denver", "--belief", folder, "--batch", requests]
+            of = ("--network", "denver", "--vehicle", "reference", "--out", folder)
+            tree.evroute("learn", table, *of, "--quiet", *options)
+        batch = [
+            "route",
+            "--network",
+            "denver",
+            "--vehicle",
+            "reference",
+            "--belief",
+            folder,
+            "--batch",
+            requests,
+        ]
         found = {"trips": columns_of(tree.scratch / folder / "trips.parquet")}
         for kind, more in {
             "plan": [],

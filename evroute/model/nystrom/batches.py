@@ -267,7 +267,7 @@ class Batches:
     def _pull(self, posterior: SparsePosterior, slots: IntArray, everywhere: AllEdgesCache) -> None:
         if self._redraw is None:
             for slot in slots.tolist():
-                posterior.grow(slot)
+                posterior.span(slot)
         if self._bound is not None:
             posterior.hallucinate(slots)
             self.criterion = self._bound(posterior, everywhere)
@@ -305,7 +305,7 @@ class Batches:
         posterior.absorb(slots, whitened)
         if self._redraw is None:
             for slot in np.setdiff1d(slots, posterior.dictionary).tolist():
-                posterior.grow(slot)
+                posterior.span(slot)
         else:
             self._redraw(posterior, measured, variance, rng)
         self.batches += 1

@@ -207,7 +207,9 @@ class Growing(Rule):
                 )
             self._refused += 1
             return
-        if posterior.grow(slot) and self._kors is not None:
+        if self._kors is None:
+            posterior.span(slot)
+        elif posterior.grow(slot):
             self._kors.add(prior, with_points, p)
 
 

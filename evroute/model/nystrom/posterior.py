@@ -25,6 +25,10 @@ from evroute.model.nystrom.whitened import Covariance, Whitened
 NOT_PSD = 1e-8
 """Largest negative unexplained variance due to rounding, as a share of the prior variance."""
 
+EXPLAINED = 1e-8
+"""Least unexplained share of the prior variance that enters a factor without pivots."""
+ROUNDING = 1e-14
+"""Unexplained share of the prior variance, for each point of the dictionary, that is rounding."""
 _STATE = {
     "count": ("count", "u"),
     "total": ("total", "u"),
@@ -137,13 +141,13 @@ class SparsePosterior:
     def grow(self, slot: int) -> bool:
         """Add a slot to the dictionary; return whether it entered (EK-UCB, section 5.2).
 
-        A slot that the others explain to ``1e-8`` of its prior variance changes no span and is left
-        out.
+        A slot that the others explain to ``EXPLAINED`` of its prior variance is left out. On smooth
+        kernels posterior means and variances are then exact to about that share, not beyond.
         """
         r, u = len(self.basis), len(self)
         z = self.embedding[:, slot].copy()
         unexplained = float(self.prior[slot] - z @ z)
-        if unexplained <= 1e-8 * self.prior[slot]:
+        if unexplained <= EXPLAINED * self.prior[slot]:
             return False
         pivot = np.sqrt(unexplained)
         row = (self.prior_between(np.array([slot]), np.arange(u))[0] - z @ self.embedding) / pivot
@@ -162,6 +166,18 @@ class SparsePosterior:
         self._information = np.append(self._information, row @ self.total)
         self._stale = True
         return True
+
+    def span(self, slot: int) -> None:
+        """Add a slot to a dictionary that spans all measured arms, as the exact process does.
+
+        Growth in driving order loses the digits of a slot that the others nearly explain. Such
+        slots are factorised anew with pivots, once each, in ``O(m³ + U m²)``.
+        """
+        z = self.embedding[:, slot]
+        unexplained = float(self.prior[slot] - z @ z)
+        least = ROUNDING * len(self.basis) * self.prior[slot]
+        if not self.grow(slot) and unexplained > least:
+            self.set_dictionary(np.append(self.basis, slot))
 
     def absorb(self, slots: IntArray, whitened: FloatArray) -> None:
         """Add measurements (k,), residuals over noise deviations; repeats count each time."""

@@ -1,0 +1,185 @@
+"""Ledger: an anytime-valid upper bound on the expected energy that a learner has lost.
+
+On each trip the baseline's route is driven with a known random probability p, otherwise the
+learner's. With expected energies b and c of the two routes the learner's loss of the trip is ``(1 -
+p) (c - b)``. Beliefs ``m_b``, ``m_c`` are control variates, r is the measured energy minus the
+belief of the driven route, and ``w = 1 - B / p`` with B = 1 if the baseline was driven:
+
+    X = (1 - p) (m_c - m_b) + w r
+
+has the loss of the trip as its mean given the past, by inverse-propensity weights, whatever the
+beliefs are and however energies change between trips. Wrong beliefs only raise its variance. With a
+bound q on the mean square of r, ``E[(w r)²] <= (1 - p) q / p``, and from ``exp(x - x²/6) <= 1 + x +
+x²/3`` (Delyon 2009, *Exponential inequalities for sums of weakly dependent variables*) follows that
+
+    exp(s (sum of losses - sum of X) - s² V / 2),   V = sum of (w r)² / 3 + 2 (1 - p) q / (3 p)
+
+is a supermartingale for every s: neither bounded nor light-tailed noise is assumed, and noise may
+be shared by all edges of a trip. Mixed over s it gives a bound that holds at all times (Howard,
+Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
+eq. 20; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
+
+Assumptions: the mean square of r is at most `SAFETY` times the running one, and no route loses more
+in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
+"""
+
+import numpy as np
+
+from evroute.arrays import FloatArray
+
+DELTA = 0.05
+PROBABILITIES = (0.1, 0.2, 0.5, 0.8)
+"""Probabilities of the baseline in trips that may drive the learner's route."""
+START_TRIPS = 0.5
+SAFETY = 1.5
+PRIOR_TRIPS = 5.0
+"""Weight of the assumed deviation in the running mean square of r, in trips."""
+TRIAL_TRIPS = 10
+"""Number of trips in which routes differ that drive the baseline first, to measure the noise."""
+MIXTURE_SHARE = 0.1
+"""Deviation of the mixture as a share of the energy that the first trip's baseline dissipates."""
+AHEAD = np.array([1, 4, 16, 64, 256, 1024])
+"""Numbers of further trips that the budget must cover for a lesser probability."""
+SAVING = 0.02
+"""Saving for which `Ledger.trips_needed` is computed, as a share of the dissipated energy."""
+TRIPS = np.unique(np.geomspace(1, 1e6, 400).astype(int))
+
+
+class Ledger:
+    """The budget of a learner, and an upper bound on its past expected loss.
+
+    Parameters
+    ----------
+    share
+        Share of the energy that the baseline dissipates that may be lost per trip.
+
+    Attributes
+    ----------
+    income_wh
+        Budget of all trips so far, Wh: `START_TRIPS` first trips, and the share of each trip.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.income_wh: FloatArray | float = 0.0
+        self._lost_wh: FloatArray | float = 0.0  # sum of X
+        self._most_wh: FloatArray | float = 0.0  # sum of (1 - p) most_wh
+        self._variance_wh2: FloatArray | float = 0.0  # V
+        self._mixture_wh2: FloatArray | float = 0.0
+        self._learner_trips: FloatArray | float = 0.0  # sum of 1 - p
+        self._squares: FloatArray | float = PRIOR_TRIPS
+        self._count = PRIOR_TRIPS
+        self._trips = 0
+        self._noise_wh2: FloatArray | float = 0.0  # sum of the squared noise_wh of settled trips
+
+    def open(self, dissipated_wh: FloatArray | float) -> None:
+        """Add a trip to the budget; ``dissipated_wh`` is by the baseline's route, Wh."""
+        if not self._trips:
+            self.income_wh = START_TRIPS * dissipated_wh
+            self._mixture_wh2 = np.square(MIXTURE_SHARE * dissipated_wh)
+        self._trips += 1
+        self.income_wh = self.income_wh + self.share * dissipated_wh
+
+    @property
+    def lost_at_most_wh(self) -> FloatArray:
+        """Upper bound of the learner's expected loss so far, Wh; it fails with chance `DELTA`."""
+        statistical_wh = self._lost_wh + self._margin_wh(self._variance_wh2)
+        return np.minimum(statistical_wh, self._most_wh)
+
+    def probability(
+        self,
+        noise_wh: FloatArray | float,
+        most_wh: FloatArray | float,
+        under_way_wh: FloatArray | float = 0.0,
+    ) -> FloatArray:
+        """Return the probability of the baseline in a trip that the budget covers; 1 if none does.
+
+        It is the least of `PROBABILITIES` that the budget covers now and, if the learner's mean
+        loss and the noise stay as they are, after each of `AHEAD` more trips; else the greatest
+        if the budget covers this trip.
+
+        Parameters
+        ----------
+        noise_wh
+            Assumed deviation of r in this trip, Wh.
+        most_wh
+            The greatest loss that the learner's route can have in this trip, Wh.
+        under_way_wh
+            The greatest loss of trips that are not settled yet, Wh.
+        """
+        left_wh = self.income_wh - self.lost_at_most_wh - under_way_wh
+        if self._count < PRIOR_TRIPS + TRIAL_TRIPS:
+            return np.ones(np.shape(left_wh))
+        mean_wh = np.minimum(self._lost_wh, 0.0) / (self._learner_trips + PRIOR_TRIPS)
+        ahead = AHEAD.reshape(-1, *[1] * np.ndim(left_wh))
+        chosen = np.where(left_wh >= (1.0 - PROBABILITIES[-1]) * most_wh, PROBABILITIES[-1], 1.0)
+        for p in PROBABILITIES[-2::-1]:
+            variance_wh2 = self._variance_wh2 + ahead * (1 - p) / p * self._square_wh2(noise_wh)
+            later_wh = self._lost_wh + ahead * (1 - p) * mean_wh + self._margin_wh(variance_wh2)
+            covered = np.all(later_wh <= self.income_wh, axis=0)
+            chosen = np.where(covered & (left_wh >= (1 - p) * most_wh), p, chosen)
+        return chosen
+
+    def settle(
+        self,
+        probability: FloatArray | float,
+        is_baseline: FloatArray | float,
+        residual_wh: FloatArray | float,
+        *,
+        believed_wh: FloatArray | float,
+        noise_wh: FloatArray | float,
+        most_wh: FloatArray | float,
+    ) -> None:
+        """Enter the measurement of a trip.
+
+        Parameters
+        ----------
+        probability
+            Probability of the baseline with which the route was drawn.
+        is_baseline
+            1 if the baseline's route was driven, else 0.
+        residual_wh
+            Measured energy of the driven route minus its belief before the trip, Wh.
+        believed_wh
+            Belief of the learner's route minus that of the baseline's, Wh.
+        noise_wh, most_wh
+            As in `probability`.
+        """
+        learner = 1.0 - np.asarray(probability)
+        weighted_wh = (1.0 - is_baseline / np.asarray(probability)) * residual_wh
+        bound_wh2 = learner / probability * self._square_wh2(noise_wh)
+        self._lost_wh = self._lost_wh + learner * believed_wh + weighted_wh
+        self._variance_wh2 = self._variance_wh2 + (weighted_wh**2 + 2 * bound_wh2) / 3
+        self._most_wh = self._most_wh + learner * most_wh
+        self._learner_trips = self._learner_trips + learner
+        self._squares = self._squares + np.square(residual_wh / noise_wh)
+        self._count += 1
+        self._noise_wh2 = self._noise_wh2 + np.square(noise_wh)
+
+    def trips_needed(self) -> float:
+        """Return the number of trips from which the budget covers a route that saves `SAVING`.
+
+        The route is then driven with the least probability of the baseline, at the noise and the
+        dissipated energy of the trips so far. NaN before the first settled trip.
+        """
+        settled = self._count - PRIOR_TRIPS
+        if not settled:
+            return np.nan
+        p = PROBABILITIES[0]
+        dissipated_wh = self.income_wh / (START_TRIPS + self.share * self._trips)
+        square_wh2 = self._square_wh2(np.sqrt(self._noise_wh2 / settled))
+        budget_wh = dissipated_wh * (START_TRIPS + TRIPS * (self.share + (1 - p) * SAVING))
+        short = np.flatnonzero(self._margin_wh(TRIPS * (1 - p) / p * square_wh2) > budget_wh)
+        return float(TRIPS[min(short[-1] + 1, len(TRIPS) - 1)]) if len(short) else 1.0
+
+    def _square_wh2(self, noise_wh: FloatArray | float) -> FloatArray:
+        """Return the bound q on the mean square of r, Wh²."""
+        square: FloatArray = SAFETY * self._squares / self._count * np.square(noise_wh)
+        return square
+
+    def _margin_wh(self, variance_wh2: FloatArray | float) -> FloatArray:
+        """Return the bound on the sum of losses minus the sum of X for V, Wh."""
+        total_wh2 = variance_wh2 + self._mixture_wh2
+        ratio = np.sqrt(total_wh2 / self._mixture_wh2)
+        margin: FloatArray = np.sqrt(2 * total_wh2 * np.log1p(ratio / (2 * DELTA)))
+        return margin

@@ -1,0 +1,73 @@
+"""Free flow: stops and part of the braking on top of the kinetic energy of turns."""
+
+import numpy as np
+import pytest
+
+from evroute.energy.constants import J_PER_WH
+from evroute.energy.free_flow import (
+    BRAKING,
+    OTHER_ROADS,
+    SPEED_FACTORS,
+    STOPPING,
+    speed_factors,
+    stop_probability,
+)
+from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
+from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+from evroute.network.controls import LIGHT, STOP
+from evroute.network.turn_table import TurnTable
+from evroute.planning.planner import Planner
+from evroute.planning.trip import plan
+
+
+def test_each_turn_takes_its_braking_and_stopping_by_hand(denver) -> None:
+    car, table = load_vehicle(DRIVER_DEFAULT), TurnTable.from_network(denver)
+    rows, speed_mps = np.arange(len(table)), denver.speed_mps
+    steady = TurnEnergy(denver, car, table)
+    driving = TurnEnergy(denver, car, table, free_flow=True)
+    added = driving.mean_wh(rows, speed_mps) - steady.mean_wh(rows, speed_mps)
+    lost = 1 / car.propulsion_efficiency - car.recuperation_efficiency
+    for kind in (LIGHT, STOP):
+        row = int(np.flatnonzero(table.control[: table.n_turns] == kind)[3])
+        left, entered = table.left[row], table.entered[row]
+        slower = min(speed_mps[left], speed_mps[entered])
+        turn = min(slower, float(turn_speed_mps(table.angle_rad[[row]])[0]))
+        dip = 0.5 * car.mass_kg * (slower**2 - turn**2) / J_PER_WH
+        stop = 0.5 * car.mass_kg * turn**2 / J_PER_WH
+        factor = OTHER_ROADS if denver.road_class[entered] == "unclassified" else None
+        factor = factor or SPEED_FACTORS[denver.road_class[entered].split("_")[0]]
+        idle_wh = car.auxiliary_w * denver.time_s[entered] * (1 / factor - 1) / J_PER_WH
+        by_hand = lost * ((BRAKING - 1) * dip + STOPPING[kind] * stop) + idle_wh
+        assert added[row] == pytest.approx(by_hand)
+
+
+def test_no_turn_takes_less_than_the_rise_of_its_potential(denver) -> None:
+    car, table = load_vehicle(DRIVER_DEFAULT), TurnTable.from_network(denver)
+    driving, rows = TurnEnergy(denver, car, table, free_flow=True), np.arange(len(table))
+    rise = driving.potential_wh(rows, denver.speed_mps)
+    assert (driving.mean_wh(rows, denver.speed_mps) - rise >= -1e-9).all()
+
+
+def test_factors_are_those_of_the_road_classes(denver) -> None:
+    factors = dict(zip(denver.road_class, speed_factors(denver).tolist(), strict=True))
+    assert factors["tertiary"] == factors["tertiary_link"] == SPEED_FACTORS["tertiary"]
+    assert factors["unclassified"] == OTHER_ROADS
+
+
+def test_a_network_without_controls_has_no_stops() -> None:
+    assert (stop_probability(None, 4) == 0).all()
+
+
+def test_plans_of_drivers_take_a_real_car_s_energy_in_town(denver) -> None:
+    """Published unadjusted city consumption of this car: 101 Wh/km from the battery (UDDS)."""
+    routes = plan(denver, trip="B", vehicle=DRIVER_DEFAULT, physics="driving").routes
+    wh_per_km = 1000 * routes["energy"].energy_wh / routes["energy"].length_m
+    steady = plan(denver, trip="B", vehicle=DRIVER_DEFAULT).routes["energy"]
+    assert 1000 * steady.energy_wh / steady.length_m < 80 < wh_per_km < 160
+    assert routes["energy"].parts_wh["turning"] > 0
+    assert routes["time"].time_s > 1.2 * plan(denver, trip="B").routes["time"].time_s
+
+
+def test_physics_is_one_of_two(denver) -> None:
+    with pytest.raises(Exception, match="unknown physics 'magic'; there are eq8, driving"):
+        Planner(denver, load_vehicle(), physics="magic")

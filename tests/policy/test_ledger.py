@@ -1,0 +1,163 @@
+"""The ledger: its inequalities, its books by hand, and its guarantee on 2,000 streams."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from evroute.policy.ledger import DELTA, PRIOR_TRIPS, SAFETY, TRIAL_TRIPS, Ledger
+
+STREAMS, TRIP_WH = 2000, 1000.0
+
+
+def test_the_inequality_of_the_supermartingale() -> None:
+    x = np.concatenate([np.linspace(-50, 50, 20001), np.linspace(-1, 1, 20001)])
+    assert np.all(np.exp(x - x**2 / 6) <= (1 + x + x**2 / 3) * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("variance_wh2", [0.0, 40.0, 3000.0, 2e5])
+def test_the_margin_is_where_the_one_sided_mixture_reaches_one_over_delta(variance_wh2) -> None:
+    """Mixed over s of half-normal density, exp(s x - s² V / 2) is at least 1 / delta there."""
+    ledger = Ledger(0.01)
+    ledger.open(TRIP_WH)
+    rho = 100.0**2  # a tenth of the first trip
+    margin_wh = float(ledger._margin_wh(variance_wh2))
+    mixed, _ = quad(
+        lambda s: (
+            np.exp(s * margin_wh - s**2 * variance_wh2 / 2) * 2 * norm.pdf(s, scale=rho**-0.5)
+        ),
+        0,
+        20 / math.sqrt(rho + variance_wh2) + margin_wh / (rho + variance_wh2),
+    )
+    assert 1 / DELTA <= mixed < 1.3 / DELTA
+
+
+def test_the_first_trips_measure_the_noise_on_the_baseline() -> None:
+    ledger = Ledger(0.01)
+    for _ in range(TRIAL_TRIPS):
+        ledger.open(TRIP_WH)
+        assert ledger.probability(20.0, 60.0) == 1.0
+        ledger.settle(1.0, 1, 99.0, believed_wh=-9.0, noise_wh=20.0, most_wh=60.0)
+        assert ledger._lost_wh == ledger.lost_at_most_wh == 0.0
+    assert ledger.probability(20.0, 60.0) == 0.8
+
+
+def test_two_trips_by_hand(monkeypatch) -> None:
+    monkeypatch.setattr("evroute.policy.ledger.TRIAL_TRIPS", 0)
+    ledger = Ledger(0.01)
+    ledger.open(TRIP_WH)
+    assert ledger.income_wh == pytest.approx(510.0)  # half a trip, and 1 % of one
+    assert ledger.lost_at_most_wh == 0.0
+    assert ledger.probability(20.0, 60.0) == 0.8
+    assert ledger.probability(20.0, 2600.0) == 1.0  # a fifth of 2,600 Wh is more than 510 Wh
+    assert ledger.probability(20.0, 2500.0, under_way_wh=20.0) == 1.0
+    # the learner's route: belief 5 Wh more, measured 30 Wh above the belief in it
+    ledger.settle(0.5, 0, 30.0, believed_wh=5.0, noise_wh=20.0, most_wh=60.0)
+    assert ledger.lost_at_most_wh == pytest.approx(30.0)  # half of the most
+    ledger.open(TRIP_WH)
+    assert ledger.income_wh == pytest.approx(520.0)
+    # the baseline: 12 Wh above the belief in it; its weight is 1 - 1 / 0.5
+    ledger.settle(0.5, 1, 12.0, believed_wh=5.0, noise_wh=20.0, most_wh=1e6)
+    assert ledger._lost_wh == pytest.approx(0.5 * 5 + 30 + 0.5 * 5 - 12)
+    squares = [SAFETY * 400, SAFETY * 400 * (PRIOR_TRIPS + 1.5**2) / (PRIOR_TRIPS + 1)]
+    variance_wh2 = (30**2 + 2 * squares[0] + 12**2 + 2 * squares[1]) / 3
+    rho = 100.0**2
+    margin_wh = math.sqrt(
+        2 * (variance_wh2 + rho) * math.log(1 + math.sqrt((variance_wh2 + rho) / rho) / (2 * DELTA))
+    )
+    assert ledger.lost_at_most_wh == pytest.approx(23 + margin_wh)
+
+
+def test_the_trips_needed_are_the_first_after_which_the_budget_covers_the_bound() -> None:
+    ledger = Ledger(0.01)
+    assert math.isnan(ledger.trips_needed())
+    for _ in range(4):
+        ledger.open(TRIP_WH)
+        ledger.settle(0.5, 1, 30.0, believed_wh=0.0, noise_wh=30.0, most_wh=90.0)
+    rho, n = 100.0**2, np.arange(1, 100_000)
+    variance_wh2 = n * 9 * SAFETY * 900
+    ratio = np.sqrt((variance_wh2 + rho) / rho)
+    margin_wh = np.sqrt(2 * (variance_wh2 + rho) * np.log1p(ratio / (2 * DELTA)))
+    needed = n[margin_wh > TRIP_WH * (0.5 + n * (0.01 + 0.9 * 0.02))][-1] + 1
+    assert needed > 20
+    assert ledger.trips_needed() == pytest.approx(needed, rel=0.04)  # the steps of its grid
+
+
+def play(loss, *, seed=0, trips=200, share=0.005, tail=np.inf, drifting=0.0, belief=0.0, p=None):
+    """Play streams of trips whose noise of 4 % both routes share.
+
+    ``loss(t)`` is the learner's loss of trip t as a share, ``drifting`` the autocorrelation of the
+    noise, ``belief`` the error of the belief as a share. With ``p`` the probability is fixed.
+    Returns whether each stream broke its budget and its bound, the learner's expected loss minus
+    the ledger's estimate, and the mean probability of the baseline in the last 50 trips.
+    """
+    rng, ledger = np.random.default_rng(seed), Ledger(share)
+    lost_wh, noise = np.zeros(STREAMS), np.zeros(STREAMS)
+    broke, beyond = np.zeros(STREAMS, dtype=bool), np.zeros(STREAMS, dtype=bool)
+    late = []
+    for t in range(1, trips + 1):
+        loss_wh = TRIP_WH * loss(t)
+        most_wh = max(loss_wh, 0.0) + 100.0
+        ledger.open(TRIP_WH)
+        probability = ledger.probability(50.0, most_wh) if p is None else np.full(STREAMS, p)
+        new = rng.standard_normal(STREAMS)
+        if np.isfinite(tail):
+            new = rng.standard_t(tail, STREAMS) * np.sqrt((tail - 2) / tail)
+        noise = drifting * noise + np.sqrt(1 - drifting**2) * new
+        is_baseline = rng.random(STREAMS) < probability
+        energy_wh = TRIP_WH + 40.0 * noise + np.where(is_baseline, 0.0, loss_wh)
+        ledger.settle(
+            probability,
+            is_baseline,
+            energy_wh - (1 + belief) * TRIP_WH,
+            believed_wh=0.0,
+            noise_wh=50.0,
+            most_wh=most_wh,
+        )
+        lost_wh += (1 - probability) * loss_wh
+        broke |= lost_wh > ledger.income_wh + 1e-6
+        beyond |= lost_wh > ledger._lost_wh + ledger._margin_wh(ledger._variance_wh2)
+        if t > trips - 50:
+            late.append(np.mean(probability))
+    return broke, beyond, lost_wh - ledger._lost_wh, np.mean(late)
+
+
+ALLOWED = DELTA + 2 * math.sqrt(DELTA * (1 - DELTA) / STREAMS)
+WORLDS = {
+    "correlated": (lambda t: 0.02, {"drifting": 0.9}),
+    "heavy-tailed": (lambda t: 0.03, {"tail": 2.5}),
+    "wrong belief": (lambda t: 0.03, {"belief": 0.1, "tail": 4}),
+    "drift to harm": (lambda t: -0.03 if t < 100 else 0.06, {"tail": 4}),
+    "to and fro": (lambda t: 0.05 * np.sign(np.sin(t / 15)), {"drifting": 0.5}),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_few_streams_break_their_budget(world: str) -> None:
+    loss, options = WORLDS[world]
+    broke, beyond, _, _ = play(loss, **options)
+    assert np.mean(broke) <= ALLOWED
+    assert np.mean(beyond) <= ALLOWED
+
+
+def test_without_the_ledger_the_same_harm_breaks_every_budget() -> None:
+    broke, beyond, _, _ = play(lambda t: 0.03, p=0.1, trips=100)
+    assert np.all(broke)
+    assert np.mean(beyond) <= ALLOWED
+
+
+@pytest.mark.parametrize("belief", [0.0, 0.1])
+def test_the_estimate_of_the_loss_has_no_bias_whatever_is_believed(belief: float) -> None:
+    _, _, error_wh, _ = play(
+        lambda t: -0.03 if t < 50 else 0.06, p=0.2, trips=100, belief=belief, tail=4
+    )
+    assert abs(np.mean(error_wh)) < 4 * np.std(error_wh) / math.sqrt(STREAMS)
+
+
+def test_a_learner_that_saves_soon_drives_most_trips() -> None:
+    *_, share = play(lambda t: -0.06)
+    assert share < 0.25
+    *_, share = play(lambda t: 0.03)
+    assert share > 0.85
