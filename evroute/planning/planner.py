@@ -7,7 +7,6 @@ interval.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,7 @@ from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
 from evroute.network.line_graph import LineGraph
-from evroute.network.names import edge_label, route_ends
+from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
@@ -34,7 +33,7 @@ from evroute.planning.guarantee import Guarantee
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
-from evroute.planning.places import stops
+from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.risk import RiskSearch, choose_safe_rows
 from evroute.planning.rows import PlanOptions, choose_rows
@@ -209,7 +208,7 @@ class Planner:
             search, battery, max_extra_time, alternatives, price, time_value, risk
         )
         departed_s = None if depart is None else clock_s("depart", depart)
-        places = self._rows((origin, *via, destination))
+        places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
         Planner.plans += 1
@@ -377,19 +376,6 @@ class Planner:
     def _auxiliary_w(self) -> float:
         """Auxiliary power of the vehicle that physics assumes for the day, W."""
         return self.space.edges.conditions.load(self.vehicle).auxiliary_w
-
-    def _rows(self, places: Sequence[int | str]) -> tuple[int, ...]:
-        """Return the edge rows of places that differ from their neighbours."""
-        rows = tuple(place for place in places if not isinstance(place, str))
-        if len(rows) < len(places):
-            names = [p if isinstance(p, str) else self.network.edge_id[p] for p in places]
-            rows = stops(self.network, None, names)
-        for place, following in pairwise(rows):
-            if place == following:
-                ends = "origin and destination" if len(rows) == 2 else "two successive places"
-                street = edge_label(self.network, place)
-                raise EvrouteError(f"{ends} lie on the same block of {street}; choose two places")
-        return rows
 
     def problem(self, stops: tuple[int, ...]) -> SearchProblem:
         """Return the searches of a request over edges ``stops``."""
