@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import streamlit as st
-from corrected import after_trip
+from after_trip import after_trip
 from literal import sentence
 from request import Request
 
@@ -16,6 +16,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import PART_COLOURS
 from evroute.report.exports import route_geojson, route_gpx
+from evroute.report.lines import route_heights
 
 WIDTH = 270
 PARTS = {
@@ -72,7 +73,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         )
         st.caption("The address of this page reopens this plan.")
     with after:
-        after_trip(request, plan)
+        after_trip(request, plan, name)
 
 
 def energy_bar(planned: PlannedRoute) -> alt.Chart:
@@ -115,11 +116,11 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
         records = [{"km": at, "low": a, "high": b} for at, a, b in zip(km, low, high, strict=True)]
         band = alt.Chart(alt.Data(values=records)).mark_area(opacity=0.25)
         charge = band.encode(x="km:Q", y="low:Q", y2="high:Q") + charge
-    if planned.charge.charge_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
+    if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
-        charge += rule.mark_rule(color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
-    junctions = np.concatenate([roads.tail[rows[:1]], roads.head[rows]])
-    height = _curve(km, roads.elevation_m[junctions], "height (m)", axis_title="distance (km)")
+        charge += rule.mark_rule(aria=False, color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
+    at_m, height_m = route_heights(roads, rows)
+    height = _curve(at_m / 1000, height_m, "height (m)", axis_title="distance (km)")
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")
 
 

@@ -20,20 +20,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
 from evroute.learning.driven_heights import driven_heights
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.measured import MeasuredTrip
+from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
@@ -43,6 +42,9 @@ from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network import store
+from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
+from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
@@ -82,15 +84,16 @@ class Learned:
 
 
 def learn(
-    table: str | Path,
+    table: str | Path | None,
     out: str | Path,
     *,
-    network: str = "denver",
-    vehicle: str | None = DEFAULT_VEHICLE,
+    network: RoadNetwork | str = "denver",
+    vehicle: Vehicle | str | None = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str | None = None,
     kernel: str | None = None,
+    terrain: str | None = None,
     heights_from_trips: bool = False,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
@@ -100,13 +103,15 @@ def learn(
     Parameters
     ----------
     table
-        CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
+        CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`). None
+        learns the recorded trips alone, those that the belief lacks.
     out
         The folder: new, empty, or made with the same network, vehicle and model.
     network
-        Name or file.
+        A network, or its name or file.
     vehicle
-        Name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new one.
+        A vehicle, or its name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new
+        one.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
@@ -114,6 +119,9 @@ def learn(
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
+    terrain
+        One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
+        folder, and for a new one the profile where the network has one.
     heights_from_trips
         Learn on the network with the heights that the points of the first table recorded
         (`driven_heights`); it is kept as ``network.npz`` in the folder.
@@ -135,11 +143,19 @@ def learn(
         prior or str(made.get("prior", DEFAULT_SPREAD)),
         kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
-    setting = load_setting(network, vehicle or DRIVER_DEFAULT, assumed)
+    if terrain is None and made and not made.get("profile"):
+        terrain = "edge"
+    car = vehicle or DRIVER_DEFAULT
+    if isinstance(network, str) and isinstance(car, str):
+        setting = load_setting(network, car, assumed, terrain)
+    else:
+        roads = load_network(network) if isinstance(network, str) else network
+        car = load_vehicle(car) if isinstance(car, str) else car
+        setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
         setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
     kept_heights = folder.path / HEIGHTS
-    if heights_from_trips:
+    if heights_from_trips and table is not None:
         setting = _with_heights(setting, kept_heights, Path(table))
     if model is None:
         model, options = _method_of(made, options or {})
@@ -147,9 +163,11 @@ def learn(
     fresh = _before_trips(
         model, options or {}, setting, [name for name, value in given.items() if value]
     )
-    names = {setting.vehicle.name} | ({vehicle, Path(vehicle).stem} if vehicle else set())
-    by_edges = not isinstance(fresh, TripEnergies)
-    measured = read_measured(Path(table), setting, names, with_routes=by_edges)
+    measured = Measured()
+    if table is not None:
+        given_name = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
+        by_edges, names = not isinstance(fresh, TripEnergies), given_name | {setting.vehicle.name}
+        measured = read_measured(Path(table), setting, names, with_routes=by_edges)
     run = f"{setting.network.name}-learned"
     manifest = {
         "kind": "learned",
@@ -159,6 +177,8 @@ def learn(
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
+    if pieces := setting.network.pieces:
+        manifest["profile"] = pieces.digest
     reset = reset and folder.has_manifest
     if not reset:
         folder.open(manifest)
@@ -313,14 +333,13 @@ def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
 def _measured(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
     """Return the columns of a trip that do not depend on the belief."""
     network, edge = setting.network, trip.edge
-    climb_m = network.climb_m[edge]
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,
         "edges": len(edge) // trip.routes,
         "length_m": float(network.length_m[edge].sum()) / trip.routes,
-        "climb_m": float(np.maximum(climb_m, 0.0).sum()) / trip.routes,
-        "descent_m": float(np.maximum(-climb_m, 0.0).sum()) / trip.routes,
+        "climb_m": float(network.ascent_m[edge].sum()) / trip.routes,
+        "descent_m": float(network.descent_m[edge].sum()) / trip.routes,
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
         "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()) / trip.routes,

@@ -19,7 +19,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trip_belief import KM, TripBelief
-from evroute.learning.trip_terms import FADE
+from evroute.learning.trip_terms import FADE, returned_by_pieces
 from evroute.learning.trip_times import TripTimes
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge_tree import way
@@ -91,12 +91,13 @@ class TripForecast:
         half_wh = spread.quantile(INTERVAL_LEVEL) * sd_wh
         band_wh = expected.charge_wh[:, np.newaxis] + np.outer(half_wh, [-1.0, 1.0])
         band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
-        room_wh = expected.charge_wh[1:] - battery.reserve_wh
+        room_wh = expected.low_wh[1:] - battery.reserve_wh
+        left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
         below = first_passage(room_wh, spread.scale**2 * self.reached_wh2, spread.nu)
         return ChargeForecast(
             arrival_percent=battery.percent(float(expected.charge_wh[-1])),
             arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
-            arrives_above_reserve=spread.below(float(room_wh[-1] / sd_wh[-1])),
+            arrives_above_reserve=spread.below(left_wh / float(sd_wh[-1])),
             never_below_reserve=1.0 - spread.passage(below),
             band_percent=band_percent,
             supported_risk=1.0 / (spread.effective_trips + 1.0),
@@ -222,7 +223,9 @@ class TripDay:
             percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
             above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
             prior = self.belief.prior.mean
-            terms[:, FADE] = -above * np.minimum(terms[:, : len(prior)] @ prior, 0.0)
+            loaded = 1.0 + self.space.conditions.payload_kg / self.vehicle.mass_kg
+            network, plain = self.space.network, terms[:, : len(prior)]
+            terms[:, FADE] = -above * returned_by_pieces(network, edges, plain, prior, loaded)
         return terms
 
     def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:

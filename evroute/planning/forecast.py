@@ -123,7 +123,7 @@ class RouteForecast:
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
         """Forecast the charge along the route."""
-        return forecast_charge(self, battery)
+        return forecast_charge(self, battery, expected.low_wh[1:] - expected.charge_wh[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,7 +213,9 @@ def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray
     return mean_wh
 
 
-def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
+def forecast_charge(
+    energy: RouteForecast, battery: Battery, dip_wh: FloatArray | float = 0.0
+) -> ChargeForecast:
     """Return the distribution of the charge along a route; regeneration beyond full is lost.
 
     `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
@@ -226,6 +228,8 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         From `forecast`.
     battery
         Usable capacity, charge at the start, and the reserve.
+    dip_wh
+        (k,) lowest charge on each edge minus that at its end, at most 0, Wh.
     """
     # the smallest eigenvalues of a nearly certain route are rounding errors around 0
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
@@ -251,11 +255,12 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         )
         band_wh += bounded - unbounded
     room_wh = mean_wh - battery.reserve_wh + TOLERANCE_WH
-    kept = 1.0 - first_passage(room_wh, reached_wh2)
+    kept = 1.0 - first_passage(room_wh + dip_wh, reached_wh2)
     certain = float(ndtr(room_wh[-1] / max(std_wh[-1], TOLERANCE_WH**2)))
+    lowest_free, lowest = ((each + dip_wh).min(axis=1) for each in (free_wh, charge_wh))
     free, arrives, never_free, never = (
         float((each >= battery.reserve_wh - TOLERANCE_WH).mean())
-        for each in (free_wh[:, -1], charge_wh[:, -1], free_wh.min(axis=1), charge_wh.min(axis=1))
+        for each in (free_wh[:, -1], charge_wh[:, -1], lowest_free, lowest)
     )
     band_percent = np.vstack([np.full(2, battery.start_wh), band_wh]) / battery.capacity_wh * 100
     arrival_wh = mean_wh[-1] + (charge_wh - free_wh)[:, -1].mean()

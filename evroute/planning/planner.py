@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,14 +19,14 @@ from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
-from evroute.network.line_graph import LineGraph
 from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, follow
+from evroute.planning.battery import Battery
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import Guarantee
@@ -37,7 +37,7 @@ from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.risk import RiskSearch, choose_safe_rows
 from evroute.planning.rows import PlanOptions, choose_rows
-from evroute.planning.search import Search, numba_installed
+from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
@@ -55,7 +55,8 @@ class Planner:
     Parameters
     ----------
     network, vehicle
-        Roads, and the vehicle that drives them.
+        Roads, and the vehicle that drives them. Energies and charges follow the profile of the
+        network where it has one (`profile.on_terrain`), with a belief that of the belief.
     belief
         Learned energies to plan on; eq. 8 if None.
     conditions
@@ -116,6 +117,7 @@ class Planner:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
+            self.network = network = self.space.edges.network
         self.uncertainty = uncertainty
         self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
@@ -126,7 +128,7 @@ class Planner:
         self.states = states if self.learned is None else states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        self.search = _search(network, turns=self.space is not self.space.edges)
+        self.search = shared_search(network, turns=self.space is not self.space.edges)
 
     @cached_property
     def uncertain(self) -> LearnedDay | None:
@@ -144,6 +146,15 @@ class Planner:
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts; 1 without a belief."""
         return 1.0 if self.belief is None else self.belief.inflation
+
+    @cached_property
+    def charge(self) -> ChargeFunctions:
+        """Charge functions of all arms."""
+        if self.network.pieces is None:
+            return ChargeFunctions.of_one_step(self.mean_wh)
+        return ChargeFunctions.of_pieces(
+            self.network.pieces, self.space.edges.piece_wh, self.states.edge, self.mean_wh
+        )
 
     @property
     def edge_posterior(self) -> Belief | None:
@@ -299,13 +310,13 @@ class Planner:
             off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
-            parts["held"] = float(held_wh.sum())
+            parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         charge = None
         if battery is not None:
             battery = self.fading(battery)
-            charge = follow(battery, edge_wh)
+            charge = self.charge.follow(battery, arms_of_route)
             parts["lost"] = charge.lost_wh
-        climb_m = self.network.climb_m[rows]
+        held_wh = held_wh + self.space.edges.parts.held_wh[rows]
         described = PlannedRoute(
             route=route,
             edges=tuple(self.network.edge_id[row] for row in route.edges),
@@ -315,8 +326,8 @@ class Planner:
             parts_wh=parts,
             length_m=float(self.network.length_m[rows].sum()),
             time_s=float(self.time_s[rows].sum()),
-            climb_m=float(np.maximum(climb_m, 0).sum()),
-            descent_m=float(np.maximum(-climb_m, 0).sum()),
+            ascent_m=float(self.network.ascent_m[rows].sum()),
+            descent_m=float(self.network.descent_m[rows].sum()),
             held_arms=int((held_wh > ROUNDING_WH).sum()),
             held_wh=float(held_wh.sum()),
             charge=charge,
@@ -341,17 +352,11 @@ class Planner:
     def charge_forecast(
         self, route: Route, battery: Battery
     ) -> tuple[EnergyForecast, ChargeForecast]:
-        """Forecast energy and charge of a route.
-
-        Raises
-        ------
-        EvrouteError
-            If there is no belief.
-        """
+        """Forecast energy and charge of a route; EvrouteError if there is no belief."""
         if self.uncertain is None:
             raise EvrouteError(NO_BELIEF)
         arms, battery = self.space.arms_of_route(route), self.fading(battery)
-        charge = follow(battery, self.mean_wh[arms])
+        charge = self.charge.follow(battery, arms)
         energy = self.uncertain.forecast(self.uncertain_arms(arms), self.mean_wh[arms], charge)
         return energy, energy.charge(battery, charge)
 
@@ -384,14 +389,8 @@ class Planner:
             Legs(self.search, stops, self.space.arms_of_route),
             self.time_s[states.edge],
             self.network.length_m[states.edge],
-            self.mean_wh,
+            self.charge,
             self.noise_std_wh,
             states.tail_wh,
             states.head_wh,
         )
-
-
-@lru_cache(maxsize=4)
-def _search(network: RoadNetwork, *, turns: bool) -> Search:
-    """Return the search that all planners on a network share."""
-    return Search(LineGraph.from_network(network), turns=turns, compiled=False)

@@ -140,7 +140,7 @@ def _kept(
     It never falls along a route, and lies between the risk at the worst point and twice that
     (Lévy's inequality): routes between these bounds are bisected.
     """
-    worst = (tree.end_wh - battery.reserve_wh) / std_wh
+    worst = (tree.low_wh - battery.reserve_wh) / std_wh
     for position, previous in enumerate(tree.before.tolist()):
         if previous >= 0:
             worst[position] = min(worst[position], worst[previous])
@@ -181,7 +181,7 @@ def charge_needed(planner: Planner, destination: int | str, battery: Battery) ->
     """
     ends = _edges(planner.network, destination, leaving=False)
     problem = planner.problem((ends[0], ends[0]))
-    shortage = Shortage(problem.legs, problem.head_wh, problem.energy_wh)
+    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
     need_wh = shortage.least_starts_wh(planner.fading(battery), ends)
     return need_wh / battery.capacity_wh * 100
 

@@ -132,18 +132,18 @@ class RiskSearch:
         search, stops, (last, least) = legs.search, legs.stops, limits
         n, final = search.line_graph.n_edges, search.line_graph.n_edges * (len(stops) - 2)
         indptr, indices = search.line_graph.indptr.tolist(), search.line_graph.indices.tolist()
-        entering, energy_wh = search.entering.tolist(), self.problem.energy_wh.tolist()
-        bounds = self.problem.label_search.bounds(self.problem.energy_wh, cost)
+        entering, drive = search.entering.tolist(), self.problem.charge.driven(battery)
+        bounds = self.problem.label_search.bounds(cost)
         (rest_wh, rest), costs = (each.tolist() for each in bounds), cost.tolist()
         states: list[int] = []
         before: list[int] = []
         queue: list[tuple[float, int, float, float, int]] = []
 
         def reach(state: int, arm: int, charge_wh: float, clock: float) -> None:
-            left_wh, spent = battery.after(charge_wh, energy_wh[arm]), clock + costs[arm]
+            (left_wh, low_wh), spent = drive(charge_wh, arm), clock + costs[arm]
             total = spent + rest[state]
             key = per_wh * (battery.start_wh - left_wh + rest_wh[state]) + per_cost * total
-            enough = min(left_wh, left_wh - rest_wh[state]) >= battery.reserve_wh - TOLERANCE_WH
+            enough = min(low_wh, left_wh - rest_wh[state]) >= battery.reserve_wh - TOLERANCE_WH
             if enough and total <= last and key < least - TOLERANCE_WH * max(worth):
                 heapq.heappush(queue, (key, state, left_wh, spent, len(states) - 1))
 

@@ -63,7 +63,7 @@ def test_least_start_charges_equal_the_search_of_each_request(planner: Planner) 
     needed = charge_needed(planner, 700, battery)
     for origin in np.random.default_rng(2).choice(len(needed), TARGETS).tolist():
         problem = planner.problem((origin, 700))
-        shortage = Shortage(problem.legs, problem.head_wh, problem.energy_wh)
+        shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
         expected_wh = shortage.least_start_wh(battery)
         assert needed[origin] == pytest.approx(battery.percent(expected_wh), abs=1e-9)
 

@@ -127,6 +127,11 @@ def test_a_claim_on_no_run_is_an_error(fields, message) -> None:
         verdicts(stated(**fields), table())
 
 
+def test_a_selection_of_several_methods_is_an_error() -> None:
+    with pytest.raises(EvrouteError, match="several runs of a seed; name the method"):
+        verdicts(stated(runs={"index": "radius"}), table())
+
+
 def test_a_comparator_of_mean_0_is_an_error() -> None:
     with pytest.raises(EvrouteError, match="mean is 0"):
         verdicts(stated(), table(theirs=(0.0, 0.0, 0.0)))
