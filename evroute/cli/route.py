@@ -121,7 +121,7 @@ def route(
         float | None,
         typer.Option(
             metavar="W",
-            help="Power beside driving at departure (heating, cooling and all else), W.",
+            help="Auxiliary power at departure (heating, cooling and others), W.",
         ),
     ] = None,
     terrain: Annotated[
@@ -179,7 +179,7 @@ def route(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Table of the answers of --batch beside the JSON lines: .csv, .parquet.",
+            help="Table of the answers of --batch, besides JSON lines: .csv, .parquet.",
         ),
     ] = None,
     only: Annotated[
@@ -212,11 +212,11 @@ def route(
         (out and batch is None, "--out goes with --batch"),
         (
             batch and any((trip, places, json, geojson, gpx, map_, alternatives)),
-            "--batch takes trips from its file, and prints JSON lines alone",
+            "--batch reads trips from its file, and prints JSON lines only",
         ),
         (
             batch and any(each is not None for each in (max_extra_time, depart, soc, price, risk)),
-            "--batch takes charges, limits, departures, prices and risks from its file",
+            "--batch reads charges, limits, departures, prices and risks from its file",
         ),
         (
             time_value is not None and (batch or price is None),

@@ -133,7 +133,7 @@ def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) ->
         if not (found and also):
             caveat = (
                 "; the fastest or shortest that keeps the reserve was not found, "
-                "this route stands for it"
+                "this route replaces it"
             )
     limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
     if problem.taken_s(least) > limit_s:

@@ -273,11 +273,9 @@ def test_a_fastest_route_that_was_not_found_is_told(
     small = replace(
         load_vehicle(), battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000
     )
-    assert (
-        "stands for it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
-    )
+    assert "replaces it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
     monkeypatch.setattr(labels, "GREATEST_EFFORT", 0)
-    assert "stands for it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    assert "replaces it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
 
 
 def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
