@@ -16,6 +16,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import PART_COLOURS
 from evroute.report.exports import route_geojson, route_gpx
+from evroute.report.lines import route_heights
 
 WIDTH = 270
 PARTS = {
@@ -115,11 +116,11 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
         records = [{"km": at, "low": a, "high": b} for at, a, b in zip(km, low, high, strict=True)]
         band = alt.Chart(alt.Data(values=records)).mark_area(opacity=0.25)
         charge = band.encode(x="km:Q", y="low:Q", y2="high:Q") + charge
-    if planned.charge.charge_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
+    if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
         charge += rule.mark_rule(color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
-    junctions = np.concatenate([roads.tail[rows[:1]], roads.head[rows]])
-    height = _curve(km, roads.elevation_m[junctions], "height (m)", axis_title="distance (km)")
+    at_m, height_m = route_heights(roads, rows)
+    height = _curve(at_m / 1000, height_m, "height (m)", axis_title="distance (km)")
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")
 
 

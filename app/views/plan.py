@@ -256,7 +256,7 @@ def details(request: Request, plan: Plan, selected: str) -> None:
     """Show warnings, the tabs of the selected route and the effects of the settings."""
     best = plan.recommended_route
     if plan.battery and best.charge and best.charge.lost_wh >= WASTED_WH:
-        at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.edge_wh))
+        at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.charge.step_wh))
         advice = f"; starting with {at_most:.0f} % or less would lose none" if at_most > 0 else ""
         st.warning(
             sentence(

@@ -57,6 +57,13 @@ def learn(
             "of --out, or matern-5/2]"
         ),
     ] = None,
+    terrain: Annotated[
+        str | None,
+        typer.Option(
+            help="Slopes: profile (inside edges), or edge (one per edge). [that of --out, or "
+            "profile where the network has one]"
+        ),
+    ] = None,
     heights_from_trips: Annotated[
         bool,
         typer.Option(
@@ -87,6 +94,7 @@ def learn(
             options=dict(map(_parsed, option or ())),
             prior=prior,
             kernel=kernel,
+            terrain=terrain,
             heights_from_trips=heights_from_trips,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),

@@ -34,7 +34,10 @@ Smoothing = Annotated[
     float,
     typer.Option(min=0, metavar="METRES", help="Strength of the smoothing of heights; 0 for none."),
 ]
-
+Spacing = Annotated[
+    float,
+    typer.Option(min=5, max=1000, metavar="METRES", help="Distance of the heights inside edges."),
+]
 Names = Annotated[
     Path | None,
     typer.Option(
@@ -92,6 +95,7 @@ def build(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    spacing: Spacing = 30.0,
     names: Names = None,
 ) -> None:
     """Build a network from one source and store it by name; a failure keeps an older one."""
@@ -103,9 +107,8 @@ def build(
         raise typer.BadParameter(f"give exactly one source of roads: {', '.join(sources)}")
     ((option, source),) = given.items()
     check_name(name)
-    checked = not elevation_unchecked
-    doing = f"reading {source}"
-    _build(lambda: _read(option, str(source), name), doing, elevation, smoothing, checked, names)
+    heights = elevation, smoothing, spacing, not elevation_unchecked
+    _build(lambda: _read(option, str(source), name), f"reading {source}", heights, names)
 
 
 @app.command()
@@ -114,6 +117,7 @@ def fetch(
     elevation: Elevation = None,
     elevation_unchecked: Unchecked = False,
     smoothing: Smoothing = 30.0,
+    spacing: Spacing = 30.0,
     names: Names = None,
 ) -> None:
     """Download, verify and build a published SUMO network of a city; needs internet."""
@@ -137,9 +141,11 @@ def fetch(
 
     def read() -> "RoadNetwork":
         network = sumo_net.read(path, name)
-        return replace(network, source=replace(network.source, attribution=requested.attribution))
+        source = replace(network.source, attribution=requested.attribution)
+        return replace(network, source=source).with_tables(network.tables)
 
-    _build(read, f"reading {path.name}", elevation, smoothing, not elevation_unchecked, names)
+    heights = elevation, smoothing, spacing, not elevation_unchecked
+    _build(read, f"reading {path.name}", heights, names)
 
 
 @app.command()
@@ -197,17 +203,19 @@ def close(
 def _build(
     read: "Callable[[], RoadNetwork]",
     doing: str,
-    elevation: list[str] | None,
-    smoothing: float,
-    checked: bool,
+    heights: tuple[list[str] | None, float, float, bool],
     names: Path | None,
 ) -> None:
-    """Read the roads, set their heights and names, store them, and print a summary."""
+    """Read the roads, set their heights and names, store them, and print a summary.
+
+    ``heights``: rasters, smoothing and spacing, m, and whether heights are checked.
+    """
     from rich.text import Text
 
     from evroute.network import catalog, osm, street_names
     from evroute.network.elevation import GREATEST_SMOOTHING_M
 
+    elevation, smoothing, spacing, checked = heights
     if not 0 <= smoothing <= GREATEST_SMOOTHING_M:
         raise typer.BadParameter(
             f"it must be from 0 to {GREATEST_SMOOTHING_M:,.0f} metres", param_hint="--smoothing"
@@ -221,6 +229,7 @@ def _build(
             network,
             rasters=rasters,
             smoothing_m=smoothing,
+            spacing_m=spacing,
             attribution=attribution,
             checked=checked,
         )
@@ -285,6 +294,7 @@ def _print_table(about: dict[str, Any]) -> None:
         ),
         "length": f"{about['length_m'] / 1000:.1f} km",
         "|incline| of edges": ", ".join(f"{title} {value:.1f} %" for title, value in inclines),
+        "ascent": f"{about['ascent_m_per_km']:.1f} m per km",
         "edges with negative energy": (
             f"{about['negative_prior_edges']:,} (eq. 8, the default vehicle)"
         ),

@@ -136,7 +136,7 @@ def _road(plan: "Plan") -> Iterator[Line]:
         yield "  90 % of trips", [f"{low:.1f} to {high:.1f}" for low, high in ends]
     if plan.depart_s is not None:
         yield "arrival", [plan.arrival_time(name) or "" for name in plan.routes]
-    yield "climb m", [f"{r.climb_m:.0f}" for r in routes]
+    yield "ascent m", [f"{r.ascent_m:.0f}" for r in routes]
     yield "descent m", [f"{r.descent_m:.0f}" for r in routes]
 
 
@@ -144,9 +144,9 @@ def _charge(plan: "Plan") -> Iterator[Line]:
     battery = plan.battery
     if battery is None:
         return
-    charges = [r.charge.charge_wh for r in plan.routes.values() if r.charge]
-    lowest = [battery.percent(float(charge_wh.min())) for charge_wh in charges]
-    last = [battery.percent(float(charge_wh[-1])) for charge_wh in charges]
+    charges = [r.charge for r in plan.routes.values() if r.charge]
+    lowest = [battery.percent(float(charge.low_wh.min())) for charge in charges]
+    last = [battery.percent(float(charge.charge_wh[-1])) for charge in charges]
     yield "lowest charge %", [f"{percent:.1f}" for percent in lowest]
     yield "charge on arrival %", [f"{percent:.1f}" for percent in last]
     forecasts = [r.charge_forecast for r in plan.routes.values() if r.charge_forecast]

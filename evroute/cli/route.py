@@ -116,6 +116,13 @@ def route(
             help="Power beside driving at departure (heating, cooling and all else), W.",
         ),
     ] = None,
+    terrain: Annotated[
+        str | None,
+        typer.Option(
+            help="Slopes: profile (inside edges, where the network has one), or edge (one per "
+            "edge). [profile; with --belief that of its folder]"
+        ),
+    ] = None,
     belief: Annotated[
         Path | None,
         typer.Option(metavar="RUNS", help="Plan on the belief that runs in this folder learned."),
@@ -184,6 +191,7 @@ def route(
             "give a named trip (--trip A), or two places (--from, --to)",
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
+        (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
@@ -208,6 +216,7 @@ def route(
     )
     from evroute.energy.driving import conditions
     from evroute.network.catalog import load_network
+    from evroute.network.profile import on_terrain
 
     wanted = None if interval is None else _guarantee(interval, assume or [])
     day = conditions(
@@ -218,7 +227,7 @@ def route(
         payload_kg=payload,
         auxiliary_w=aux,
     )
-    roads = load_network(network)
+    roads = on_terrain(load_network(network), terrain)
     learned = None
     if belief is not None:
         from threadpoolctl import threadpool_limits
@@ -227,6 +236,7 @@ def route(
 
         threadpool_limits(1)  # threads of small products wait for each other
         learned = load_belief(belief, run, network=roads)
+        roads = learned.network
 
     from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
     from evroute.planning.planner import Planner

@@ -18,15 +18,18 @@ from evroute.energy.vehicle import Vehicle
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnergyParts:
-    """Energy from the battery on each edge, by cause; the four (n,) columns sum to the total, Wh.
+    """Energy from the battery on each edge, by cause; the (n,) columns sum to the total, Wh.
 
-    Climb, rolling and drag are divided by the efficiency of the edge as a whole.
+    Climb, rolling and drag are divided by the efficiency of the edge, or piece, as a whole.
+    ``held_wh``: increase where a tail wind above the car's speed would push it and is held to push
+    no more than it rolls; 0 elsewhere.
     """
 
     climb_wh: FloatArray
     rolling_wh: FloatArray
     drag_wh: FloatArray
     auxiliary_wh: FloatArray
+    held_wh: FloatArray
 
     def __post_init__(self) -> None:
         shape = np.shape(self.climb_wh)
@@ -35,7 +38,7 @@ class EnergyParts:
     @property
     def total_wh(self) -> FloatArray:
         """(n,) energy from the battery, negative where the edge returns some, Wh."""
-        return self.climb_wh + self.rolling_wh + self.drag_wh + self.auxiliary_wh
+        return self.climb_wh + self.rolling_wh + self.drag_wh + self.auxiliary_wh + self.held_wh
 
 
 def energy_parts(
@@ -46,6 +49,7 @@ def energy_parts(
     *,
     headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
+    held: bool = False,
 ) -> EnergyParts:
     """Return the energy of edges at constant speed by cause, Wh (Sandberg et al., eq. 8).
 
@@ -57,6 +61,9 @@ def energy_parts(
         (n,) length as driven, m; height gained, m (``|climb| <= length``); speed, m/s.
     headwind_mps, air_density_kgpm3
         Drag is proportional to the signed square of ``speed + headwind``; eq. 8 has no wind.
+    held
+        Whether rolling resistance plus drag is held at 0 or more. The energy is then never below
+        the rise of the potential.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     level_m = np.sqrt(np.maximum(length_m**2 - climb_m**2, 0.0))  # length * cos(incline)
@@ -72,13 +79,14 @@ def energy_parts(
         * air_mps
         * abs(air_mps)
     )
-    driving = climb + rolling + drag >= 0
+    raised = np.maximum(-(rolling + drag), 0.0) * held
+    driving = climb + rolling + drag + raised >= 0
     factor = (
         np.where(driving, 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency)
         / J_PER_WH
     )
     auxiliary = vehicle.auxiliary_w * length_m / speed_mps / J_PER_WH
-    return EnergyParts(climb * factor, rolling * factor, drag * factor, auxiliary)
+    return EnergyParts(climb * factor, rolling * factor, drag * factor, auxiliary, raised * factor)
 
 
 def potential_wh(vehicle: Vehicle, climb_m: FloatArray) -> FloatArray:

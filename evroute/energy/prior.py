@@ -13,7 +13,8 @@ import numpy as np
 
 from evroute.arrays import FloatArray, freeze
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.longitudinal import EnergyParts, energy_parts, potential_wh
+from evroute.energy.edge_energy import edge_energy
+from evroute.energy.longitudinal import EnergyParts, potential_wh
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import UnknownNameError
 from evroute.network.road_network import RoadNetwork
@@ -88,10 +89,10 @@ def edge_parts(
     conditions
         Conditions of the day.
     """
-    return energy_parts(
+    return edge_energy(
+        network,
         conditions.load(vehicle),
-        network.length_m,
-        network.climb_m,
+        np.arange(network.n_edges),
         conditions.speed_factor * network.speed_mps,
         headwind_mps=conditions.headwind_mps(network),
         air_density_kgpm3=conditions.air_density_kgpm3,

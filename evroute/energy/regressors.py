@@ -32,8 +32,9 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import headwind_mps
-from evroute.energy.longitudinal import EnergyParts, energy_parts
-from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.edge_energy import edge_energy, piece_energy, split_energy
+from evroute.energy.longitudinal import EnergyParts
+from evroute.energy.turn_prior import TurnEnergy, at_battery
 from evroute.energy.vehicle import Vehicle
 from evroute.network import context
 from evroute.network.road_network import RoadNetwork
@@ -82,9 +83,7 @@ class Regressors:
 
     def parts(self, edge: IntArray, speed_mps: FloatArray) -> EnergyParts:
         """Evaluate eq. 8 on edges (a,) at speeds (a,)."""
-        return energy_parts(
-            self.vehicle, self.network.length_m[edge], self.network.climb_m[edge], speed_mps
-        )
+        return edge_energy(self.network, self.vehicle, edge, speed_mps)
 
     def of(self, rows: IntArray, features: FloatArray) -> FloatArray:
         """Return the derivatives of edges (a,) in contexts (a, d), (a, 6) Wh per `UNITS`."""
@@ -122,16 +121,21 @@ class TurnRegressors:
         speed_mps, entry_mps = (
             features[:, column] * self._speed_scale for column in (SPEED, ENTRY_SPEED)
         )
-        work = energy_parts(self._energy.at_wheels, length_m, network.climb_m[entered], speed_mps)
         gained_wh = 0.5 * car.mass_kg * (speed_mps**2 - entry_mps**2) / J_PER_WH
-        driving = work.total_wh + gained_wh >= 0
-        factor = np.where(driving, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
+        pieces = piece_energy(network, self._energy.at_wheels, entered, speed_mps)
+        taken, returned = split_energy(*pieces, len(rows))
+        _, of_gain, of_taken, of_returned = at_battery(
+            car, taken.total_wh, returned.total_wh, gained_wh
+        )
         wasted_wh = self._energy.wasted_between_wh(rows, entry_mps, speed_mps)
-        kinetic_wh = factor * gained_wh + wasted_wh
-        rolling_wh, drag_wh = factor * work.rolling_wh, factor * work.drag_wh
+        kinetic_wh = of_gain * gained_wh + wasted_wh
+        climb_wh, rolling_wh, drag_wh = (
+            of_taken * getattr(taken, name) + of_returned * getattr(returned, name)
+            for name in ("climb_wh", "rolling_wh", "drag_wh")
+        )
         return np.column_stack(
             [
-                factor * work.climb_wh + rolling_wh + kinetic_wh,
+                climb_wh + rolling_wh + kinetic_wh,
                 rolling_wh,
                 drag_wh,
                 _W_PER_KW * length_m / speed_mps / J_PER_WH,

@@ -23,6 +23,7 @@ from evroute.methods.method import checked_method
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 
 _ABOUT = "about"
@@ -43,6 +44,7 @@ class Description:
     vehicle: Vehicle
     trips: int | None = Field(ge=0)
     lengthscale: float = Field(gt=0, allow_inf_nan=False)
+    profile: str = ""  # digest of the pieces of its network; empty for one slope per edge
 
 
 _DESCRIPTION = TypeAdapter(Description)
@@ -72,6 +74,8 @@ def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None 
         "vehicle": setting.vehicle_numbers,
         "trips": trips,
     }
+    if pieces := setting.network.pieces:
+        about["profile"] = pieces.digest
     arrays: dict[str, Any] = {_ABOUT: np.array(json.dumps(about)), **belief.state()}
     if isinstance(belief, LearnedBelief):
         arrays |= {_ERRORS + name: array for name, array in belief.errors.state().items()}
@@ -115,12 +119,18 @@ def load_belief(
     UnknownNameError
         If the run is unknown, or no run is named among several; the message lists them.
     EvrouteError
-        If the file is unreadable, or the belief is about another network.
+        If the file is unreadable, or the belief is about another network or profile.
     """
     path = Folder(Path(folder)).belief_path(_choose(Path(folder), run))
     state, about = _read(path)
     roads = load_network(about.network) if network is None else network
     check_roads(str(path), about.network, about.digest, roads)
+    roads = on_terrain(roads, "profile" if about.profile else "edge")
+    if about.profile and (roads.pieces is None or roads.pieces.digest != about.profile):
+        raise EvrouteError(
+            f"{path} is a belief about another profile of network '{about.network}'; build the "
+            "network as it was, or learn again"
+        )
     assumed = Prior(about.prior, about.kernel, about.lengthscale, about.temperature)
     return _restored(path, Setting(roads, about.vehicle, assumed), state, about)
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
@@ -91,6 +90,7 @@ def learn(
     options: dict[str, Any] | None = None,
     prior: str | None = None,
     kernel: str | None = None,
+    terrain: str | None = None,
     heights_from_trips: bool = False,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
@@ -114,6 +114,9 @@ def learn(
         ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
+    terrain
+        One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
+        folder, and for a new one the profile where the network has one.
     heights_from_trips
         Learn on the network with the heights that the points of the first table recorded
         (`driven_heights`); it is kept as ``network.npz`` in the folder.
@@ -135,7 +138,9 @@ def learn(
         prior or str(made.get("prior", DEFAULT_SPREAD)),
         kernel or str(made.get("kernel", DEFAULT_KERNEL)),
     )
-    setting = load_setting(network, vehicle or DRIVER_DEFAULT, assumed)
+    if terrain is None and made and not made.get("profile"):
+        terrain = "edge"
+    setting = load_setting(network, vehicle or DRIVER_DEFAULT, assumed, terrain)
     if vehicle is None and "vehicle" in made:
         setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
     kept_heights = folder.path / HEIGHTS
@@ -159,6 +164,8 @@ def learn(
         "networks": {setting.network.name: setting.network.digest},
         "vehicle": setting.vehicle_numbers,
     }
+    if pieces := setting.network.pieces:
+        manifest["profile"] = pieces.digest
     reset = reset and folder.has_manifest
     if not reset:
         folder.open(manifest)
@@ -313,14 +320,13 @@ def _routes(run: str, trips: Iterable[MeasuredTrip]) -> dict[str, Any]:
 def _measured(setting: Setting, trip: MeasuredTrip) -> dict[str, Any]:
     """Return the columns of a trip that do not depend on the belief."""
     network, edge = setting.network, trip.edge
-    climb_m = network.climb_m[edge]
     return {
         "trip": trip.trip,
         "departed_s": trip.departed_s,
         "edges": len(edge) // trip.routes,
         "length_m": float(network.length_m[edge].sum()) / trip.routes,
-        "climb_m": float(np.maximum(climb_m, 0.0).sum()) / trip.routes,
-        "descent_m": float(np.maximum(-climb_m, 0.0).sum()) / trip.routes,
+        "climb_m": float(network.ascent_m[edge].sum()) / trip.routes,
+        "descent_m": float(network.descent_m[edge].sum()) / trip.routes,
         "travel_s": float(trip.travel_s.sum()),
         "energy_wh": float(trip.energy_wh.sum()),
         "eq8_wh": float(setting.edges.reference.prior_mean_wh[edge].sum()) / trip.routes,

@@ -19,7 +19,7 @@ from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trip_belief import KM, TripBelief
-from evroute.learning.trip_terms import FADE
+from evroute.learning.trip_terms import FADE, returned_by_pieces
 from evroute.learning.trip_times import TripTimes
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.edge_space import EdgeSpace
@@ -168,7 +168,11 @@ class TripDay:
             above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
             terms = terms.copy()
             prior = self.belief.prior.mean
-            terms[:, FADE] = -above * np.minimum(terms[:, : len(prior)] @ prior, 0.0)
+            loaded = 1.0 + self.space.conditions.payload_kg / self.vehicle.mass_kg
+            network, plain = self.space.network, terms[:, : len(prior)]
+            terms[:, FADE] = -above * returned_by_pieces(
+                network, arms_of_route, plain, prior, loaded
+            )
             lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
         unknown_wh2 = self.unknown_wh2(arms_of_route)

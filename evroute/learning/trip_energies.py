@@ -25,7 +25,13 @@ from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import START
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
-from evroute.learning.trip_terms import coefficient_prior, edge_terms, heaviness, potential_slope
+from evroute.learning.trip_terms import (
+    coefficient_prior,
+    edge_terms,
+    heaviness,
+    potential_slope,
+    returned_by_pieces,
+)
 from evroute.learning.trip_times import TripTimes
 from evroute.methods.setting import Setting
 from evroute.model.base import State
@@ -292,16 +298,16 @@ class TripEnergies:
     ) -> FloatArray:
         """Return the terms of edges (k,), (k, p)."""
         network, vehicle = self.network, self.vehicle
-        climb_m = network.climb_m[edge]
+        up_m, down_m = network.ascent_m[edge], 0.0 - network.descent_m[edge]
 
-        def terms(mean_wh: FloatArray) -> FloatArray:
+        def terms(returned_wh: FloatArray) -> FloatArray:
             return edge_terms(
                 vehicle,
                 length_m=network.length_m[edge],
-                up_m=np.maximum(climb_m, 0.0),
-                down_m=np.minimum(climb_m, 0.0),
+                up_m=up_m,
+                down_m=down_m,
                 pace_spm=self.times.pace.paces(edge) / conditions.speed_factor,
-                mean_wh=mean_wh,
+                returned_wh=returned_wh,
                 soc_percent=soc_percent,
                 auxiliary_w=vehicle.auxiliary_w + extra_w,
                 headwind_mps=conditions.headwind_mps(network)[edge],
@@ -310,7 +316,10 @@ class TripEnergies:
             )
 
         plain = terms(np.zeros(len(edge)))
-        return plain if np.isnan(soc_percent).all() else terms(plain @ self.belief.prior.mean)
+        if np.isnan(soc_percent).all():
+            return plain
+        loaded = 1.0 + payload_kg / vehicle.mass_kg
+        return terms(returned_by_pieces(network, edge, plain, self.belief.prior.mean, loaded))
 
 
 def _weight(vehicle: Vehicle) -> float:

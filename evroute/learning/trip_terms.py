@@ -4,17 +4,18 @@
 term                   per edge                                    prior mean           std
 =====================  ==========================================  ===================  ===
 km                     length                                      ``m g Cr/eta_p/3.6``  30
-metres up              ``max(dz, 0)``                              ``m g/eta_p/3600``    1
-metres down            ``min(dz, 0)``                              ``m g eta_r/3600``    1
+metres up              sum of ``max(dz, 0)``                       ``m g/eta_p/3600``    1
+metres down            sum of ``min(dz, 0)``                       ``m g eta_r/3600``    1
 minutes                length * pace                               ``P_aux/60``          6
 drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
-full battery           ``-max(s - s0, 0)/10 * min(m, 0)``, Wh      0                     0.5
+full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
 auxiliary power        ``(P - P_aux) * minutes``, Wh               1                     0.5
 =====================  ==========================================  ===================  ===
 
-All terms are sums over edges, so a search can use them. ``m`` is the prior mean of the edge's
-energy, ``s`` the charge in percent and ``s0`` the charge above which recuperation fades; the
-coefficient of that term is the share of recuperation lost per 10 % above ``s0``.
+All terms are sums over edges, so a search can use them. The sums in the table are over the pieces
+of an edge with one slope each: one piece where the network has no profile. ``m`` is the prior mean
+of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which recuperation
+fades; the coefficient of that term is the share of recuperation lost per 10 % above ``s0``.
 
 Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
@@ -22,10 +23,12 @@ to the mass of vehicles above `CAR_KG`.
 
 import numpy as np
 
-from evroute.arrays import FloatArray
+from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3, GRAVITY_MPS2, J_PER_WH
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.trip_regression import CoefficientPrior
+from evroute.network.pieces import summed
+from evroute.network.road_network import RoadNetwork
 
 NAMES = (
     "km",
@@ -79,7 +82,7 @@ def edge_terms(
     up_m: FloatArray,
     down_m: FloatArray,
     pace_spm: FloatArray,
-    mean_wh: FloatArray,
+    returned_wh: FloatArray,
     soc_percent: FloatArray | float = np.nan,
     auxiliary_w: float = np.nan,
     headwind_mps: FloatArray | float = 0.0,
@@ -99,8 +102,9 @@ def edge_terms(
         (k,) height gained, at least 0, and height lost, at most 0, m.
     pace_spm
         (k,) expected travel time per metre, s/m.
-    mean_wh
-        (k,) prior mean of each edge's energy, Wh; its negative part can be lost to a full battery.
+    returned_wh
+        (k,) energy of the pieces that return some (`returned_by_pieces`), at most 0, Wh; a full
+        battery can lose it.
     soc_percent
         (k,) charge at the start of each edge, or one charge for all, %; the full-battery term is 0
         where it is NaN (unknown).
@@ -126,10 +130,39 @@ def edge_terms(
             loaded * down_m,
             minutes,
             area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
-            -excess * np.minimum(mean_wh, 0.0),
+            -excess * returned_wh,
             extra_w * minutes / 60.0,
         ]
     )
+
+
+def returned_by_pieces(
+    network: RoadNetwork, edge: IntArray, terms: FloatArray, mean: FloatArray, loaded: float
+) -> FloatArray:
+    """Return the energy of those pieces of edges that return some by the prior, (k,) Wh, <= 0.
+
+    Parameters
+    ----------
+    network
+        The roads; an edge is one piece where they have no profile.
+    edge
+        (k,) rows.
+    terms
+        (k, 7) terms of the edges, that of the full battery 0.
+    mean
+        (7,) prior mean of the coefficients. All but heights is spread evenly over an edge.
+    loaded
+        Mass with payload over that of the vehicle.
+    """
+    mean_wh = terms @ mean
+    if network.pieces is None:
+        return np.minimum(mean_wh, 0.0)
+    row, place = network.pieces.of(edge)
+    climb_m = loaded * network.pieces.climb_m[row]
+    even_wh = mean_wh - terms[:, [UP, DOWN]] @ mean[[UP, DOWN]]
+    piece_wh = np.where(climb_m > 0.0, mean[UP], mean[DOWN]) * climb_m
+    piece_wh += (even_wh / np.bincount(place, minlength=len(edge)))[place]
+    return summed(np.minimum(piece_wh, 0.0), place, len(edge))
 
 
 def potential_slope(coefficients: FloatArray, weight_wh_per_m: float) -> float:

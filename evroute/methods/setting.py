@@ -20,6 +20,7 @@ from evroute.model import build
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import ArmGraph, EdgeContextKernel
 from evroute.network.catalog import cache_dir, load_network
+from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
@@ -177,7 +178,9 @@ class Setting:
 
 
 @cache
-def load_setting(network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR) -> Setting:
+def load_setting(
+    network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR, terrain: str | None = "edge"
+) -> Setting:
     """Return the setting of a network and a vehicle over the edges; equal calls share one.
 
     Parameters
@@ -186,13 +189,16 @@ def load_setting(network: str, vehicle: str, assumed: Prior = DEFAULT_PRIOR) -> 
         A name or a file each.
     assumed
         Spread, kernel and contexts of the prior.
+    terrain
+        One slope per edge (``"edge"``), the ``"profile"`` of the network, or None for the profile
+        where it has one.
 
     Raises
     ------
     EvrouteError
         If the network or the vehicle is unknown or unreadable.
     """
-    return Setting(_network(network), load_vehicle(vehicle), assumed)
+    return Setting(on_terrain(_network(network), terrain), load_vehicle(vehicle), assumed)
 
 
 @cache

@@ -20,7 +20,7 @@ import platformdirs
 from evroute import __version__
 from evroute.errors import EvrouteError, NetworkFormatError, UnknownNameError
 from evroute.files import private_folder
-from evroute.network import elevation, height_checks, names, store, sumo_net
+from evroute.network import elevation, height_checks, names, profile, store, sumo_net
 from evroute.network.fetch import published
 from evroute.network.road_network import RoadNetwork
 from evroute.network.texts import check_name
@@ -133,10 +133,11 @@ def build(
     *,
     rasters: Sequence[Path] = (),
     smoothing_m: float = elevation.DEFAULT_SMOOTHING_M,
+    spacing_m: float = profile.SPACING_M,
     attribution: str = "",
     checked: bool = True,
 ) -> RoadNetwork:
-    """Prepare a network from a reader for planning: strongest component, heights, lengths, names.
+    """Prepare a network from a reader for planning: component, heights, lengths, profile, names.
 
     The component is taken first, so that heights are read, and reported missing, only on roads that
     can be driven.
@@ -148,7 +149,9 @@ def build(
     rasters
         Elevation files; empty to keep the heights of the network.
     smoothing_m
-        Strength of `elevation.smooth`, m.
+        Strength of `elevation.smooth` and of the smoothing inside edges, m.
+    spacing_m
+        Distance of the heights inside edges (`profile`), m.
     attribution
         Credit line of the source; empty to keep that of the network.
     checked
@@ -183,7 +186,11 @@ def build(
     network = elevation.set_heights(
         network, elevation_m, smoothing_m=smoothing_m, described=described, notes=notes
     )
-    return names.add_tables(network, read)
+    tables, inside = profile.sampled(
+        network, read, rasters, smoothing_m=smoothing_m, spacing_m=spacing_m
+    )
+    source = replace(network.source, notes=network.source.notes + inside)
+    return names.add_tables(replace(network, source=source), read).with_tables(tables)
 
 
 def read_any(path: Path, name: str) -> RoadNetwork:
@@ -264,7 +271,7 @@ class _Recipe:
 
     def _fingerprint(self) -> str:
         total = hashlib.sha256(
-            f"{__version__} {store.FORMAT} {self.smoothing_m} {self.attribution}".encode()
+            f"{__version__} {store.FORMAT} profile {self.smoothing_m} {self.attribution}".encode()
         )
         for path in (self.net, *self.rasters, *self.names):
             with path.open("rb") as handle:

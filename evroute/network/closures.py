@@ -14,6 +14,7 @@ from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
 from evroute.network.controls import UNKNOWN
 from evroute.network.locate import unknown_edge
 from evroute.network.names import add_tables
+from evroute.network.profile import carried
 from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     cut_off = network.n_edges - n_closed - left.n_edges
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
     source = replace(left.source, notes=(*left.source.notes, note))
-    return add_tables(replace(left, name=name, source=source), network)
+    left = replace(left, name=name, source=source)
+    return add_tables(left, network).with_tables(carried(left, network))
 
 
 def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:

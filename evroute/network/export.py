@@ -57,6 +57,8 @@ def edge_table(network: RoadNetwork) -> "gpd.GeoDataFrame":
             "length_m": network.length_m,
             "speed_kmh": 3.6 * network.speed_mps,
             "climb_m": network.climb_m,
+            "ascent_m": network.ascent_m,
+            "descent_m": network.descent_m,
             "incline_percent": 100 * network.climb_m / network.length_m,
         },
         geometry=network.lines(*network.lon_lat),

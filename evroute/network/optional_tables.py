@@ -15,7 +15,7 @@ from evroute import limits
 from evroute.checked import DAMAGE, digest_of
 from evroute.errors import NetworkFormatError
 
-TABLES = ("profile", "names", "places", "chargers", "cch")
+TABLES = ("profile", "names", "places", "chargers", "cch", "shape")
 Column = np.ndarray[Any, Any] | tuple[str, ...]
 Table = Mapping[str, Column]
 

@@ -25,6 +25,7 @@ from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_crs, transformer
 from evroute.network.optional_tables import TABLES, Table
+from evroute.network.pieces import Pieces
 from evroute.network.texts import check_name, check_texts
 
 LONGEST_EDGE_M = 500_000.0
@@ -222,6 +223,35 @@ class RoadNetwork:
     def climb_m(self) -> FloatArray:
         """(n,) height of the head junction minus that of the tail, m."""
         return self.elevation_m[self.head] - self.elevation_m[self.tail]
+
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """The edges in pieces of one slope, from the table ``profile``; None without it."""
+        if "profile" not in self.tables:
+            return None
+        ends_m = self.elevation_m[self.tail], self.elevation_m[self.head]
+        try:
+            return Pieces.from_table(self.tables["profile"], self.length_m, *ends_m)
+        except (KeyError, ValueError) as error:
+            raise NetworkFormatError(
+                f"the profile of network '{self.name}' is damaged ({error}); build it again"
+            ) from error
+
+    @property
+    def ascent_m(self) -> FloatArray:
+        """(n,) height gained on the rising pieces of each edge, m."""
+        return self._rise_m(1.0)
+
+    @property
+    def descent_m(self) -> FloatArray:
+        """(n,) height lost on the falling pieces of each edge, m, at least 0."""
+        return self._rise_m(-1.0)
+
+    def _rise_m(self, sign: float) -> FloatArray:
+        if self.pieces is None:
+            return np.maximum(sign * self.climb_m, 0.0)
+        rise_m = np.maximum(sign * self.pieces.climb_m, 0.0)
+        return np.add.reduceat(rise_m, self.pieces.start[:-1])
 
     @property
     def incline_rad(self) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 from evroute.arrays import IntArray
 from evroute.network.coordinates import transformer
 from evroute.network.names import add_tables
+from evroute.network.profile import carried
 from evroute.network.road_network import RoadNetwork
 
 NEAR_M = 20.0
@@ -47,7 +48,7 @@ def add_names(network: RoadNetwork, donor: RoadNetwork) -> RoadNetwork:
         network.source, notes=(*network.source.notes, note), attribution="; ".join(credits)
     )
     named = replace(network, street=tuple(street), source=source)
-    return add_tables(named, network, donor)
+    return add_tables(named, network, donor).with_tables(carried(named, network))
 
 
 def _votes(network: RoadNetwork, edges: IntArray, donor: RoadNetwork) -> Counter[tuple[int, str]]:

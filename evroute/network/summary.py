@@ -24,6 +24,7 @@ def summary(network: RoadNetwork) -> dict[str, Any]:
         "incline_percent": dict(
             zip(("p50", "p95", "p99", "max"), percentiles.tolist(), strict=True)
         ),
+        "ascent_m_per_km": 1000 * float(network.ascent_m.sum() / network.length_m.sum()),
         "source": f"{source.kind}: {', '.join(source.files)}",
         "source_sha256": source.sha256,
         "attribution": source.attribution,

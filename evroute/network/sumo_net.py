@@ -6,7 +6,7 @@ Read: edges with a lane open to ``passenger``, without internal edges, crossings
 a turn for each pair of edges with a connection open to ``passenger`` between two such lanes, with
 its lights and priority; ids, parallel edges, street names and types. An edge takes the highest
 speed limit and the greatest length of its passenger lanes. Its shape is its own, or that of its
-first passenger lane.
+first passenger lane; its z is the table ``shape``.
 """
 
 import hashlib
@@ -227,10 +227,10 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
         _points(edge_id, e.shape, np.array([[x[t], y[t]], [x[h], y[h]]]))
         for (edge_id, e), t, h in zip(edges.items(), tail, head, strict=True)
     ]
-    shape_x, shape_y = np.concatenate(shapes).T
+    shape_x, shape_y, shape_z = np.concatenate(shapes).T
     turns, control = _turns(raw)
     notes.append(controls.note(control))
-    return RoadNetwork(
+    network = RoadNetwork(
         name=name,
         edge_id=tuple(edges),
         tail=tail,
@@ -258,6 +258,7 @@ def _network(raw: _Collector, path: Path, name: str, sha256: str) -> RoadNetwork
             notes=tuple(notes),
         ),
     )
+    return network.with_tables({"shape": {"z_m": shape_z}} if raw.has_z else {})
 
 
 def _turns(raw: _Collector) -> tuple[IntArray, IntArray]:
@@ -290,12 +291,14 @@ def _structure(road_class: str) -> int:
 
 def _points(edge_id: str, shape: str, ends: FloatArray) -> FloatArray:
     try:
-        points = np.array([[float(v) for v in point.split(",")[:2]] for point in shape.split()])
+        read = [[float(v) for v in point.split(",")[:3]] for point in shape.split()]
+        points = np.array([point + [np.nan] * (3 - len(point)) for point in read])
     except ValueError as error:
         raise NetworkFormatError(
             f"the shape of edge '{edge_id}' is not a list of points: {error}"
         ) from error
-    return points if points.ndim == 2 and len(points) > 1 else ends
+    known = points.ndim == 2 and len(points) > 1
+    return points if known else np.column_stack([ends, np.full(2, np.nan)])
 
 
 def _reference(location: Mapping[str, str]) -> tuple[str, float, float, list[str]]:

@@ -78,7 +78,8 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "parts_wh": route.parts_wh,
         "length_m": route.length_m,
         "time_s": route.time_s,
-        "climb_m": route.climb_m,
+        "ascent_m": route.ascent_m,
+        "climb_m": route.ascent_m,  # its name in earlier versions
         "descent_m": route.descent_m,
         "held": {"arms": route.held_arms, "wh": route.held_wh},
         "min_soc_percent": None,
@@ -86,7 +87,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
     }
     if battery and route.charge:
         charge_wh, lowest = route.charge.charge_wh, route.charge.lowest
-        entry["min_soc_percent"] = battery.percent(float(charge_wh[lowest]))
+        entry["min_soc_percent"] = battery.percent(float(route.charge.low_wh[lowest]))
         entry["min_soc_edge"] = route.edges[max(lowest - 1, 0)]
         entry["arrival_soc_percent"] = battery.percent(float(charge_wh[-1]))
         entry["lost_wh"] = route.charge.lost_wh

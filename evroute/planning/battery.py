@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evroute.arrays import FloatArray, freeze
+from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.energy.full_battery import FullBattery
 from evroute.errors import EvrouteError
 
@@ -115,33 +115,60 @@ class Battery:
 class ChargeTrace:
     """The charge along one route.
 
-    charge_wh: (k + 1,) at the start and after each edge; negative below empty.
-    lost_wh: regeneration lost because the battery was full.
+    Parameters
+    ----------
+    charge_wh
+        (k + 1,) at the start and after each edge, Wh; negative below empty.
+    low_wh
+        (k + 1,) at the start, and the lowest on each edge after its beginning, Wh.
+    step_wh
+        (r,) energies where nothing is lost, between the points at which the charge turns, Wh.
+    lost_wh
+        Regeneration lost because the battery was full, Wh.
     """
 
     charge_wh: FloatArray
+    low_wh: FloatArray
+    step_wh: FloatArray
     lost_wh: float
 
     def __post_init__(self) -> None:
-        freeze(self, charge_wh=(self.charge_wh, np.float64, (len(self.charge_wh),)))
+        for name in ("charge_wh", "low_wh", "step_wh"):
+            values = getattr(self, name)
+            freeze(self, **{name: (values, np.float64, (len(values),))})
 
     @property
     def lowest(self) -> int:
-        """Number of edges driven at the first lowest charge."""
-        return int(self.charge_wh.argmin())
+        """Number of edges driven at the first lowest charge, that on which it lies included."""
+        return int(self.low_wh.argmin())
 
 
-def follow(battery: Battery, energy_wh: FloatArray) -> ChargeTrace:
-    """Return the charge over edges of energy (k,) Wh in driving order, also below the reserve."""
-    charge_wh, lost_wh = [battery.start_wh], 0.0
-    for edge_wh in energy_wh.tolist():
-        left_wh = battery.after(charge_wh[-1], edge_wh)
-        lost_wh += charge_wh[-1] - edge_wh - left_wh
-        charge_wh.append(left_wh)
-    return ChargeTrace(np.array(charge_wh), lost_wh)
+def follow(battery: Battery, step_wh: FloatArray, start: IntArray | None = None) -> ChargeTrace:
+    """Return the charge along a route, also below the reserve.
+
+    Parameters
+    ----------
+    battery
+        Charge at the start, and capacity.
+    step_wh
+        (r,) energies in driving order, Wh.
+    start
+        (k + 1,) edge i has the steps ``start[i]`` to ``start[i + 1]``; None where each step is an
+        edge.
+    """
+    reached_wh, lost_wh = [battery.start_wh], 0.0
+    for energy_wh in step_wh.tolist():
+        left_wh = battery.after(reached_wh[-1], energy_wh)
+        lost_wh += reached_wh[-1] - energy_wh - left_wh
+        reached_wh.append(left_wh)
+    charge_wh = low_wh = np.array(reached_wh)
+    if start is not None and len(start) > 1:
+        low_wh = np.minimum.reduceat(charge_wh, np.concatenate([[0], 1 + start[:-1]]))
+        charge_wh = charge_wh[start]
+    return ChargeTrace(charge_wh, low_wh, step_wh, lost_wh)
 
 
-def greatest_start_wh(battery: Battery, energy_wh: FloatArray) -> float:
-    """Return the greatest start charge without lost regeneration on edges of energy (k,) Wh, Wh."""
-    gained_wh = -np.cumsum(energy_wh)
+def greatest_start_wh(battery: Battery, step_wh: FloatArray) -> float:
+    """Return the greatest start charge without lost regeneration over energies (r,) Wh, Wh."""
+    gained_wh = -np.cumsum(step_wh)
     return battery.lossless_wh - max(0.0, float(gained_wh.max(initial=0.0)))

@@ -9,6 +9,7 @@ import numpy as np
 from evroute.arms import Arms, Belief, Feedback, Round, Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import COMFORT_C, DrivingConditions, temperature_feature
+from evroute.energy.edge_energy import piece_energy
 from evroute.energy.longitudinal import EnergyParts, potential_wh
 from evroute.energy.prior import DEFAULT_SPREAD, EQ8_CONDITIONS, EnergyPrior, edge_parts, fit
 from evroute.energy.regressors import Regressors
@@ -78,6 +79,19 @@ class EdgeSpace:
     def parts(self) -> EnergyParts:
         """Eq. 8 of every edge by cause, under the conditions of the space."""
         return edge_parts(self.network, self.vehicle, self.conditions)
+
+    @cached_property
+    def piece_wh(self) -> FloatArray:
+        """(q,) eq. 8 of every piece of the network's profile, or of every edge without one, Wh."""
+        parts, _ = piece_energy(
+            self.network,
+            self._loaded,
+            np.arange(self.size),
+            self.conditions.speed_factor * self.network.speed_mps,
+            headwind_mps=self.conditions.headwind_mps(self.network),
+            air_density_kgpm3=self.conditions.air_density_kgpm3,
+        )
+        return parts.total_wh
 
     @cached_property
     def reference(self) -> Arms:
@@ -151,10 +165,11 @@ class EdgeSpace:
         """Do nothing: the model has the whole state."""
 
     def parts_wh(self, route: Route) -> dict[str, float]:
-        """Return eq. 8 of a route by cause, Wh each."""
+        """Return eq. 8 of a route by cause, Wh each; ``held`` only where it is on some edge."""
         return {
             name.removesuffix("_wh"): float(getattr(self.parts, name)[route.rows].sum())
             for name in self.parts.__slots__
+            if name != "held_wh" or self.parts.held_wh.any()
         }
 
     def edge_belief(self, belief: Belief) -> Belief:

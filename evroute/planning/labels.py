@@ -1,5 +1,6 @@
 """Label searches with two costs: the energy from a battery, and an additive one (time, length).
 
+Arms change the charge by their charge functions (`charge_functions`), terrain inside included.
 Labels of (charge, cost) per state of the legs, pruned by lower bounds from searches from the
 destination, which hold with a battery, too, since a bounded battery only adds cost. More charge is
 never worse later, and with the potential p of the states the energy E actually taken from a charge
@@ -20,6 +21,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.legs import Legs
 
 GREATEST_EFFORT = 200_000
@@ -38,16 +40,18 @@ class LabelSearch:
         The legs of the request.
     tail_wh, head_wh
         (a,) potential before and after each arm, Wh; no arm takes less energy than its rise.
+    charge
+        Charge functions of the arms.
     """
 
     legs: Legs
     tail_wh: FloatArray
     head_wh: FloatArray
+    charge: ChargeFunctions
 
     def cheapest(
         self,
         battery: Battery | None,
-        energy_wh: FloatArray,
         time_s: FloatArray,
         limit_s: float,
         *,
@@ -61,8 +65,8 @@ class LabelSearch:
         ----------
         battery
             Bounds of the charge; None for an unbounded battery.
-        energy_wh, time_s
-            (a,) energy and travel time of each arm.
+        time_s
+            (a,) travel time of each arm.
         limit_s
             Longest travel time, s.
         worth
@@ -80,19 +84,17 @@ class LabelSearch:
             True if no better one exists; False if the search stopped before that was proven.
         """
         limits = limit_s + TOLERANCE_S, better_than - TOLERANCE_WH * worth[0]
-        return self._settled(battery, energy_wh, time_s, limits, worth, effort)
+        return self._settled(battery, time_s, limits, worth, effort)
 
-    def least_cost(
-        self, battery: Battery, energy_wh: FloatArray, cost: FloatArray
-    ) -> tuple[Route | None, bool]:
+    def least_cost(self, battery: Battery, cost: FloatArray) -> tuple[Route | None, bool]:
         """Return the route of least ``cost``, time or length, that keeps the reserve.
 
         Parameters
         ----------
         battery
             Bounds of the charge.
-        energy_wh, cost
-            (a,) energy, Wh, and additive cost of each arm.
+        cost
+            (a,) additive cost of each arm.
 
         Returns
         -------
@@ -100,25 +102,16 @@ class LabelSearch:
             As in `cheapest`.
         """
         limits = np.inf, np.inf
-        return self._settled(battery, energy_wh, cost, limits, (0.0, 1.0), GREATEST_EFFORT)
+        return self._settled(battery, cost, limits, (0.0, 1.0), GREATEST_EFFORT)
 
-    def most_charge(self, battery: Battery, energy_wh: FloatArray) -> Route | None:
-        """Return the route that arrives with the most charge and keeps the reserve, or None.
-
-        Parameters
-        ----------
-        battery
-            Bounds of the charge.
-        energy_wh
-            (a,) energy of each arm, Wh.
-        """
+    def most_charge(self, battery: Battery) -> Route | None:
+        """Return the route that arrives with the most charge and keeps the reserve, or None."""
         unlimited = np.inf, np.inf
-        return self._settled(battery, energy_wh, None, unlimited, (1.0, 0.0), 2**62)[0]
+        return self._settled(battery, None, unlimited, (1.0, 0.0), 2**62)[0]
 
     def _settled(
         self,
         battery: Battery | None,
-        energy_wh: FloatArray,
         cost: FloatArray | None,
         limits: tuple[float, float],
         worth: tuple[float, float],
@@ -129,11 +122,12 @@ class LabelSearch:
         start = starts.start + stops[0]
         after_wh = self.head_wh[starts]
         climb_wh = np.tile(after_wh[stops[-1]] - after_wh, n_legs)
-        shifted_wh = np.maximum(energy_wh - (self.head_wh - self.tail_wh), 0.0)
+        charge = self.charge
+        shifted_wh = np.maximum(charge.energy_wh - (self.head_wh - self.tail_wh), 0.0)
         rest_wh = self.legs.rest(shifted_wh) + climb_wh
         rest = np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
         effort = effort if cost is None else min(effort, GREATEST_EFFORT)
-        cost = np.zeros(len(energy_wh)) if cost is None else cost
+        cost = np.zeros(len(charge.energy_wh)) if cost is None else cost
         bounded = battery or _UNBOUNDED
         charges = (
             bounded.start_wh,
@@ -144,7 +138,7 @@ class LabelSearch:
         )
         arrays: list[Any] = [
             *(graph.indptr, graph.indices, search.entering, np.array(stops[1:])),
-            *(energy_wh, cost, rest_wh, rest, np.full(len(rest), np.inf)),
+            *(charge.start, charge.step_wh, cost, rest_wh, rest, np.full(len(rest), np.inf)),
         ]
         settle: Callable[..., tuple[list[int], bool]] = _settle
         if search.compiled:
@@ -169,7 +163,8 @@ def _settle(  # type: ignore[no-untyped-def]
     indices,
     entering,
     stops,
-    energy_wh,
+    steps,
+    step_wh,
     cost,
     rest_wh,
     rest,
@@ -192,7 +187,7 @@ def _settle(  # type: ignore[no-untyped-def]
     per_wh, per_cost = worth
     n, legs = len(indptr) - 1, len(stops)
     final = n * (legs - 1) + stops[legs - 1]
-    states, before = [-1], [-1]  # of each label; label 0 is before the start
+    states, parents = [-1], [-1]  # of each label; label 0 is before the start
     queue = [(0.0, 0.0, 0.0, 0.0, 0, 0)]
     queue.pop()
     label, found, proven, leg, edge = 0, 0, False, 0, 0
@@ -204,18 +199,21 @@ def _settle(  # type: ignore[no-untyped-def]
         for turn in range(low, high):
             if label > 0:
                 following, arm = indices[turn], entering[turn]
-            left_wh = charge_wh - energy_wh[arm]
-            if left_wh > lossless_wh:
-                if fade > 0.0 and left_wh > charge_wh:
-                    full_wh = max(charge_wh, lossless_wh)
-                    taken = max(1.0 - fade * (full_wh - lossless_wh), 0.0)
-                    left_wh = full_wh - taken / fade * math.expm1(-fade * (left_wh - full_wh))
-                left_wh = min(left_wh, capacity_wh)
+            left_wh, low_wh = charge_wh, math.inf
+            for step in range(steps[arm], steps[arm + 1]):
+                before_wh, left_wh = left_wh, left_wh - step_wh[step]
+                if left_wh > lossless_wh:
+                    if fade > 0.0 and left_wh > before_wh:
+                        full_wh = max(before_wh, lossless_wh)
+                        taken = max(1.0 - fade * (full_wh - lossless_wh), 0.0)
+                        left_wh = full_wh - taken / fade * math.expm1(-fade * (left_wh - full_wh))
+                    left_wh = min(left_wh, capacity_wh)
+                low_wh = min(low_wh, left_wh)
             into = leg + 1 if leg < legs - 1 and following == stops[leg] else leg
             state, spent = n * into + following, clock + cost[arm]
             total_wh, total = first_wh - left_wh + rest_wh[state], spent + rest[state]
-            # enough now, and enough on arrival even if nothing were lost on the way
-            enough = min(left_wh, left_wh - rest_wh[state]) >= reserve_wh - TOLERANCE_WH
+            # enough on the arm, and enough on arrival even if nothing were lost on the way
+            enough = min(low_wh, left_wh - rest_wh[state]) >= reserve_wh - TOLERANCE_WH
             if enough and total <= last and per_wh * total_wh + per_cost * total < least:
                 if per_wh > 0.0:
                     heapq.heappush(queue, (total_wh, spent, left_wh, spent, state, label))
@@ -227,7 +225,7 @@ def _settle(  # type: ignore[no-untyped-def]
             if other < best[state]:
                 best[state] = other
                 states.append(state)
-                before.append(previous)
+                parents.append(previous)
                 label, leg = len(states) - 1, state // n
                 edge = state - n * leg
                 settled = state != final
@@ -244,5 +242,5 @@ def _settle(  # type: ignore[no-untyped-def]
     path.pop()
     while found > 0:
         path.append(states[found])
-        found = before[found]
+        found = parents[found]
     return path, proven or len(queue) == 0

@@ -79,8 +79,8 @@ class PlannedRoute:
         Energy from the battery, lost regeneration included, Wh.
     parts_wh
         Energy by cause, Wh; sums to ``energy_wh``.
-    length_m, time_s, climb_m, descent_m
-        Totals of the route.
+    length_m, time_s, ascent_m, descent_m
+        Totals of the route: length, time, height gained and height lost, the last two >= 0.
     held_arms, held_wh
         Number of its arms whose expected energy was below the physical minimum and is raised to
         it, and the total increase, Wh.
@@ -100,7 +100,7 @@ class PlannedRoute:
     parts_wh: dict[str, float]
     length_m: float
     time_s: float
-    climb_m: float
+    ascent_m: float
     descent_m: float
     held_arms: int = 0
     held_wh: float = 0.0

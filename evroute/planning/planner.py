@@ -6,7 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -29,7 +29,8 @@ from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
-from evroute.planning.battery import Battery, follow
+from evroute.planning.battery import Battery
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.learned import LearnedDay, LearnedEnergies
@@ -54,7 +55,8 @@ class Planner:
     Parameters
     ----------
     network, vehicle
-        Roads, and the vehicle that drives them.
+        Roads, and the vehicle that drives them. Energies and charges follow the profile of the
+        network where it has one (`profile.on_terrain`), with a belief that of the belief.
     belief
         Learned energies to plan on; eq. 8 if None.
     conditions
@@ -111,6 +113,7 @@ class Planner:
             belief.check(network, vehicle)
             self.learned = belief.under(conditions)
             self.space = self.learned.space
+            self.network = network = self.space.edges.network
         self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
@@ -131,6 +134,15 @@ class Planner:
     def inflation(self) -> float:
         """Factor on the deviations of its forecasts; 1 without a belief."""
         return 1.0 if self.belief is None else self.belief.inflation
+
+    @cached_property
+    def charge(self) -> ChargeFunctions:
+        """Charge functions of all arms."""
+        if self.network.pieces is None:
+            return ChargeFunctions.of_one_step(self.mean_wh)
+        return ChargeFunctions.of_pieces(
+            self.network.pieces, self.space.edges.piece_wh, self.states.edge, self.mean_wh
+        )
 
     @property
     def edge_posterior(self) -> Belief | None:
@@ -260,13 +272,13 @@ class Planner:
             off_wh = (believed_wh - self.space.reference.prior_mean_wh[arms_of_route]).sum()
             parts["learned"] = float(off_wh - minutes_wh)
         if (self.held_wh > ROUNDING_WH).any():
-            parts["held"] = float(held_wh.sum())
+            parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         charge = None
         if battery is not None:
             battery = self._fading(battery)
-            charge = follow(battery, edge_wh)
+            charge = self.charge.follow(battery, arms_of_route)
             parts["lost"] = charge.lost_wh
-        climb_m = self.network.climb_m[rows]
+        held_wh = held_wh + self.space.edges.parts.held_wh[rows]
         described = PlannedRoute(
             route=route,
             edges=tuple(self.network.edge_id[row] for row in route.edges),
@@ -276,8 +288,8 @@ class Planner:
             parts_wh=parts,
             length_m=float(self.network.length_m[rows].sum()),
             time_s=float(self.time_s[rows].sum()),
-            climb_m=float(np.maximum(climb_m, 0).sum()),
-            descent_m=float(np.maximum(-climb_m, 0).sum()),
+            ascent_m=float(self.network.ascent_m[rows].sum()),
+            descent_m=float(self.network.descent_m[rows].sum()),
             held_arms=int((held_wh > ROUNDING_WH).sum()),
             held_wh=float(held_wh.sum()),
             charge=charge,
@@ -323,7 +335,7 @@ class Planner:
             Legs(self.search, stops, self.space.arms_of_route),
             self.time_s[states.edge],
             self.network.length_m[states.edge],
-            self.mean_wh,
+            self.charge,
             self.noise_std_wh,
             states.tail_wh,
             states.head_wh,

@@ -6,7 +6,8 @@ import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
-from evroute.planning.battery import TOLERANCE_WH, Battery, follow
+from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.labels import LabelSearch
 from evroute.planning.legs import Legs
 from evroute.planning.shortage import Shortage
@@ -25,8 +26,9 @@ class SearchProblem:
         The legs of the request.
     time_s, length_m
         (a,) travel time and length of the edge of each arm.
-    energy_wh
-        (a,) expected energy, not below the rise of the potential; the same numbers are shown.
+    charge
+        Charge functions of the arms. Their energies are the expected ones, not below the rise of
+        the potential; the same numbers are shown.
     noise_std_wh
         (a,) standard deviation of one measurement, for the weight rules.
     tail_wh, head_wh
@@ -36,15 +38,24 @@ class SearchProblem:
     legs: Legs
     time_s: FloatArray
     length_m: FloatArray
-    energy_wh: FloatArray
+    charge: ChargeFunctions
     noise_std_wh: FloatArray
     tail_wh: FloatArray
     head_wh: FloatArray
 
     @property
+    def energy_wh(self) -> FloatArray:
+        """(a,) expected energy of each arm, Wh."""
+        return self.charge.energy_wh
+
+    @property
     def label_search(self) -> LabelSearch:
         """Searches with a battery or two costs."""
-        return LabelSearch(self.legs, self.tail_wh, self.head_wh)
+        return LabelSearch(self.legs, self.tail_wh, self.head_wh, self.charge)
+
+    def follow(self, battery: Battery, route: Route) -> ChargeTrace:
+        """Return the charge along a route, also below the reserve."""
+        return self.charge.follow(battery, self.legs.arms_of_route(route))
 
     def weights(self, rule: str = DEFAULT_SEARCH) -> FloatArray:
         """Return the weights (a,) of the arms by a weight rule, Wh."""
@@ -56,9 +67,8 @@ class SearchProblem:
 
     def taken_wh(self, route: Route, battery: Battery | None) -> float:
         """Return the energy of a route from the battery, lost regeneration included, Wh."""
-        energy_wh = self.energy_wh[self.legs.arms_of_route(route)]
-        lost_wh = follow(battery, energy_wh).lost_wh if battery else 0.0
-        return float(energy_wh.sum()) + lost_wh
+        lost_wh = self.follow(battery, route).lost_wh if battery else 0.0
+        return self.legs.total(self.energy_wh, route) + lost_wh
 
     def most_charge(self, battery: Battery) -> Route:
         """Return the route that arrives with the most charge and keeps the reserve.
@@ -68,9 +78,9 @@ class SearchProblem:
         NotEnoughChargeError
             If there is none; the message states the missing charge.
         """
-        found = self.label_search.most_charge(battery, self.energy_wh)
+        found = self.label_search.most_charge(battery)
         if found is None:
-            raise Shortage(self.legs, self.head_wh, self.energy_wh).error(battery)
+            raise Shortage(self.legs, self.head_wh, self.charge).error(battery)
         return found
 
     def keeping_reserve(
@@ -91,13 +101,13 @@ class SearchProblem:
         """
         if self.keeps(battery, best):
             return best, True
-        found, _ = self.label_search.least_cost(battery, self.energy_wh, cost)
+        found, _ = self.label_search.least_cost(battery, cost)
         return found or drivable, found is not None
 
     def keeps(self, battery: Battery, route: Route) -> bool:
         """Return True if the charge never falls below the reserve on a route."""
-        charge_wh = follow(battery, self.energy_wh[self.legs.arms_of_route(route)]).charge_wh
-        return bool(charge_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
+        low_wh = self.follow(battery, route).low_wh
+        return bool(low_wh.min() >= battery.reserve_wh - TOLERANCE_WH)
 
 
 def least_energy(
@@ -117,7 +127,7 @@ def least_energy(
         Weight rule; ``potential`` with a battery.
     """
     if battery is not None:
-        trace = follow(battery, problem.energy_wh[problem.legs.arms_of_route(found)])
+        trace = problem.follow(battery, found)
         # a route that neither loses energy nor needs the reserve is best with any battery
         if trace.lost_wh > TOLERANCE_WH or not problem.keeps(battery, found):
             found = problem.most_charge(battery)

@@ -13,6 +13,7 @@ import numpy as np
 from evroute.arrays import FloatArray
 from evroute.errors import NotEnoughChargeError
 from evroute.planning.battery import TOLERANCE_WH, Battery
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.legs import Legs
 
 STEP_WH = 10.0
@@ -27,13 +28,15 @@ class Shortage:
     ----------
     legs
         The legs of the request.
-    head_wh, energy_wh
-        (a,) potential after each arm, and its energy, not below the rise of the potential, Wh.
+    head_wh
+        (a,) potential after each arm, Wh.
+    charge
+        Charge functions of the arms; their energies are not below the rise of the potential.
     """
 
     legs: Legs
     head_wh: FloatArray
-    energy_wh: FloatArray
+    charge: ChargeFunctions
 
     def least_start_wh(self, battery: Battery) -> float:
         """Return the least charge at the start with a route that keeps the reserve, Wh.
@@ -54,22 +57,17 @@ class Shortage:
                 continue
             done.add((leg, edge))
             if (leg, edge) == (0, stops[0]):
-                need_wh = self._before(battery, end_wh, search.starts.start + edge)
+                need_wh = self.charge.before(battery, end_wh, search.starts.start + edge)
                 return need_wh if need_wh <= most_wh + TOLERANCE_WH else np.inf
             turns = slice(first[edge], first[edge + 1])
             begins = (leg - 1, leg) if leg and edge == stops[leg] else (leg,)
             for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
-                need_wh = self._before(battery, end_wh, arm)
+                need_wh = self.charge.before(battery, end_wh, arm)
                 if need_wh <= most_wh + TOLERANCE_WH:
                     for of_leg in begins:
                         key_wh = need_wh + after_wh[previous]
                         heapq.heappush(queue, (key_wh, of_leg, previous, need_wh))
         return np.inf
-
-    def _before(self, battery: Battery, end_wh: float, arm: int) -> float:
-        """Return the least charge before an arm that leaves ``end_wh`` and keeps the reserve."""
-        need_wh = battery.before(end_wh, float(self.energy_wh[arm]))
-        return max(battery.reserve_wh, need_wh)
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""

@@ -162,7 +162,6 @@ def cheapest_within(
     def labels(best: Route) -> tuple[Route | None, bool]:
         return problem.label_search.cheapest(
             battery,
-            problem.energy_wh,
             problem.time_s,
             limit_s,
             worth=worth,

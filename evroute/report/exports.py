@@ -18,7 +18,8 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
 
     Each route is one feature of ``kind`` "route" with the values of ``answers.document``, followed
     by one feature of ``kind`` "edge" for every edge in driving order: edge (id), street, length_m,
-    speed_mps, climb_m, energy_wh, wh_per_km, and soc_percent at its end if the plan has a battery.
+    speed_mps, climb_m, ascent_m, descent_m, energy_wh, wh_per_km, and soc_percent at its end if
+    the plan has a battery.
     Positions have no height: RFC 7946 requires it above the ellipsoid, which road data rarely hold.
     """
     features, routes = [], document(plan)["routes"]
@@ -85,6 +86,8 @@ def _edge(network: RoadNetwork, plan: Plan, planned: PlannedRoute, position: int
         "length_m": round(length_m, 1),
         "speed_mps": round(float(network.speed_mps[row]), 3),
         "climb_m": round(float(network.climb_m[row]), 2),
+        "ascent_m": round(float(network.ascent_m[row]), 2),
+        "descent_m": round(float(network.descent_m[row]), 2),
         "energy_wh": round(energy_wh, 3),
         "wh_per_km": round(energy_wh / length_m * 1000, 1),
     }

@@ -30,17 +30,28 @@ def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
 
 
 def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:
-    """Return the height of each shape point of one edge, m.
-
-    Heights are interpolated linearly along the edge between its two junctions.
-    """
+    """Return the height of each shape point of one edge, m, along its pieces of one slope."""
     points = slice(network.shape_start[edge], network.shape_start[edge + 1])
     step_m = np.hypot(np.diff(network.shape_x_m[points]), np.diff(network.shape_y_m[points]))
     along_m = np.concatenate([[0.0], np.cumsum(step_m)])
     share = along_m / along_m[-1] if along_m[-1] > 0 else np.linspace(0, 1, len(along_m))
-    low_m, high_m = network.elevation_m[[network.tail[edge], network.head[edge]]]
-    heights: FloatArray = low_m + share * (high_m - low_m)
+    at_m, height_m = route_heights(network, np.array([edge]))
+    heights: FloatArray = np.interp(share * at_m[-1], at_m, height_m)
     return heights
+
+
+def route_heights(network: RoadNetwork, edges: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return distances (j,) from the start of edges (k,) and heights there, m.
+
+    The points are the junctions, and the ends of the pieces where the network has a profile.
+    """
+    pieces, rows = network.pieces, edges
+    steps_m = network.length_m, network.climb_m
+    if pieces is not None:
+        rows, _ = pieces.of(edges)
+        steps_m = pieces.length_m, pieces.climb_m
+    at_m, gained_m = (np.concatenate([[0.0], np.cumsum(step_m[rows])]) for step_m in steps_m)
+    return at_m, network.elevation_m[network.tail[edges[0]]] + gained_m
 
 
 @lru_cache(maxsize=2)

@@ -311,7 +311,7 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
     edges, charge = planned.route.edges, planned.charge
     spots = {"start": network.tail[edges[0]], "destination": network.head[edges[-1]]}
     if plan.battery is not None and charge is not None and 0 < charge.lowest < len(edges):
-        percent = plan.battery.percent(float(charge.charge_wh.min()))
+        percent = plan.battery.percent(float(charge.low_wh.min()))
         spots[f"lowest charge: {percent:.1f} %"] = network.head[edges[charge.lowest - 1]]
     lon, lat = network.junction_lon_lat
     return {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}

@@ -10,6 +10,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import ROUTE_COLOURS, route_style
 from evroute.report.extras import require
+from evroute.report.lines import route_heights
 from evroute.report.words import distinct_routes
 
 if TYPE_CHECKING:
@@ -32,19 +33,16 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
     heights, charges = [], []
     for name, label in distinct_routes(plan).items():
         planned = plan.routes[name]
-        rows = planned.route.rows
-        junctions = np.concatenate([network.tail[rows[:1]], network.head[rows]])
-        heights += _points(network, planned, label, network.elevation_m[junctions])
+        heights += _points(label, *route_heights(network, planned.route.rows))
         if battery is not None and planned.charge is not None:
-            charges += _points(
-                network, planned, label, planned.charge.charge_wh / battery.capacity_wh * 100
-            )
+            percent = planned.charge.charge_wh / battery.capacity_wh * 100
+            charges += _points(label, _ends_m(network, planned), percent)
     charts = {"height": _curves(plan, heights, "height (m)")}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)")
         if forecast := plan.recommended_route.charge_forecast:
             low, high = forecast.band_percent.T
-            points = _points(network, plan.recommended_route, "", low)
+            points = _points("", _ends_m(network, plan.recommended_route), low)
             band = [
                 point | {"high": top}
                 for point, top in zip(points, high.round(3).tolist(), strict=True)
@@ -69,12 +67,14 @@ def svg(chart: "alt.TopLevelMixin") -> str:
     return document.getvalue()
 
 
-def _points(
-    network: RoadNetwork, planned: PlannedRoute, label: str, values: FloatArray
-) -> list[dict[str, Any]]:
-    """Return a record for the start and for the end of each edge."""
-    km = np.concatenate([[0.0], np.cumsum(network.length_m[planned.route.rows])]) / 1000
-    pairs = zip(km.round(4).tolist(), values.round(3).tolist(), strict=True)
+def _ends_m(network: RoadNetwork, planned: PlannedRoute) -> FloatArray:
+    """Return the distances of the start and of the end of each edge, (k + 1,) m."""
+    return np.concatenate([[0.0], np.cumsum(network.length_m[planned.route.rows])])
+
+
+def _points(label: str, at_m: FloatArray, values: FloatArray) -> list[dict[str, Any]]:
+    """Return a record for each value."""
+    pairs = zip((at_m / 1000).round(4).tolist(), values.round(3).tolist(), strict=True)
     return [{"route": label, "km": at, "value": value} for at, value in pairs]
 
 

@@ -28,7 +28,7 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
             "per distance (Wh/km)": planned.wh_per_km,
             "length (km)": planned.length_m / 1000,
             "time (min)": planned.time_s / 60,
-            "climb (m)": planned.climb_m,
+            "ascent (m)": planned.ascent_m,
             "descent (m)": planned.descent_m,
         }
         if plan.depart_s is not None:
@@ -41,7 +41,7 @@ def plan_table(plan: Plan) -> "pd.DataFrame":
                 row[column] = money
         if plan.battery is not None and planned.charge is not None:
             charge_wh = planned.charge.charge_wh
-            row["lowest charge (%)"] = plan.battery.percent(float(charge_wh.min()))
+            row["lowest charge (%)"] = plan.battery.percent(float(planned.charge.low_wh.min()))
             row["arrival charge (%)"] = plan.battery.percent(float(charge_wh[-1]))
         rows.append(row)
     return pd.DataFrame(rows).set_index("route")

@@ -40,9 +40,7 @@ def lowest_charge(network: RoadNetwork, plan: Plan) -> str:
         driven = least.route.rows[:lowest]
         length_km = network.length_m[driven].sum() / 1000
         where = f"after {length_km:.1f} km, on {edge_label(network, int(driven[-1]))}"
-    return (
-        f"lowest charge {plan.battery.percent(float(least.charge.charge_wh[lowest])):.1f} % {where}"
-    )
+    return f"lowest charge {plan.battery.percent(float(least.charge.low_wh[lowest])):.1f} % {where}"
 
 
 _CAUSES = {
@@ -93,7 +91,7 @@ def reason(network: RoadNetwork, plan: Plan, name: str) -> str:
     if off_wh >= 0 or saved_wh[cause] <= 0:
         return words
     climbs = {
-        edge: network.climb_m[edge] for edge in set(against.route.edges) - set(row.route.edges)
+        edge: network.ascent_m[edge] for edge in set(against.route.edges) - set(row.route.edges)
     }
     top = max(climbs, key=lambda edge: climbs[edge], default=-1)
     if cause == "climb" and climbs.get(top, 0.0) > 0 and network.street[top]:

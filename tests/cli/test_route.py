@@ -53,7 +53,7 @@ def test_the_json_holds_what_was_promised(route: Run, denver: RoadNetwork) -> No
     for name, one in told["routes"].items():
         expected = planned.routes[name]
         assert one["edges"] == list(expected.edges)
-        for number in ("energy_wh", "length_m", "time_s", "climb_m", "descent_m"):
+        for number in ("energy_wh", "length_m", "time_s", "ascent_m", "descent_m"):
             assert one[number] == getattr(expected, number)
         assert set(one["parts_wh"]) >= {"climb", "rolling", "drag", "auxiliary"}
         assert sum(one["parts_wh"].values()) == pytest.approx(one["energy_wh"], abs=1e-9)

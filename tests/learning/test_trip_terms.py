@@ -9,6 +9,7 @@ from evroute.energy.longitudinal import energy_parts
 from evroute.energy.vehicle import load_vehicle
 from evroute.learning import trip_terms
 from evroute.learning.trip_terms import coefficient_prior, edge_terms, potential_slope
+from evroute.network.pieces import Pieces
 
 VEHICLE = load_vehicle()
 EDGES = {
@@ -16,7 +17,7 @@ EDGES = {
     "up_m": np.array([20.0, 0.0]),
     "down_m": np.array([0.0, -30.0]),
     "pace_spm": np.array([0.1, 0.05]),
-    "mean_wh": np.array([200.0, -100.0]),
+    "returned_wh": np.array([0.0, -100.0]),
 }
 
 
@@ -44,7 +45,7 @@ def test_unknown_charge_and_auxiliary_power_leave_their_terms_out() -> None:
 
 def test_charge_by_edge_fades_above_the_threshold_alone() -> None:
     charge = np.array([99.0, 80.0])
-    down = EDGES | {"mean_wh": np.array([-50.0, -100.0])}
+    down = EDGES | {"returned_wh": np.array([-50.0, -100.0])}
     terms = edge_terms(replace(VEHICLE, full_battery_percent=79.0), **down, soc_percent=charge)
     assert terms[:, trip_terms.FADE] == pytest.approx([2.0 * 50.0, 0.1 * 100.0])
 
@@ -66,7 +67,7 @@ def test_the_prior_mean_of_level_and_steep_climbing_edges_is_eq_8() -> None:
         up_m=climb_m,
         down_m=np.zeros(2),
         pace_spm=np.full(2, 1 / speed_mps),
-        mean_wh=eq8,
+        returned_wh=np.zeros(2),
     )
     # eq. 8 rolls on the level part of the road, sqrt(400² - 20²) of 400 m
     level = np.array([0.0, 1.0 - np.sqrt(1 - 0.05**2)])
@@ -111,3 +112,33 @@ def test_payload_wind_and_air_scale_weight_and_drag() -> None:
     expected = usual[:, trip_terms.DRAG] * 0.5 * [-((5 / 10) ** 2), (30 / 20) ** 2]
     np.testing.assert_allclose(day[:, trip_terms.DRAG], expected)
     np.testing.assert_allclose(day[:, trip_terms.MINUTES], usual[:, trip_terms.MINUTES])
+
+
+def test_pieces_that_fall_return_energy_within_an_edge_that_takes_some() -> None:
+    prior = coefficient_prior(VEHICLE).mean
+    heights_m = np.array([40.0, 80.0, 40.0])
+    table = {"start": np.array([0, 3, 3]), "height_m": heights_m.astype(np.float32)}
+    hill = Roads(Pieces.from_table(table, np.array([2000.0, 500.0]), np.zeros(2), np.zeros(2)))
+    terms = edge_terms(
+        VEHICLE,
+        length_m=np.array([2000.0, 500.0]),
+        up_m=np.array([80.0, 0.0]),
+        down_m=np.array([-80.0, 0.0]),
+        pace_spm=np.full(2, 0.1),
+        returned_wh=np.zeros(2),
+    )
+    level_wh = terms[:, [0, 3, 4]] @ prior[[0, 3, 4]]
+    falling_wh = level_wh[0] / 4 - 40.0 * prior[trip_terms.DOWN]
+    assert falling_wh < 0 < level_wh[1]
+    found = trip_terms.returned_by_pieces(hill, np.array([0, 1, 0]), terms[[0, 1, 0]], prior, 1.0)
+    assert found == pytest.approx([2 * falling_wh, 0.0, 2 * falling_wh])
+    level = Roads(None)
+    flat = trip_terms.returned_by_pieces(level, np.arange(2), terms, prior, 1.0)
+    assert flat.tolist() == np.minimum(terms @ prior, 0.0).tolist()
+
+
+class Roads:
+    """A network by its pieces alone."""
+
+    def __init__(self, pieces: Pieces | None) -> None:
+        self.pieces = pieces

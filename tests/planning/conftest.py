@@ -10,6 +10,7 @@ from evroute.energy.longitudinal import potential_wh
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.legs import Legs
 from evroute.planning.search import Search
 from evroute.planning.search_problem import SearchProblem
@@ -49,7 +50,7 @@ def problem_of(request: pytest.FixtureRequest) -> Callable[..., SearchProblem]:
             Legs(search, stops, lambda route: route.rows),
             network.time_s,
             network.length_m,
-            energy_wh,
+            ChargeFunctions.of_one_step(energy_wh),
             np.ones(network.n_edges),
             height_wh[network.tail],
             height_wh[network.head],

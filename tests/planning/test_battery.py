@@ -22,7 +22,7 @@ Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
 
 
 def shortage(problem: SearchProblem) -> Shortage:
-    return Shortage(problem.legs, problem.head_wh, problem.energy_wh)
+    return Shortage(problem.legs, problem.head_wh, problem.charge)
 
 
 def physics(network: RoadNetwork) -> FloatArray:

@@ -120,7 +120,7 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
             # and the shortest of those that keep the reserve
             kept = [network.length_m[list(r)].sum() for r in arrivals if arrivals[r] > -np.inf]
             labels = problem.label_search
-            shortest, complete = labels.least_cost(battery, energy_wh, network.length_m)
+            shortest, complete = labels.least_cost(battery, network.length_m)
             assert complete
             assert network.length_m[shortest.rows].sum() == pytest.approx(min(kept))
         else:
@@ -128,7 +128,7 @@ def test_the_searches_equal_every_route_of_random_hilly_networks(
                 problem.most_charge(battery)
             seen["none"] += 1
         need_wh = min(least_start(energy_wh, route, battery) for route in routes)
-        shortage = Shortage(problem.legs, problem.head_wh, energy_wh)
+        shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
         assert shortage.least_start_wh(battery) == pytest.approx(need_wh, abs=1e-6)
         seen["compared"] += 1
     assert seen["compared"] >= 150

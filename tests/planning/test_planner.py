@@ -73,7 +73,7 @@ def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork)
     assert shortest.edges == ("in", "up", "down", "out")
     assert shortest.length_m == 4002
     assert shortest.time_s == pytest.approx(400.2)
-    assert (shortest.climb_m, shortest.descent_m) == (40, 40)
+    assert (shortest.ascent_m, shortest.descent_m) == (40, 40)
     assert (planned.network, planned.origin, planned.destination) == ("hill", "in", "out")
 
 
@@ -484,7 +484,7 @@ def test_a_network_by_name_and_its_trips() -> None:
         ({"trip": "A"}, UnknownNameError, "no trip 'A'"),
         ({"waypoints": ("in", "ouf")}, UnknownNameError, "similar ids: out"),
         ({"waypoints": ENDS, "search": "magic"}, UnknownNameError, "potential"),
-        ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "reference"),
+        ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "evroute vehicle list"),
         ({"waypoints": ENDS, "max_extra_time": -0.1}, EvrouteError, "0 % or more"),
         ({"waypoints": ENDS, "price": 0.0}, EvrouteError, "more than 0 per kWh"),
         ({"waypoints": ENDS, "price": 0.3, "time_value": np.nan}, EvrouteError, "0 or more per h"),

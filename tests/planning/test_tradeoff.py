@@ -82,7 +82,7 @@ def test_the_hull_misses_what_the_label_search_finds(
     on_hull = hull_of(problem, weights, time_s, limit_s)
     assert network.edge_id[on_hull.route.edges[1]] == f"{by_hull}1"
     assert on_hull.bound == pytest.approx(bound)
-    best, complete = problem.label_search.cheapest(None, weights, time_s, limit_s)
+    best, complete = problem.label_search.cheapest(None, time_s, limit_s)
     assert complete
     assert best is not None
     assert network.edge_id[best.edges[1]] == f"{exact}1"
@@ -102,7 +102,7 @@ def test_only_a_better_route_than_the_known_one_is_looked_for(
 ) -> None:
     network, weights, time_s = three_ways
     problem = problem_of(network, weights, network.row_of["in"], network.row_of["out"])
-    better = problem.label_search.cheapest(None, weights, time_s, 20, better_than=24.0)
+    better = problem.label_search.cheapest(None, time_s, 20, better_than=24.0)
     assert better == (None, True)
 
 
@@ -111,7 +111,7 @@ def test_effort_that_runs_out_is_told(
 ) -> None:
     network, weights, time_s = three_ways
     labels = problem_of(network, weights, network.row_of["in"], network.row_of["out"]).label_search
-    assert labels.cheapest(None, weights, time_s, 20, effort=2) == (None, False)
+    assert labels.cheapest(None, time_s, 20, effort=2) == (None, False)
 
 
 def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
@@ -147,13 +147,13 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         assert on_hull.bound + climb_wh - 1e-6 <= best_wh <= hull_wh + 1e-6
         seen["off the hull"] += hull_wh > best_wh + 1e-6
         labels = problem.label_search
-        found, complete = labels.cheapest(None, energy_wh, time_s, limit_s)
+        found, complete = labels.cheapest(None, time_s, limit_s)
         assert complete
         assert found is not None
         assert energy_wh[found.rows].sum() == pytest.approx(best_wh, abs=1e-6)
         worth = 1.0, float(rng.uniform(0.1, 2.0))  # a Wh, a second
         cheapest = min(energy_wh[r].sum() + worth[1] * duration[tuple(r)] for r in in_time)
-        found, _ = labels.cheapest(None, energy_wh, time_s, limit_s, worth=worth)
+        found, _ = labels.cheapest(None, time_s, limit_s, worth=worth)
         assert found is not None
         rows = found.rows
         assert energy_wh[rows].sum() + worth[1] * time_s[rows].sum() == pytest.approx(cheapest)
@@ -162,7 +162,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         capacity_wh = rng.uniform(250, 1200)
         battery = Battery(capacity_wh, capacity_wh * rng.choice([1.0, 0.6]), 0.05 * capacity_wh)
         best_wh = max(arrival(energy_wh, r, battery) for r in in_time)
-        found, complete = labels.cheapest(battery, energy_wh, time_s, limit_s)
+        found, complete = labels.cheapest(battery, time_s, limit_s)
         assert complete
         assert (found is None) == np.isinf(best_wh)
         if found is not None:
@@ -173,7 +173,7 @@ def test_hull_and_labels_equal_every_route_of_random_hilly_networks(
         seen["none"] += found is None
 
         keeping = [r for r in routes if np.isfinite(arrival(energy_wh, r, battery))]
-        found, complete = labels.least_cost(battery, energy_wh, time_s)
+        found, complete = labels.least_cost(battery, time_s)
         assert complete
         assert (found is None) == (not keeping)
         if found is not None:

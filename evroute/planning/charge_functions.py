@@ -1,0 +1,107 @@
+"""Charge over arms with terrain inside.
+
+Driving an arm turns a charge s into ``f(s) = min(s - net, out)`` if ``s >= in``, and is not allowed
+below: net is the energy of the arm, in the least charge that keeps the reserve at every point of
+it, out the charge that a full battery leaves with (Eisner, Funke & Storandt 2011). Here f is kept
+as the steps between the points at which the energy of the arm turns from falling to rising or
+back. Composed step by step they are exactly f, and stay exact where regeneration fades before the
+battery is full (`energy.full_battery`), which the triple (in, net, out) does not.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.network.pieces import Pieces, summed
+from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace, follow
+
+
+@dataclass(frozen=True, eq=False)
+class ChargeFunctions:
+    """The charge functions of a arms.
+
+    Parameters
+    ----------
+    energy_wh
+        (a,) energy of each arm where nothing is lost, net, Wh.
+    start
+        (a + 1,) arm i has the steps ``start[i]`` to ``start[i + 1]``, at least one.
+    step_wh
+        (r,) energies of the steps in driving order, Wh; those of an arm sum to its energy.
+    """
+
+    energy_wh: FloatArray
+    start: IntArray
+    step_wh: FloatArray
+
+    def __post_init__(self) -> None:
+        a, r = len(self.energy_wh), len(self.step_wh)
+        freeze(
+            self,
+            energy_wh=(self.energy_wh, np.float64, (a,)),
+            start=(self.start, np.int64, (a + 1,)),
+            step_wh=(self.step_wh, np.float64, (r,)),
+        )
+
+    @classmethod
+    def of_one_step(cls, energy_wh: FloatArray) -> "ChargeFunctions":
+        """Return the functions of arms of one slope each, energies (a,) Wh."""
+        return cls(energy_wh, np.arange(len(energy_wh) + 1), energy_wh)
+
+    @classmethod
+    def of_pieces(
+        cls, pieces: Pieces, piece_wh: FloatArray, edge: IntArray, energy_wh: FloatArray
+    ) -> "ChargeFunctions":
+        """Return the functions of arms over the pieces of their edges.
+
+        The energy of an arm beyond that of its pieces, turning or learned, is spread evenly over
+        its length.
+
+        Parameters
+        ----------
+        pieces
+            The pieces of the n edges.
+        piece_wh
+            (q,) energy of each piece by physics, Wh.
+        edge
+            (a,) edge of each arm.
+        energy_wh
+            (a,) energy of each arm, Wh.
+        """
+        row, arm = pieces.of(edge)
+        count = np.bincount(arm, minlength=len(edge))
+        each_wh = piece_wh[row]
+        each_wh += ((energy_wh - summed(each_wh, arm, len(edge))) / count)[arm]
+        turns = (np.diff(arm) > 0) | (np.diff(each_wh >= 0) != 0)
+        first = np.flatnonzero(np.concatenate([[True], turns]))
+        start = np.searchsorted(arm[first], np.arange(len(edge) + 1))
+        return cls(energy_wh, start, np.add.reduceat(each_wh, first))
+
+    def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
+        """Return the charge over arms (k,) in driving order, also below the reserve."""
+        count = np.diff(self.start)[arms]
+        start = np.concatenate([[0], np.cumsum(count)])
+        row = np.arange(start[-1]) + np.repeat(self.start[arms] - start[:-1], count)
+        return follow(battery, self.step_wh[row], start)
+
+    def before(self, battery: Battery, end_wh: float, arm: int) -> float:
+        """Return the least charge before an arm that keeps the reserve on it, Wh.
+
+        Infinite if no charge that the battery holds does.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        end_wh
+            Least charge after the arm, Wh.
+        arm
+            Row of the arm.
+        """
+        need_wh = end_wh
+        for step_wh in self.step_wh[self.start[arm] : self.start[arm + 1]][::-1].tolist():
+            need_wh = max(battery.reserve_wh, battery.before(need_wh, step_wh))
+            if need_wh > battery.capacity_wh + TOLERANCE_WH:
+                return np.inf
+        return need_wh
