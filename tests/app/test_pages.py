@@ -23,7 +23,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import energy_text
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 200
@@ -265,7 +265,7 @@ def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
 def test_a_full_start_that_loses_regeneration_is_a_warning(
     make_network: Callable[..., RoadNetwork],
 ) -> None:
-    positions = [(0, 0, 300), (100, 0, 300), (2100, 0, 100), (2200, 0, 100)]
+    positions = [(0, 0, 300), (100, 0, 300), (400, 0, 275), (500, 0, 275)]
     roads = make_network([("in", 0, 1), ("down", 1, 2), ("out", 2, 3)], positions)
 
     def charged(percent: int) -> AppTest:
