@@ -127,7 +127,8 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
             f"{', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
-    sentences, notes, figures = tuple(abstract(rounds)), list[str](), list[Figure]()
+    sentences = tuple(finding.text for finding in abstract(rounds))
+    notes, figures = list[str](), list[Figure]()
     for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
         on_progress(name)
         figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
