@@ -181,8 +181,8 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
     if refused := [names[number] for number in belief.refused]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (
-            f"{len(refused)} trips are not learned, for their energies are beyond 8 deviations of "
-            f"those expected: {shown}; they are judged again after 10 more trips"
+            f"{len(refused)} trips are not learned: their energies are over 8 deviations from "
+            f"those expected: {shown}; they are tested again after 10 more trips"
         )
     if belief.inflations:
         yield (

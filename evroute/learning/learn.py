@@ -233,7 +233,7 @@ def learn(
     if conflicts:
         notes.append(
             f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
-            "other measurements, which stand; give new measurements a new id"
+            "other measurements, which are kept; give new measurements a new id"
         )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")

@@ -188,7 +188,7 @@ def _drawings(
         for name, (draw, caption) in _CALIBRATION.items():
             yield name, caption, partial(draw, predicted), True
     if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
-        caption = "Trips never below the reserve against its announced probability, after 50 trips."
+        caption = "Trips never below the reserve against its predicted probability, after 50 trips."
         yield "reserve", caption, partial(reserve_reliability, of_charge), True
     caption = "Edges by how often they were driven, all worlds together."
     for network_name, digest in networks.items():
