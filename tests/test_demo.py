@@ -8,7 +8,7 @@ import pytest
 
 from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.experiments.runs import RunFolder
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.abstract import abstract
 from evroute.report.results import read_rounds
 

@@ -23,7 +23,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import energy_text
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 200

@@ -18,7 +18,8 @@ from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
 from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.network.controls import LIGHT, STOP
 from evroute.network.turn_table import TurnTable
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
+from evroute.planning.trip import plan
 
 
 def test_each_turn_takes_its_braking_and_stopping_by_hand(denver) -> None:

@@ -25,8 +25,9 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
 from evroute.planning.tradeoff import cheapest_within
+from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
