@@ -45,7 +45,7 @@ def after_trip(request: "Request", plan: Plan, name: str) -> None:
     kwh = st.number_input(
         "or energy of the trip (kWh)", -100.0, 1000.0, None, KWH_STEP, format="%.2f", key="drove"
     )
-    minutes = st.number_input("Minutes, if you know them", 0.1, 6000.0, None, 1.0, key="took")
+    minutes = st.number_input("Minutes (optional)", 0.1, 6000.0, None, 1.0, key="took")
     energy_wh = battery.start_wh - actual / 100 * battery.capacity_wh
     known_wh2 = (PERCENT_STEP / 100 * battery.capacity_wh) ** 2 / 6  # both ends are rounded
     if kwh is not None:
@@ -75,4 +75,4 @@ def after_trip(request: "Request", plan: Plan, name: str) -> None:
         choose_next("folder", learned.folder.name)
         st.rerun()
     if trips := trip_count(folder_of(request.network, request.vehicle)):
-        st.caption(f"{trips} trips of this car are kept. Page My car shows and removes them.")
+        st.caption(f"{trips} trips of this car are stored. The page My car shows and removes them.")

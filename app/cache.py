@@ -63,7 +63,7 @@ def choose_network() -> RoadNetwork:
     uploaded = st.session_state.get(UPLOADED)
     if uploaded is None or uploaded.name != name:
         return network(name)
-    st.caption(literal(f"'{name}' is in this tab alone, until it is reloaded."))
+    st.caption(literal(f"'{name}' is in this tab only, until a reload."))
     if st.button("Keep this network", key="keep_network", help="For later visits."):
         keep(uploaded)
         del st.session_state[UPLOADED]

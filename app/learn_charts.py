@@ -1,4 +1,4 @@
-"""Charts of the page Learn: energy lost against knowing the roads, and saved against physics."""
+"""Charts of the page Learn: energy lost against the best routes, and saved against physics."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from evroute.report.mean_interval import half_interval
 WIDTH, HEIGHT, FONT = 420, 240, 12
 POINTS = 100
 BLOCKS = 20
-REGRET = "Energy lost against knowing the roads (kWh, all trips so far)"
+REGRET = "Energy lost against the best routes (kWh, all trips so far)"
 SAVING = "Saved per trip against physics (Wh)"
 
 

@@ -130,7 +130,7 @@ def ask_places(roads: RoadNetwork) -> None:
                 "Which one?", found, key=chooser, on_change=_take_input, args=(roads, row, chooser)
             )
         if row == 0:
-            line.button("⇅", help="Swap start and goal", on_click=_swap, key="swap")
+            line.button("⇅", help="Swap start and destination", on_click=_swap, key="swap")
         elif row < last:
             line.button("✕", help="Remove this stop", on_click=_remove, args=(row,), key=f"x{row}")
     if all(places):

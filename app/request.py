@@ -81,7 +81,7 @@ def ask() -> Request:
         with st.popover(literal(f"Based on: {label}"), key="chip:basis"):
             folder, run = choose_basis(roads, vehicle)
     if not has_heights(roads):
-        st.warning("These roads have no heights: energies leave out hills.")
+        st.warning("These roads have no heights: the energies ignore hills.")
     with above:
         example = read_places(roads)
         ask_places(roads)

@@ -158,7 +158,7 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     using = st.session_state.get(key("folder")) in (None, folder.path.name)
     st.write(
         f"{rows.num_rows} trips. Plans of this car "
-        f"{'are based on them, in any weather' if using else 'are based on something else now'}."
+        f"{'use them, in any weather' if using else 'use another source'}."
     )
     run = f"{roads.name}-learned"
     belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
@@ -198,7 +198,7 @@ def coefficients(belief: TripEnergies) -> list[str]:
         unit = {4: prior.mean[k], 5: 0.01}.get(k, 1.0)
         line = text.format(f"{b[k] / unit:.{digits}f}", f"{sd[k] / unit:.{digits}f}")
         own = f"vehicle data: {prior.mean[k] / unit:.{digits}f}"
-        known = "" if sd[k] < TAUGHT * prior.std[k] else "; the trips say little about it"
+        known = "" if sd[k] < TAUGHT * prior.std[k] else "; little learned from the trips"
         lines.append(f"{line} ({own}{known})")
     return lines
 

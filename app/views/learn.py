@@ -1,4 +1,4 @@
-"""Page Learn: watch a learner drive a trip again and again in simulated worlds."""
+"""Page Learn: watch a learner drive a trip repeatedly in simulated worlds."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ FRAMES = 40
 MAP_HEIGHT = "440px"
 ROUTE_COLOUR = "#222222"
 WORLDS = {
-    "congestion": "Traffic slower than the map says",
+    "congestion": "Traffic slower than the map",
     "sampled-gp": "Roads that differ from physics at random",
     "wind": "A strong wind and a roof box",
     "cold": "A frosty day",
@@ -79,7 +79,7 @@ def main() -> None:
 def ask() -> Experiment | None:
     """Ask for the experiment; return None if an input is missing or invalid."""
     st.caption(
-        "A learner drives one trip again and again in simulated worlds that differ from physics, "
+        "A learner drives one trip repeatedly in simulated worlds that differ from physics, "
         "and chooses its routes by its measurements."
     )
     network_name = choose_known_network()
@@ -90,7 +90,7 @@ def ask() -> Experiment | None:
         list(dict.fromkeys([*WORLDS, *shipped_worlds()])),
         key=key("world"),
         format_func=lambda name: WORLDS.get(name, name),
-        help="Source of the true energies, which the learner does not know.",
+        help="Source of the true energies, unknown to the learner.",
     )
     starting("horizon", 40, (10, 500))
     horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"))

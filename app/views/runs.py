@@ -32,7 +32,7 @@ def main() -> None:
     st.title("Results of saved runs", anchor=False)
     folders = run_folders()
     if not folders:
-        st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
+        st.info("No run is saved yet. Start one on the page Learn, or with `evroute simulate`.")
         return
     starting("compared", folders[:1])
     st.session_state[key("compared")] = [
