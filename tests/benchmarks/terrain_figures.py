@@ -80,7 +80,6 @@ def with_profile(
 ) -> RoadNetwork:
     tables, _ = sampled(network, read, rasters, spacing_m=spacing_m, smoothing_m=smoothing_m)
     other = network.with_tables(tables)
-    vars(other).pop("pieces", None)
     return other
 
 
