@@ -29,7 +29,7 @@ from evroute.report.claims import (
 )
 
 ROOT = Path(__file__).parents[2]
-_TABLE = re.compile(
+TABLE = re.compile(
     r"(?<=<!-- claims: )(?P<file>\S+)(?P<mark> -->\n).*?(?=<!-- end of claims -->)", re.S
 )
 
@@ -126,7 +126,7 @@ def written(page: str) -> str:
         path = ROOT / mark["file"]
         return f"{mark['file']}{mark['mark']}{table_of(path, known[path])}"
 
-    return _TABLE.sub(table, page)
+    return TABLE.sub(table, page)
 
 
 def main() -> None:

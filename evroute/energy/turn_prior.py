@@ -94,11 +94,9 @@ class TurnEnergy:
             self._gained_wh(rows, speed_mps),
         )
         auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-        wasted_wh = self.wasted_wh(rows, speed_mps)
         if self.free_flow:
             auxiliary_wh = auxiliary_wh / speed_factors(self.network)
-            wasted_wh = BRAKING * wasted_wh + self._stopping_wh(rows, speed_mps)
-        return work_wh + auxiliary_wh[entered] + wasted_wh
+        return work_wh + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
@@ -114,7 +112,7 @@ class TurnEnergy:
     def wasted_between_wh(
         self, rows: IntArray, entry_mps: FloatArray, speed_mps: FloatArray
     ) -> FloatArray:
-        """Return the energy lost by braking for turns at given speeds, (a,) Wh.
+        """Return the energy lost by braking for turns, and by stops in free flow, (a,) Wh.
 
         Parameters
         ----------
@@ -127,19 +125,16 @@ class TurnEnergy:
         """
         slower_mps = np.minimum(entry_mps, speed_mps)
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
-        dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
-        lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
-        return np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
+        dip_wh = self._round_trip_wh(slower_mps) - self._round_trip_wh(turn_mps)
+        if self.free_flow:
+            stops = stop_probability(self.table.control, len(self.table))[rows]
+            dip_wh = BRAKING * dip_wh + stops * self._round_trip_wh(turn_mps)
+        return np.where(rows < self.table.n_turns, dip_wh, 0.0)
 
-    def _stopping_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return the expected energy lost by stopping from the speeds of turns, (a,) Wh."""
-        table = self.table
-        slower_mps = np.minimum(speed_mps[table.left[rows]], speed_mps[table.entered[rows]])
-        turn_mps = np.minimum(turn_speed_mps(table.angle_rad[rows]), slower_mps)
-        kinetic_wh = 0.5 * self.vehicle.mass_kg * turn_mps**2 / J_PER_WH
+    def _round_trip_wh(self, speed_mps: FloatArray) -> FloatArray:
+        """Return the energy lost by stopping from speeds and reaching them again, (a,) Wh."""
         lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
-        stops = stop_probability(table.control, len(table))[rows]
-        return np.where(rows < table.n_turns, stops * kinetic_wh * lost, 0.0)
+        return 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH * lost
 
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""

@@ -17,7 +17,7 @@ x²/3`` (Delyon 2009, *Exponential inequalities for sums of weakly dependent var
 is a supermartingale for every s: neither bounded nor light-tailed noise is assumed, and noise may
 be shared by all edges of a trip. Mixed over s it gives a bound that holds at all times (Howard,
 Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
-eq. 20; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
+one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
 
 Assumptions: the mean square of r is at most `SAFETY` times the running one, and no route loses more
 in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.

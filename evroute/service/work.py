@@ -128,7 +128,7 @@ class Work:
         if learned.conflicts:
             raise ConflictingTripsError(
                 f"trip '{learned.conflicts[0]}' and {len(learned.conflicts) - 1} others are "
-                "recorded with other measurements, which stand; send new measurements with a new id"
+                "recorded with other measurements, which are kept; send new ones with a new id"
             )
         return {"new": learned.new, "known": learned.known, "skipped": learned.skipped}
 

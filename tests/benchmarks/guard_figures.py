@@ -5,7 +5,7 @@
 A row for each family of worlds and each guarded method. A world breaks its budget if the expected
 energy lost against the eq. 8 route so far exceeds ``guard_budget_wh`` after any trip. Savings are
 those of all worlds together, over all trips and the last 50, beside the same learner without the
-guard in the same worlds; ``nan`` without such runs.
+guard in the same worlds; ``nan`` without such runs, or if the learner alone saves nothing.
 """
 
 import sys
@@ -28,7 +28,8 @@ def worlds(path: Path) -> pd.DataFrame:
     rounds["saved_wh"] = rounds["eq8_wh"] - rounds["true_wh"]
     state = read_diagnostics(RunFolder(path))
     columns = ["guard_budget_wh", "guard_free", "guard_trips"]
-    rounds = rounds.merge(state[["run", "t", *columns]], on=["run", "t"], how="left")
+    state = state.reindex(columns=["run", "t", *columns])
+    rounds = rounds.merge(state, on=["run", "t"], how="left")
     rows = []
     for _, run in rounds.groupby("run", sort=False):
         run = run.sort_values("t")
@@ -38,9 +39,9 @@ def worlds(path: Path) -> pd.DataFrame:
             | {
                 "broke": float((lost_wh > run["guard_budget_wh"] + 1e-6).any()),
                 "lost_wh": lost_wh.iloc[-1],
-                "of_budget": lost_wh.iloc[-1] / run["guard_budget_wh"].iloc[-1],
                 "all_wh": run["saved_wh"].sum(),
                 "last_wh": last["saved_wh"].sum(),
+                "budget_wh": run["guard_budget_wh"].iloc[-1],
                 "free": last["guard_free"].mean(),
                 "trips": run["guard_trips"].iloc[-1],
             }
@@ -52,13 +53,14 @@ def main(paths: list[str]) -> None:
     """Print the table of some run folders."""
     runs = pd.concat([worlds(Path(path)) for path in paths], ignore_index=True)
     free = runs[runs["method"] == UNGUARDED].set_index(WORLD)[["all_wh", "last_wh"]]
-    guarded = runs[runs["free"].notna()].join(free, on=WORLD, rsuffix="_unguarded")
+    free = free.add_suffix("_unguarded")
+    guarded = runs[runs["budget_wh"].notna()].join(free, on=WORLD)
     rows = []
     for (world, method), group in guarded.groupby(["world", "method"]):
         kept = {
             part: 100 * group[f"{part}_wh"].sum() / group[f"{part}_wh_unguarded"].sum()
             for part in ("all", "last")
-            if group[f"{part}_wh_unguarded"].notna().all()
+            if group[f"{part}_wh_unguarded"].sum(min_count=len(group)) > 0
         }
         rows.append(
             {
@@ -66,9 +68,9 @@ def main(paths: list[str]) -> None:
                 "method": method,
                 "worlds": len(group),
                 "broke (%)": 100 * group["broke"].mean(),
-                "worst, of the budget (%)": 100 * group["of_budget"].max(),
+                "worst, of the budget (%)": 100 * (group["lost_wh"] / group["budget_wh"]).max(),
                 "saved, all (kWh)": group["all_wh"].sum() / 1000,
-                "unguarded": group["all_wh_unguarded"].sum() / 1000,
+                "unguarded": group["all_wh_unguarded"].sum(min_count=len(group)) / 1000,
                 "kept, all (%)": kept.get("all", np.nan),
                 "kept, last 50 (%)": kept.get("last", np.nan),
                 "learner's route, last 50 (%)": 100 * group["free"].mean(),
