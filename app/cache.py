@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import streamlit as st
 from literal import literal
-from state import key, starting
+from state import choose_next, key, starting
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import Vehicle, load_vehicle
@@ -19,7 +19,7 @@ from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
-from evroute.network.catalog import load_network, network_names, network_version, read_any
+from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.guarantee import Guarantee
@@ -29,10 +29,10 @@ from evroute.planning.planner import Planner
 RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
 UPLOADED = "uploaded"
-PHYSICS = "physics alone"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
 BY_DIGEST = {RoadNetwork: lambda roads: roads.content_digest}
 """Hash functions for caches: a network is identified by all its contents."""
+RECOMMENDED = "recommended"
 LIKELY_EXTRA = 0.2
 TIMED_TRIPS = (10, 500)
 
@@ -58,9 +58,17 @@ def choose_network() -> RoadNetwork:
                 "build it under another name"
             )
         st.session_state[UPLOADED] = roads
+        choose_next("network", roads.name)
         st.rerun()
     uploaded = st.session_state.get(UPLOADED)
-    return uploaded if uploaded and uploaded.name == name else network(name)
+    if uploaded is None or uploaded.name != name:
+        return network(name)
+    st.caption(literal(f"'{name}' is in this tab only, until a reload."))
+    if st.button("Keep this network", key="keep_network", help="For later visits."):
+        keep(uploaded)
+        del st.session_state[UPLOADED]
+        st.rerun()
+    return uploaded
 
 
 def known_network() -> str:
@@ -68,7 +76,7 @@ def known_network() -> str:
     names, requested = _choices(), st.session_state.get(key("network"))
     default = DEFAULT_NETWORK if DEFAULT_NETWORK in names else names[0]
     name = str(starting("network", default, names))
-    if requested not in (None, name):
+    if requested not in (None, *names):
         st.warning(literal(f"There is no network '{requested}'. This is {name}."))
     return name
 
@@ -192,54 +200,10 @@ def run_folders() -> list[str]:
     ]
 
 
-def belief_folders() -> list[str]:
-    """Return the names of the folders with beliefs for planning, the newest first."""
-    found = [
-        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
-    ]
-    return [
-        path.name for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-    ]
-
-
-def belief_vehicle(folder: str) -> str:
-    """Return the name of the vehicle of the beliefs in a folder; empty if there are none."""
-    if folder not in belief_folders():
-        return ""
-    return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
-
-
-def beliefs(folder: str, network_name: str) -> list[str]:
-    """Return the runs of a folder on a network that have a belief."""
-    runs = RunFolder(RUNS / folder)
-    return [
-        name
-        for name in runs.beliefs()
-        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
-    ]
-
-
-def choose_belief(roads: RoadNetwork) -> tuple[str, str]:
-    """Ask for the belief to plan on; folder and run are empty for physics alone."""
-    folders = [PHYSICS, *belief_folders()]
-    starting("folder", PHYSICS, folders)
-    folder = st.selectbox(
-        "Based on", folders, key=key("folder"), help="Physics, or the trips of a saved run."
-    )
-    if folder == PHYSICS:
-        return "", ""
-    runs = beliefs(folder, roads.name)
-    if not runs:
-        st.caption(literal(f"No run in {folder} was driven on {roads.name}."))
-        return "", ""
-    starting("run", runs[0], runs)
-    return folder, str(st.selectbox("Run", runs, key=key("run")))
-
-
 @st.cache_data
 def methods() -> dict[str, Method]:
-    """Return every compatible pair of model and index, by label."""
-    found = {}
+    """Return the recommended method, then every compatible pair of model and index, by label."""
+    found = {RECOMMENDED: Method.model_validate("recommended")}
     for model in MODELS:
         for index in INDICES:
             try:

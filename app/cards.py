@@ -60,6 +60,22 @@ def minutes(time_s: float) -> str:
     return f"{time_s / 60:.0f} min" if time_s >= 595 else f"{time_s / 60:.1f} min"
 
 
+def time_interval(plan: Plan, name: str) -> tuple[float, float] | None:
+    """Return the 90 % interval of the minutes of a row; None unless trips measured them."""
+    forecast = plan.routes[name].energy_forecast
+    if forecast is None or plan.minutes_from != "trips":
+        return None
+    numbers = forecast.numbers()
+    if "low90_s" not in numbers:
+        return None
+    return numbers["low90_s"] / 60, numbers["high90_s"] / 60
+
+
+def _ends(ends: tuple[float, float]) -> str:
+    """Return the ends of an interval of minutes, with the digits of `minutes`."""
+    return "-".join(f"{end:.0f}" if ends[0] >= 9.95 else f"{end:.1f}" for end in ends)
+
+
 def extra_time(plan: Plan, name: str, selected: str) -> str:
     """Return the time of a row against the selected one, such as "+2 min"."""
     off_s = plan.routes[name].time_s - plan.routes[selected].time_s
@@ -77,7 +93,8 @@ def _title(name: str, names: list[str], recommended: str) -> str:
 def _numbers(plan: Plan, name: str, *, small: bool) -> str:
     planned = plan.routes[name]
     energy = f"{planned.energy_wh:.0f} Wh" if small else f"{planned.energy_wh / 1000:.2f} kWh"
-    parts = [minutes(planned.time_s)]
+    ends = time_interval(plan, name)
+    parts = [minutes(planned.time_s) + (f" ({_ends(ends)})" if ends else "")]
     parts += [arrival] if (arrival := plan.arrival_time(name)) else []
     parts += [energy, f"{planned.length_m / 1000:.1f} km"]
     if (cost := plan.energy_cost(name)) is not None:

@@ -41,6 +41,7 @@ def read_places(roads: RoadNetwork) -> bool:
     bool
         True if the places are those of the example.
     """
+    _recall(roads.name)
     trips, known = load_trips(roads.name), st.session_state.get(key("trip"))
     if known is None and not any(chosen()) and trips:
         known = first_trip(roads)
@@ -54,6 +55,18 @@ def read_places(roads: RoadNetwork) -> bool:
         st.session_state[key("trip")] = None
         return read_places(roads)
     return is_example()
+
+
+def _recall(network_name: str) -> None:
+    """After a change of the network, put its places of before in the place of the other's."""
+    last = st.session_state.get("placed_on", network_name)
+    st.session_state["placed_on"] = network_name
+    if last != network_name:
+        kept = st.session_state.setdefault("places_of", {})
+        kept[last] = st.session_state.get(key("stops"), []), st.session_state.get(key("trip"))
+        stops, trip = kept.get(network_name, ([], None))
+        st.session_state[key("stops")] = list(stops) or list(EMPTY)
+        st.session_state[key("trip")] = trip
 
 
 def is_example() -> bool:
@@ -117,7 +130,7 @@ def ask_places(roads: RoadNetwork) -> None:
                 "Which one?", found, key=chooser, on_change=_take_input, args=(roads, row, chooser)
             )
         if row == 0:
-            line.button("⇅", help="Swap start and goal", on_click=_swap, key="swap")
+            line.button("⇅", help="Swap start and destination", on_click=_swap, key="swap")
         elif row < last:
             line.button("✕", help="Remove this stop", on_click=_remove, args=(row,), key=f"x{row}")
     if all(places):

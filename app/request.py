@@ -3,14 +3,18 @@
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
-from cache import belief_folders, belief_vehicle, choose_belief, choose_network, known_network
+from basis import basis, basis_label, belief_vehicle, choose_basis
+from cache import choose_network, known_network, planner
 from literal import literal
+from own_trips import folder_of
 from places import ask_places, chosen, read_places
 from state import key, starting
 from streamlit.delta_generator import DeltaGenerator
 
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
+from evroute.errors import EvrouteError
+from evroute.learning.fields import has_heights
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
@@ -25,6 +29,7 @@ CHANGEABLE = {
     "battery_kwh": ("Usable battery (kWh)", 1.0, 1_000.0, 0.5),
 }
 """Fields of a vehicle: label, least, greatest, step."""
+CARS = "cars"
 WEATHER = ("temperature", "wind", "bearing", "speed", "payload")
 
 
@@ -68,12 +73,15 @@ def ask() -> Request:
     with st.container(horizontal=True, gap="xsmall", key="chips"):
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
-        usual, vehicle = _ask_vehicle(effects)
+        usual, vehicle = ask_vehicle(effects)
         battery = _ask_battery(vehicle)
         conditions = _ask_conditions(effects)
         depart, price, time_value, max_extra_time = _ask_time_and_money()
-        with st.popover(literal(_basis()), key="chip:basis"):
-            folder, run = choose_belief(roads)
+        label = basis_label(basis(roads, vehicle), roads, vehicle)
+        with st.popover(literal(f"Based on: {label}"), key="chip:basis"):
+            folder, run = choose_basis(roads, vehicle)
+    if not has_heights(roads):
+        st.warning("These roads have no heights: the energies ignore hills.")
     with above:
         example = read_places(roads)
         ask_places(roads)
@@ -107,6 +115,45 @@ def show_effects(request: Request, plan: Plan) -> None:
     for name, place in request.effects.items():
         if name in effects_wh:
             place.caption(f"**{effects_wh[name] / 1000:+.2f} kWh** on this route")
+    with request.effects[CARS]:
+        if st.toggle("Compare all cars on this trip, by physics", key="compare"):
+            st.dataframe(compare_cars(request, plan), hide_index=True)
+
+
+def compare_cars(request: Request, plan: Plan) -> dict[str, list[str]]:
+    """Return energy, arrival and minutes of each car of the catalogue, by physics.
+
+    Parameters
+    ----------
+    request, plan
+        Inputs and routes; the trip and the day are theirs, the charge is that at the start, %.
+    """
+    assert plan.battery is not None
+    percent = [plan.battery.percent(wh) for wh in (plan.battery.start_wh, plan.battery.reserve_wh)]
+    rows = []
+    for name in vehicle_names():
+        car = load_vehicle(name)
+        try:
+            made = planner(
+                request.network, car, request.conditions, "", "", physics="driving"
+            ).plan(
+                plan.origin,
+                plan.destination,
+                via=plan.via,
+                battery=Battery.of_percent(car.battery_kwh, *percent),
+                max_extra_time=request.max_extra_time,
+            )
+        except EvrouteError:
+            rows.append((name, "", "charge too low", ""))
+            continue
+        best = made.recommended_route
+        assert made.battery is not None
+        assert best.charge is not None
+        arrival = made.battery.percent(float(best.charge.charge_wh[-1]))
+        energy, took = f"{best.energy_wh / 1000:.2f}", f"{best.time_s / 60:.1f}"
+        rows.append((name, energy, f"{arrival:.0f} %", took))
+    columns = ("car", "kWh", "arrives with", "min")
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def link_of(request: Request) -> dict[str, object]:
@@ -119,6 +166,8 @@ def link_of(request: Request) -> dict[str, object]:
     names += ["limited", "extra"] if request.max_extra_time is not None else []
     names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
     names += ["folder", "run"] if request.folder else []
+    if not request.folder and folder_of(request.network, request.vehicle).has_manifest:
+        names.append("folder")  # else own trips would be the basis of the reopened plan
     inputs |= {name: st.session_state.get(key(name)) for name in names}
     changed = {
         f"{name}:{request.usual.name}": getattr(request.vehicle, name)
@@ -130,11 +179,6 @@ def link_of(request: Request) -> dict[str, object]:
     return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
 
 
-def _basis() -> str:
-    folder = st.session_state.get(key("folder"))
-    return f"Based on: {folder}" if folder in belief_folders() else "Based on: physics"
-
-
 def _follow_belief() -> None:
     """Choose the vehicle of a belief once the belief is chosen."""
     folder = st.session_state.get(key("folder"))
@@ -144,7 +188,8 @@ def _follow_belief() -> None:
             st.session_state[key("vehicle")] = name
 
 
-def _ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
+    """Ask for the vehicle in a chip; return it with its usual and with the given numbers."""
     name = starting("vehicle", DRIVER_DEFAULT, vehicle_names())
     usual = load_vehicle(name)
     capacity = st.session_state.get(key(f"battery_kwh:{name}"), usual.battery_kwh)
@@ -152,6 +197,7 @@ def _ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     changed = {}
     with st.popover(literal(title), key="chip:vehicle"):
         st.selectbox("Vehicle", vehicle_names(), key=key("vehicle"))
+        effects[CARS] = st.container()
         for part, (label, low, high, step) in CHANGEABLE.items():
             starting(f"{part}:{name}", float(getattr(usual, part)), (low, high))
             changed[part] = st.number_input(

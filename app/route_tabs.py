@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import streamlit as st
-from corrected import after_trip
+from after_trip import after_trip
 from literal import sentence
 from request import Request
 
@@ -73,7 +73,7 @@ def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None
         )
         st.caption("The address of this page reopens this plan.")
     with after:
-        after_trip(request, plan)
+        after_trip(request, plan, name)
 
 
 def energy_bar(planned: PlannedRoute) -> alt.Chart:
@@ -118,7 +118,7 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
         charge = band.encode(x="km:Q", y="low:Q", y2="high:Q") + charge
     if planned.charge.low_wh.min() < battery.capacity_wh * (reserve + 10) / 100:
         rule = alt.Chart(alt.Data(values=[{"value": reserve}]))
-        charge += rule.mark_rule(color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
+        charge += rule.mark_rule(aria=False, color="#b03a2e", strokeDash=[2, 2]).encode(y="value:Q")
     at_m, height_m = route_heights(roads, rows)
     height = _curve(at_m / 1000, height_m, "height (m)", axis_title="distance (km)")
     return alt.vconcat(charge, height, spacing=8, autosize="pad").resolve_scale(x="shared")

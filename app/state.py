@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 PREFIX = "kept_"
+NEXT = "next_"
 _TEXTS = {"network", "vehicle", "trip", "folder", "run", "bearing", "depart", "route"}
 _TRUTHS = {"limited", "weather"}
 _NUMBERS = {"extra", "soc", "reserve", "temperature", "wind", "speed", "payload", "price"}
@@ -18,10 +19,18 @@ def key(name: str) -> str:
 
 
 def keep_inputs() -> None:
-    """Touch the kept inputs: Streamlit drops those of widgets that a page does not show."""
-    for name in list(st.session_state):
-        if str(name).startswith(PREFIX):
-            st.session_state[name] = st.session_state[name]
+    """Set the kept inputs again: Streamlit drops those of widgets that a page does not show.
+
+    A copy restores those that it drops between two runs, as a fragment of the last page ends.
+    """
+    copy = st.session_state.setdefault("inputs", {})
+    copy |= {name: value for name, value in st.session_state.items() if _is_kept(name)}
+    for name, value in copy.items():
+        st.session_state[name] = value
+
+
+def _is_kept(name: Any) -> bool:
+    return str(name).startswith(PREFIX)
 
 
 def read_link() -> None:
@@ -62,6 +71,11 @@ def write_link(inputs: dict[str, Any]) -> None:
     )
 
 
+def choose_next(name: str, value: Any) -> None:
+    """Set an input at its next `starting`: Streamlit refuses to set those already shown."""
+    st.session_state[NEXT + name] = value
+
+
 def starting(name: str, value: Any, allowed: Any = None) -> Any:
     """Set an input to its first value unless it has an allowed one, and return its value.
 
@@ -74,6 +88,8 @@ def starting(name: str, value: Any, allowed: Any = None) -> Any:
     allowed
         Range (low, high) or list of allowed values; None allows all.
     """
+    if NEXT + name in st.session_state:
+        st.session_state[key(name)] = st.session_state.pop(NEXT + name)
     known = st.session_state.get(key(name))
     fits = known is not None and isinstance(
         known, type(value) if not isinstance(value, float) else (int, float)

@@ -14,6 +14,11 @@ STYLE = """<style>
 [data-testid=stTopNav]::before { content: "evroute"; font-weight: 700; margin: 0 12px 0 4px; }
 [data-testid=stMainBlockContainer] { padding-top: calc(var(--evroute-bar) + 1rem); }
 [data-testid=stMainBlockContainer]:has(.st-key-plan) { padding: var(--evroute-bar) 8px 8px; }
+[data-testid=stMainBlockContainer] h1 { font-size: 1.5rem; padding: 0.25rem 0; }
+[data-testid=stMainBlockContainer] h2 { font-size: 1.15rem; padding: 0.25rem 0; }
+[data-testid=stCaptionContainer] * { color: inherit; }
+[data-testid=stCaptionContainer] { color: inherit !important; opacity: .8; }
+[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] * { color: inherit !important; }
 [data-testid=stVegaLiteChart] { max-width: 100%; }
 [data-testid=stVegaLiteChart] .marks { max-width: 100% !important; height: auto !important; }
 .st-key-plan { flex-wrap: nowrap; }
@@ -43,6 +48,7 @@ st.navigation(
     [
         st.Page("views/plan.py", title="Plan", default=True),
         st.Page("views/learn.py", title="Learn"),
+        st.Page("views/car.py", title="My car"),
         st.Page("views/runs.py", title="Runs"),
         st.Page("views/network.py", title="Network"),
     ],

@@ -20,7 +20,9 @@ _LAZY = {
     "load_belief": "evroute.learning.belief",
     "load_network": "evroute.network.catalog",
     "load_vehicle": "evroute.energy.vehicle",
-    "plan": "evroute.planning.planner",
+    "physics_belief": "evroute.learning.physics_belief",
+    "plan": "evroute.planning.trip",
+    "reachable": "evroute.planning.reach",
     "route_map": "evroute.report.maps",
     "simulate": "evroute.experiments.experiment",
 }
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
     from evroute.experiments.experiment import simulate
     from evroute.learning.belief import load_belief
     from evroute.learning.learn import learn
+    from evroute.learning.physics_belief import physics_belief
     from evroute.network.catalog import load_network
-    from evroute.planning.planner import plan
+    from evroute.planning.reach import reachable
+    from evroute.planning.trip import plan
     from evroute.report.maps import route_map
 
 __all__ = [
@@ -40,7 +44,9 @@ __all__ = [
     "load_belief",
     "load_network",
     "load_vehicle",
+    "physics_belief",
     "plan",
+    "reachable",
     "route_map",
     "simulate",
 ]

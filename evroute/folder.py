@@ -56,7 +56,7 @@ class Folder:
         if not target.exists():
             if self.path.exists() and (not self.path.is_dir() or self._is_foreign()):
                 raise EvrouteError(
-                    f"{self.path} exists and is no folder of runs; choose another --out"
+                    f"{self.path} exists and is not a folder of runs; choose another --out"
                 )
             self.write_manifest(manifest)
             return
@@ -106,7 +106,7 @@ class Folder:
             )
         except FileNotFoundError:
             raise EvrouteError(
-                f"{self.path} is no folder of runs: it has no manifest.json"
+                f"{self.path} is not a folder of runs: it has no manifest.json"
             ) from None
         except ValueError:
             raise EvrouteError(f"{target} is unreadable; choose another --out") from None

@@ -8,7 +8,7 @@ import pytest
 
 from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.experiments.runs import RunFolder
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.abstract import abstract
 from evroute.report.results import read_rounds
 
@@ -41,7 +41,8 @@ def test_the_demo_ends_in_the_abstract_of_its_run_and_names_its_files(tmp_path: 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     sentence, written, last = done.stdout.splitlines()[-3:]
-    assert [sentence] == abstract(read_rounds(RunFolder(folder / "run")))
+    (finding,) = abstract(read_rounds(RunFolder(folder / "run")))
+    assert sentence == finding.text
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"\n> {sentence}\n" in readme, "README shows the sentence of another run"
     assert written.startswith(f"{folder}/report.html and ")

@@ -65,7 +65,7 @@ def test_a_first_writer_that_was_killed_leaves_a_folder_that_can_be_used(tmp_pat
     (tmp_path / ".manifest.json.evroute-abcd1234.json").write_text("{")
     (tmp_path / ".lock").touch()
     (tmp_path / "beliefs").mkdir()
-    with pytest.raises(EvrouteError, match="no folder of runs"):
+    with pytest.raises(EvrouteError, match="not a folder of runs"):
         Folder(tmp_path).open({"a": 1})
     (tmp_path / "beliefs").rmdir()
     with Folder(tmp_path).writing({"a": 1}):

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
 import streamlit as st
 from cache import BY_DIGEST
 from streamlit.runtime import exists, get_instance
@@ -23,6 +24,9 @@ from evroute.report.maps import class_lines
 
 LatLon = tuple[float, float]
 LAST_EVENT = "last_event"
+NAME_EVERY_M = 600.0
+STRAIGHT = 0.9
+"""Least ratio of the distance of its ends to the length of a road that bears a name."""
 
 
 def _read(name: str) -> str:
@@ -34,10 +38,10 @@ _map, _cards = (
         f"evroute_{name}",
         html=f'<div class="evroute-{name}"></div>',
         css=_read(f"{name}.css"),
-        js=_read(f"{name}.js"),
+        js=_read(f"{name}.js") + scripts,
         isolate_styles=False,  # Leaflet's style sheet is one of the page
     )
-    for name in ("map", "cards")
+    for name, scripts in (("map", _read("names.js")), ("cards", ""))
 )
 
 
@@ -91,7 +95,8 @@ def show_map(
             "click": "",
             "legend": {"title": "", "entries": []},
             "view": f"{key}-{roads.digest[:16]}",
-            "roads": roads_address(roads),
+            "roads": _address(roads, "roads", _lines_json),
+            "names": _address(roads, "names", _names_json),
             "attribution": roads.source.attribution,
             "bounds": bounds or _extent(roads),
             "height": height,
@@ -159,20 +164,53 @@ def flipped(line: Sequence[LonLat]) -> list[LatLon]:
     return [(lat, lon) for lon, lat in line]
 
 
-def roads_address(roads: RoadNetwork) -> str:
-    """Register the lines of the roads with the server for this tab and return their address."""
+def _address(roads: RoadNetwork, kind: str, contents: Callable[[RoadNetwork], bytes]) -> str:
+    """Register contents of a network with the server for this tab and return their address."""
     if not exists():
-        return "/roads.json"
+        return f"/{kind}.json"
     address: Any = get_instance().media_file_mgr.add(
-        _lines_json(roads), "application/json", f"roads-{roads.digest}"
+        contents(roads), "application/json", f"{kind}-{roads.content_digest}"
     )
     return str(address)
 
 
 @st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
 def _lines_json(roads: RoadNetwork) -> bytes:
-    lines = [flipped(line) for line in road_lines(roads)]
-    return json.dumps(lines, separators=(",", ":")).encode()
+    return _json([flipped(line) for line in road_lines(roads)])
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
+def _names_json(roads: RoadNetwork) -> bytes:
+    return _json(street_names(roads))
+
+
+def _json(lines: Any) -> bytes:
+    return json.dumps(lines, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def street_names(roads: RoadNetwork) -> list[tuple[str, float, float, float, float]]:
+    """Return names with the ends of a straight road each, the longest first.
+
+    A street has one name in each square of `NAME_EVERY_M`, on its longest road there.
+
+    Returns
+    -------
+    list of tuple
+        Name, latitude and longitude of one end, latitude and longitude of the other.
+    """
+    first, last = roads.shape_start[:-1], roads.shape_start[1:] - 1
+    x, y = roads.shape_x_m, roads.shape_y_m
+    straight_m = np.hypot(x[last] - x[first], y[last] - y[first])
+    named = np.array([bool(name) for name in roads.street])
+    rows = np.flatnonzero(named & (straight_m > STRAIGHT * roads.length_m))
+    rows = rows[np.argsort(-straight_m[rows], kind="stable")]
+    squares = np.column_stack([x[first], y[first]])[rows] // NAME_EVERY_M
+    lon, lat = roads.lon_lat
+    found = {}
+    for row, square in zip(rows.tolist(), squares.tolist(), strict=True):
+        ends = [round(float(each[at[row]]), 6) for at in (first, last) for each in (lat, lon)]
+        found.setdefault((roads.street[row], *square), (roads.street[row], *ends))
+    return list(found.values())
 
 
 def _extent(roads: RoadNetwork) -> tuple[LatLon, LatLon]:

@@ -2,6 +2,7 @@
 // Text from data becomes text nodes only; the code holds no templates.
 
 const LEAFLET = "/app/static/leaflet/";
+const OTHER_ROUTE = "#5f7fb8";
 const MENU = [["start", "Start here"], ["stop", "Stop here"], ["end", "Go here"]];
 
 function loadLeaflet() {
@@ -45,6 +46,7 @@ class DashboardMap {
     this.roads = L.polyline([], {
       renderer: L.canvas({ pane: "roads", padding: 0.3 }), interactive: false, weight: 1.5,
     }).addTo(this.map);
+    this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
     L.control.layers({}, { "Street map (internet)": tiles }, { collapsed: true }).addTo(this.map);
@@ -104,6 +106,7 @@ class DashboardMap {
     this.hint.hidden = !data.hint;
     this.view(data);
     this.drawRoads(data.roads);
+    this.drawNames(data.names);
     for (const { colour, weight, lines } of data.classes) {
       this.line(lines, { color: colour, weight });
     }
@@ -163,6 +166,13 @@ class DashboardMap {
     this.root.dataset.roads = url;
   }
 
+  async drawNames(url) {
+    if (url === this.namesUrl) return this.names.draw();
+    this.namesUrl = url;
+    const answer = await fetch(url);
+    if (answer.ok && url === this.namesUrl) this.names.show(await answer.json());
+  }
+
   line(lines, style) {
     const solid = { interactive: false, lineCap: "round", lineJoin: "round", ...style };
     return this.L.polyline(lines, solid).addTo(this.drawn);
@@ -174,7 +184,7 @@ class DashboardMap {
 
   alternative({ name, label, text, line }, selected) {
     const choose = () => this.send({ kind: "route", name });
-    const style = { color: "#6f88a8", weight: 4, interactive: true, className: "evroute-route" };
+    const style = { color: OTHER_ROUTE, weight: 4, interactive: true, className: "evroute-route" };
     this.tip(this.line(line, style), text).on("click", (event) => {
       this.L.DomEvent.stop(event);
       choose();

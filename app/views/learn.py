@@ -1,15 +1,17 @@
-"""Page Learn: methods drive a trip repeatedly in simulated worlds; their regret is shown."""
+"""Page Learn: watch a learner drive a trip repeatedly in simulated worlds."""
 
 from typing import Any
 
 import numpy as np
 import streamlit as st
-from cache import RUNS, choose_known_network, first_trip, methods, network, price_s
+from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
+from findings import show_findings, show_table
+from learn_charts import regret_chart, saving_chart
 from literal import literal
-from map_component import classes_of, show_map
+from map_component import classes_of, flipped, show_map
+from naming import place_label
 from pydantic import ValidationError
 from simulations import (
-    WITHOUT_A_FILE,
     folder_name,
     is_running,
     own_world,
@@ -29,30 +31,46 @@ from evroute.invalid import first_problem
 from evroute.network.trips import load_trips
 from evroute.planning.weights import WEIGHT_RULES
 from evroute.report.abstract import SHOWN_SENTENCES, abstract
-from evroute.report.charts import beta, cumulative_regret, has_beta, saving
+from evroute.report.charts import beta, has_beta
 from evroute.report.colours import visit_classes
-from evroute.report.results import read_rounds, read_timings, read_visits
+from evroute.report.lines import route_line
+from evroute.report.results import read_rounds, read_route, read_timings, read_visits
 from evroute.report.table import final_table
 from evroute.worlds.demand.demand import is_file
 from evroute.worlds.world import shipped_worlds
 
-DEFAULT_METHODS = ["GP-TS", "BI-TS", "BI-UCB"]
 REDRAW_S = 2.0
-MAP_HEIGHT = "480px"
+FRAME_S = 1.0
+FRAMES = 40
+MAP_HEIGHT = "440px"
+ROUTE_COLOUR = "#222222"
+WORLDS = {
+    "congestion": "Traffic slower than the map",
+    "sampled-gp": "Roads that differ from physics at random",
+    "wind": "A strong wind and a roof box",
+    "cold": "A frosty day",
+    "payload": "A loaded car",
+    "everything": "Traffic, wind, cold and load at once",
+    "changing": "Rush hours, and weather that changes",
+    "congestion-known": "Rush hours whose speeds are known",
+    "free-flow": "As physics expects, with noise",
+    "physics": "As physics expects",
+}
 
 
 def main() -> None:
-    st.title("Let methods learn", anchor=False)
-    st.caption(
-        "Methods drive a trip repeatedly in simulated worlds, where roads take more or less "
-        "energy than by physics, and learn from their measurements. Regret is the energy lost "
-        "against a driver who knows the world."
-    )
+    st.title("Watch it learn", anchor=False)
+    left, right = st.columns([1, 2.6], gap="medium")
     try:
-        experiment = ask()
-        folder = None if experiment is None else RunFolder(RUNS / folder_name(experiment))
-        others([each for each in running(RUNS) if each != folder])
-        if experiment is not None and folder is not None:
+        with left:
+            experiment = ask()
+            folder = None if experiment is None else RunFolder(RUNS / folder_name(experiment))
+            others([each for each in running(RUNS) if each != folder])
+        if experiment is None or folder is None:
+            return
+        with left:
+            buttons(experiment, folder)
+        with right:
             watch(experiment, folder)
     except (EvrouteError, OSError) as error:
         st.error(literal(f"{error}."))
@@ -60,40 +78,41 @@ def main() -> None:
 
 def ask() -> Experiment | None:
     """Ask for the experiment; return None if an input is missing or invalid."""
-    with st.sidebar:
-        network_name = choose_known_network()
-        trips = list(load_trips(network_name))
-        first = [first_trip(network(network_name))] if trips else []
-        starting(f"trips:{network_name}", first)
-        named = st.multiselect("Trips", trips, key=key(f"trips:{network_name}"))
-        starting("own_trip", "")
-        own = st.text_input(
-            "Another trip",
-            key=key("own_trip"),
-            placeholder="PLACE to PLACE",
-            help="Or: random 2-5 km",
-        )
-        world = ask_world()
-        known = [label for label in DEFAULT_METHODS if label in methods()]
-        starting("methods", known)
+    st.caption(
+        "A learner drives one trip repeatedly in simulated worlds that differ from physics, "
+        "and chooses its routes by its measurements."
+    )
+    network_name = choose_known_network()
+    trip = ask_trip(network_name)
+    starting("world", "congestion", [*WORLDS, *shipped_worlds()])
+    world: Any = st.selectbox(
+        "World",
+        list(dict.fromkeys([*WORLDS, *shipped_worlds()])),
+        key=key("world"),
+        format_func=lambda name: WORLDS.get(name, name),
+        help="Source of the true energies, unknown to the learner.",
+    )
+    starting("horizon", 40, (10, 500))
+    horizon = st.slider("Trips", 10, 500, step=10, key=key("horizon"))
+    with st.expander("Advanced"):
+        starting("seeds", 8, (1, 20))
+        seeds = st.slider("Worlds", 1, 20, key=key("seeds"), help="Drawn independently.")
+        starting("methods", [RECOMMENDED])
         labels = st.multiselect("Methods", list(methods()), key=key("methods"))
-        starting("horizon", 100, (10, 500))
-        horizon = st.slider("Trips per world", 10, 500, step=10, key=key("horizon"))
-        starting("seeds", 3, (1, 20))
-        seeds = st.slider("Worlds", 1, 20, key=key("seeds"))
         starting("learner", vehicle_names()[0], vehicle_names())
         vehicle_name = st.selectbox("Vehicle", vehicle_names(), key=key("learner"))
         starting("search", "potential-rectified", list(WEIGHT_RULES))
         search = st.selectbox("Search", list(WEIGHT_RULES), key=key("search"))
-    requested = [*named, own.strip()] if own.strip() else named
-    if not requested or not labels:
-        st.info("Choose at least one trip and one method.")
+        file = st.file_uploader("A world file of your own", "toml", max_upload_size=1)
+        world = world if file is None else own_world(file.getvalue())
+    if not trip or not labels:
+        st.info("Choose a trip and at least one method.")
         return None
-    if is_file(own.strip()):
-        raise EvrouteError(f"'{own.strip()}' is a file; files of trips are for `evroute simulate`")
+    if is_file(trip):
+        raise EvrouteError(f"'{trip}' is a file; files of trips are for `evroute simulate`")
     try:
         return Experiment(
-            trips={network_name: tuple(requested)},
+            trips={network_name: (trip,)},
             methods=tuple(methods()[label] for label in labels),
             search=(search,),
             horizon=horizon,
@@ -106,26 +125,28 @@ def ask() -> Experiment | None:
         return None
 
 
-def ask_world() -> Any:
-    """Ask for the world: a kind that needs no file, a shipped one, or an uploaded world file.
-
-    Raises
-    ------
-    EvrouteError
-        If the file is no world, or one of a kind that reads other files.
-    """
-    worlds = [*WITHOUT_A_FILE, *shipped_worlds()]
-    starting("world", "sampled-gp", worlds)
-    world = st.selectbox(
-        "World",
-        worlds,
-        key=key("world"),
-        help="Source of the true energies. sampled-gp: random deviations from physics, similar on "
-        "similar roads. Others: physics with wind, cold, traffic or load unknown to the methods.",
+def ask_trip(network_name: str) -> str:
+    """Ask for a named trip, by its streets, or for two places."""
+    roads, trips = network(network_name), load_trips(network_name)
+    if trips:
+        starting(f"trip:{network_name}", first_trip(roads), list(trips))
+        st.selectbox(
+            "Trip",
+            list(trips),
+            key=key(f"trip:{network_name}"),
+            format_func=lambda name: " to ".join(
+                place_label(roads, end) for end in (trips[name].origin, trips[name].destination)
+            ),
+        )
+    starting("own_trip", "")
+    own = st.text_input(
+        "Another trip" if trips else "Trip",
+        key=key("own_trip"),
+        placeholder="PLACE to PLACE",
+        help="Names as on the page Plan, or: random 2-5 km",
     )
-    with st.expander("A world of your own"):
-        file = st.file_uploader("World file", "toml", max_upload_size=1)
-    return world if file is None else own_world(file.getvalue())
+    named = st.session_state.get(key(f"trip:{network_name}"), "")
+    return str(own.strip() or named)
 
 
 def others(folders: list[RunFolder]) -> None:
@@ -147,18 +168,12 @@ def others(folders: list[RunFolder]) -> None:
     live()
 
 
-def watch(experiment: Experiment, folder: RunFolder) -> None:
-    """Show duration, buttons and finished runs; refresh every 2 s while a run is active."""
+def buttons(experiment: Experiment, folder: RunFolder) -> None:
+    """Show the expected duration, and buttons to start, continue and stop."""
     runs = list(experiment.runs())
     left, works = [run for run in runs if not folder.is_finished(run)], is_running(folder)
-    done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
-    st.write(
-        f"{len(runs):d} runs of {experiment.horizon:d} trips take about "
-        f"**{max(price_s(experiment), 1):.0f} s** from the start. "
-        f"{literal(f'{done}They are kept in {folder.path}.')}"
-    )
-    go, halt, _ = st.columns([1, 1, 3])
-    verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Run"
+    go, halt = st.columns(2)
+    verb = "Finished" if not left else "Continue" if len(left) < len(runs) else "Start"
     if go.button(
         literal(verb), type="primary", disabled=works or not left, key="go", width="stretch"
     ):
@@ -167,6 +182,18 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
     if halt.button("Stop", disabled=not works, key="stop", width="stretch"):
         stop(folder)
         st.rerun()
+    done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
+    st.caption(
+        f"{len(runs):d} run{'s' * (len(runs) > 1)} of {experiment.horizon:d} trips "
+        f"take{'s' * (len(runs) == 1)} about "
+        f"**{max(price_s(experiment), 1):.0f} s** from the start. "
+        f"{literal(f'{done}They are kept in {folder.path}.')}"
+    )
+
+
+def watch(experiment: Experiment, folder: RunFolder) -> None:
+    """Show progress and finished runs; refresh every 2 s while a run is active."""
+    works = is_running(folder)
 
     @st.fragment(run_every=REDRAW_S if works else None)
     def live() -> None:
@@ -180,15 +207,20 @@ def watch(experiment: Experiment, folder: RunFolder) -> None:
         if folder.finished_runs():
             try:
                 found(experiment, folder, finished=not works)
+                return
             except EvrouteError as error:
                 if not works:  # else a damaged part will be run again
                     st.error(literal(f"{error}."))
+        (network_name,) = experiment.trips
+        roads = network(network_name)
+        hint = "" if works else "Press Start: the routes of each trip appear here."
+        show_map(roads, key="learn-map", height=MAP_HEIGHT, drawn={"hint": hint})
 
     live()
 
 
 def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
-    """Show the results of the finished runs: text, curves, a map of the driven roads, table.
+    """Show the results of the finished runs: findings, a map of the trips, charts, diagnostics.
 
     Parameters
     ----------
@@ -198,25 +230,25 @@ def found(experiment: Experiment, folder: RunFolder, *, finished: bool) -> None:
         True if no run is active, so that the text is final.
     """
     rounds = read_rounds(folder)
-    for finding in abstract(rounds)[:SHOWN_SENTENCES] if finished else ():
-        st.success(literal(finding))
+    if finished:
+        show_findings(abstract(rounds)[:SHOWN_SENTENCES])
+    driven(experiment, folder, rounds, still=finished)
     left, right = st.columns(2)
-    left.altair_chart(cumulative_regret(rounds), width="content", theme=None)
-    right.altair_chart(saving(rounds), width="content", theme=None)
+    left.altair_chart(regret_chart(rounds), width="content", theme="streamlit")
+    right.altair_chart(saving_chart(rounds), width="content", theme="streamlit")
     right.caption(
-        "Eq. 8 is the physics alone: below the dotted line a method saves energy against it."
+        "Above the dashed line the learner saves energy against routes by physics alone. "
+        "Band: 90 % interval of the mean over the worlds."
     )
-    explored(experiment, folder, rounds)
-    if has_beta(rounds):
-        st.altair_chart(beta(rounds), width="content", theme=None)
-        st.caption("Beta: width of the confidence bounds of a method.")
-    st.dataframe(
-        final_table(rounds, read_timings(folder)).style.format(precision=1), hide_index=True
-    )
+    with st.expander("Diagnostics"):
+        if has_beta(rounds):
+            st.altair_chart(beta(rounds), width="content", theme=None)
+            st.caption("Beta: width of the confidence bounds of a method.")
+        show_table(final_table(rounds, read_timings(folder)))
 
 
-def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
-    """Show a map of the roads that a method drove up to a trip.
+def driven(experiment: Experiment, folder: RunFolder, rounds: Any, *, still: bool) -> None:
+    """Show the route of a trip over the roads driven before, with a slider and a play button.
 
     Parameters
     ----------
@@ -224,26 +256,60 @@ def explored(experiment: Experiment, folder: RunFolder, rounds: Any) -> None:
         The experiment and its run folder.
     rounds
         From `read_rounds`.
+    still
+        True if no run is active; only then trips can be played.
     """
-    left, middle, right = st.columns(3)
-    method = left.selectbox(
-        "Roads driven by", list(dict.fromkeys(rounds["method"])), key=key("driver")
-    )
-    trip = middle.selectbox("on trip", list(dict.fromkeys(rounds["trip"])), key=key("driven_trip"))
-    last = experiment.horizon
-    starting(f"driven_until:{last}", last, (1, last))
-    until = right.slider("up to trip number", 1, last, key=key(f"driven_until:{last}"))
-    (network_name,) = experiment.trips
+    (network_name,), last = experiment.trips, experiment.horizon
     roads = network(network_name)
-    chosen = rounds[(rounds["method"] == method) & (rounds["trip"] == trip)]["run"].unique()
-    visits = read_visits(folder, chosen, roads.n_edges, until=until)
-    driven = np.where(visits > 0, visits, np.nan)
-    show_map(
-        roads,
-        key=f"explored-{roads.digest}",
-        height=MAP_HEIGHT,
-        drawn=classes_of(roads, driven, visit_classes(int(visits.max()))),
-    )
+    shown = list(dict.fromkeys(rounds["method"]))
+    starting("driver", shown[0], shown)
+    playing = still and st.session_state.get("play", False)
+
+    @st.fragment(run_every=FRAME_S if playing else None)
+    def board() -> None:
+        trip = int(starting(f"until:{last}", last, (1, last)))
+        if playing and trip < last:
+            trip = min(last, trip + max(1, last // FRAMES))
+            st.session_state[key(f"until:{last}")] = trip
+        elif playing:
+            st.session_state["play"] = False
+        play, at, by = st.columns([1, 4, 2], vertical_alignment="bottom")
+        if (
+            still
+            and play.toggle("Play", key="play", on_change=_rewind, args=(last,)) is not playing
+        ):
+            st.rerun()
+        trip = at.slider("Trip", 1, last, key=key(f"until:{last}"))
+        method = shown[0]
+        if len(shown) > 1:
+            method = by.selectbox("Driven by", shown, key=key("driver"))
+        run = str(rounds[rounds["method"] == method]["run"].iloc[0])
+        before = read_visits(folder, [run], roads.n_edges, until=trip - 1)
+        classes = visit_classes(max(int(before.max()), 1))
+        drawn = classes_of(roads, np.where(before > 0, before, np.nan), classes)
+        line = flipped(route_line(roads, read_route(folder, run, trip).rows))
+        stretch = {"colour": ROUTE_COLOUR, "line": line, "text": f"trip {trip}"}
+        route = {"name": str(trip), "selected": True, "line": line, "stretches": [stretch]}
+        show_map(roads, key="learn-map", height=MAP_HEIGHT, drawn=drawn | {"routes": [route]})
+        now = rounds[(rounds["run"] == run) & (rounds["t"] == trip)].iloc[0]
+        saved_wh = round(float(now["eq8_wh"] - now["true_wh"]))
+        words = (
+            f"{abs(saved_wh)} Wh {'less' if saved_wh > 0 else 'more'} than"
+            if saved_wh
+            else ("as much energy as")
+        )
+        st.caption(
+            f"Trip {trip}, black, over the roads of earlier trips in the first world. "
+            f"It takes {words} the route by physics."
+        )
+
+    board()
+
+
+def _rewind(last: int) -> None:
+    """Start playing at the first trip."""
+    if st.session_state["play"]:
+        st.session_state[key(f"until:{last}")] = 1
 
 
 main()

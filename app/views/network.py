@@ -2,7 +2,8 @@
 
 import numpy as np
 import streamlit as st
-from cache import choose_belief, choose_network, planner
+from basis import choose_basis
+from cache import choose_network, planner
 from literal import literal
 from map_component import classes_of, show_map
 from state import key, starting
@@ -25,11 +26,13 @@ MOST_ROADS = 25
 def main() -> None:
     st.title("Roads of the network", anchor=False)
     try:
-        with st.sidebar:
+        first, second, third = st.columns(3)
+        with first:
             roads = choose_network()
-            starting("seen_by", vehicle_names()[0], vehicle_names())
-            vehicle = load_vehicle(st.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
-            folder, run = choose_belief(roads)
+        starting("seen_by", vehicle_names()[0], vehicle_names())
+        vehicle = load_vehicle(second.selectbox("Vehicle", vehicle_names(), key=key("seen_by")))
+        with third:
+            folder, run = choose_basis(roads, vehicle)
         believed = planner(roads, vehicle, DrivingConditions(), folder, run)
     except (EvrouteError, OSError) as error:
         st.error(literal(f"{error}."))
@@ -41,17 +44,20 @@ def main() -> None:
     show_map(roads, key=f"layer-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
     left, right = st.columns(2)
     with left:
-        st.subheader("Length of road by value", anchor=False)
+        st.header("Length of road by value", anchor=False)
         st.altair_chart(
             distribution(layers[title], title, weights=roads.length_m / 1000), width="stretch"
         )
     with right:
-        st.subheader("Data source and its gaps", anchor=False)
+        st.header("Data source and its gaps", anchor=False)
         show_source(roads)
     if (posterior := believed.edge_posterior) is not None:
-        st.subheader("Roads that differ most from physics", anchor=False)
+        st.header("Roads that differ most from physics", anchor=False)
         st.caption("z: the difference in standard deviations; beyond 2 it is hardly chance.")
         table = differences(posterior, believed.space.edges.reference, roads).head(MOST_ROADS)
+        table = table.drop(columns="edge").rename(
+            columns=lambda name: name.replace("eq. 8", "physics")
+        )
         st.dataframe(table.style.format(precision=1), hide_index=True)
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import streamlit as st
 from cache import planner
-from cards import cards_of, extra_time, minutes, shown_rows
-from corrected import correction_of
+from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
 from map_component import MapEvent, flipped, legend, show_cards, show_map
 from naming import check_place, place_label, place_point
@@ -132,19 +131,14 @@ def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> P
 
 
 def planner_of(request: Request) -> Planner:
-    """Return the planner on the chosen run's belief, else corrected by this session's trips."""
-    corrected = correction_of(request)
-    if corrected is None or request.folder:
-        return planner(
-            request.network,
-            request.vehicle,
-            request.conditions,
-            request.folder,
-            request.run,
-            physics="eq8" if request.folder else "driving",
-        )
-    return Planner(
-        request.network, request.vehicle, corrected.belief, conditions=request.conditions
+    """Return the planner on the chosen basis."""
+    return planner(
+        request.network,
+        request.vehicle,
+        request.conditions,
+        request.folder,
+        request.run,
+        physics="eq8" if request.folder else "driving",
     )
 
 
@@ -257,7 +251,7 @@ def details(request: Request, plan: Plan, selected: str) -> None:
     best = plan.recommended_route
     if plan.battery and best.charge and best.charge.lost_wh >= WASTED_WH:
         at_most = plan.battery.percent(greatest_start_wh(plan.battery, best.charge.step_wh))
-        advice = f"; starting with {at_most:.0f} % or less would lose none" if at_most > 0 else ""
+        advice = f"; with {at_most:.0f} % or less at the start none is lost" if at_most > 0 else ""
         st.warning(
             sentence(
                 f"{energy_text(best.charge.lost_wh)} of regeneration do not fit into the battery"
@@ -275,6 +269,8 @@ def notes(request: Request, plan: Plan, selected: str) -> list[str]:
     if forecast := planned.energy_forecast:
         low, high = forecast.interval_wh()
         found.append(f"{low / 1000:.2f} to {high / 1000:.2f} kWh in 90 % of the trips")
+    if ends := time_interval(plan, selected):
+        found.append(f"{ends[0]:.1f} to {ends[1]:.1f} min in 90 % of the trips")
     if charge := planned.charge_forecast:
         found.append(
             f"the charge stays above the reserve in {charge.never_below_reserve:.1%} of the trips"

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from cache import RUNS, network, run_folders
+from findings import show_findings, show_table
 from literal import literal, sentence
 from state import key, starting
 
@@ -31,13 +32,13 @@ def main() -> None:
     st.title("Results of saved runs", anchor=False)
     folders = run_folders()
     if not folders:
-        st.info("No run is saved yet. Let one learn on the page Learn, or with `evroute simulate`.")
+        st.info("No run is saved yet. Start one on the page Learn, or with `evroute simulate`.")
         return
     starting("compared", folders[:1])
     st.session_state[key("compared")] = [
         each for each in st.session_state[key("compared")] if each in folders
     ]
-    chosen = st.sidebar.multiselect(
+    chosen = st.multiselect(
         "Saved runs", folders, key=key("compared"), help="Several are compared."
     )
     if not chosen:
@@ -74,14 +75,13 @@ def compare(shown: list[tuple[RunFolder, dict[str, Any], pd.DataFrame]]) -> None
             read_timings(folder).assign(run=lambda table, prefix=prefix: prefix + table["run"])
         )
     together = pd.concat(frames, ignore_index=True)
-    for finding in abstract(together)[:SHOWN_SENTENCES]:
-        st.success(literal(finding))
+    show_findings(abstract(together)[:SHOWN_SENTENCES])
     figure(cumulative_regret(together), "regret")
     figure(saving(together), "saving")
     if has_beta(together):
         figure(beta(together), "beta")
     table = final_table(together, pd.concat(timings, ignore_index=True))
-    st.dataframe(table.style.format(precision=1), hide_index=True)
+    show_table(table)
     show_calibration(together)
     show_reserve(together)
     left, right = st.columns(2)
@@ -207,6 +207,7 @@ def explored(
         st.image(
             png(visits_chart(roads, visits, title, around=ever)),
             width=WIDTH_PER_MAP * min(len(visits), 4),
+            alt=f"Roads driven by {', '.join(visits)}: {title}",
         )
     except EvrouteError as error:
         st.error(literal(f"{error}."))

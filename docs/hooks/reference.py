@@ -31,7 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def command_line() -> str:
-    """Write a section for each command of ``evroute``, from what the program declares."""
+    """Write a section for each command of ``evroute``, from its declared options."""
     from evroute.cli import app
 
     parts = [
@@ -54,7 +54,7 @@ def command_line() -> str:
             elif isinstance(info, ArgumentInfo):
                 usage.append(f"[{shown}]")
             default = (
-                "(needed)"
+                "(required)"
                 if needed
                 else ""
                 if parameter.default in (None, False)
@@ -70,7 +70,7 @@ def command_line() -> str:
         parts += [f"## `{words}`", "", _documented(callback.__doc__, set())[0], ""]
         parts += ["```text", " ".join([*usage, *(["[OPTIONS]"] if rows else [])]), "```", ""]
         if rows:
-            parts += [_table(("argument or option", "what it does", "default"), rows), ""]
+            parts += [_table(("argument or option", "meaning", "default"), rows), ""]
     return "\n".join(parts)
 
 
@@ -160,13 +160,12 @@ def toml_keys() -> str:
         "",
         "## Worlds",
         "",
-        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` says which of "
-        "these it is; `name` "
-        "is what run names call it (from the options if left out). Names that ship, files in "
-        "`data/worlds`:",
+        "`--world NAME`, `--world FILE.toml`, or a table in an experiment. `kind` is one of the "
+        "kinds below. `name` is part of run names; its default comes from the options. Shipped "
+        "worlds, files in `data/worlds`:",
         "",
         _table(
-            ("name", "what"),
+            ("name", "meaning"),
             [(f"`{path.stem}`", _comment(path)) for path in sorted(worlds.glob("*.toml"))],
         ),
         "",
@@ -178,7 +177,7 @@ def toml_keys() -> str:
         _example("worlds/congestion.toml"),
         "## Vehicles",
         "",
-        "`--vehicle FILE.toml`. `[sources]` says where each number is from and may be left out.",
+        "`--vehicle FILE.toml`. `[sources]` has the source of each number and is optional.",
         "",
         _keys(Vehicle),
         _example("vehicles/reference.toml"),
@@ -193,7 +192,7 @@ def toml_keys() -> str:
         _example("bandits/batches.toml"),
         "## Networks of the data folder",
         "",
-        "`data/networks.toml` says how the networks under `EVROUTE_DATA_DIR` are built.",
+        "`data/networks.toml` describes how the networks of `EVROUTE_DATA_DIR` are built.",
         "",
         _example("networks.toml"),
         "## Named trips",
@@ -274,12 +273,12 @@ def _keys(model: Any, without: Iterable[str] = ()) -> str:
             continue
         needed = field.is_required()
         default = (
-            "(needed)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
+            "(required)" if needed else f"`{_toml(field.get_default(call_default_factory=True))}`"
         )
         rows.append(
             (f"`{name}`", _type(field.annotation, field.metadata), default, texts.get(name, ""))
         )
-    return prose + "\n\n" + _table(("key", "type", "default", "what"), rows) + "\n"
+    return prose + "\n\n" + _table(("key", "type", "default", "meaning"), rows) + "\n"
 
 
 def _fields(model: Any) -> Iterable[tuple[str, FieldInfo]]:

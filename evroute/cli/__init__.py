@@ -18,6 +18,7 @@ from evroute.cli import (
     learn,
     method,
     network,
+    reach,
     report,
     route,
     serve,
@@ -39,6 +40,7 @@ app.add_typer(network.app, name="network")
 app.add_typer(vehicle.app, name="vehicle")
 app.add_typer(method.app, name="method")
 app.command()(route.route)
+app.command("range")(reach.reach)
 app.command()(simulate.simulate)
 app.command()(bandit.bandit)
 app.command()(learn.learn)

@@ -42,9 +42,8 @@ def bandit(
         rounds = pd.DataFrame(bands(requested))
         table, chart = starvation_table(rounds), starvation_chart(rounds)
         title = (
-            f"{requested.problem}, {requested.repetitions} repetitions: deviations where nothing "
-            "was "
-            "measured"
+            f"{requested.problem}, {requested.repetitions} repetitions: deviations without "
+            "measurements"
         )
     else:
         n_runs = len(requested.methods) * requested.repetitions

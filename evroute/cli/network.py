@@ -23,7 +23,7 @@ Elevation = Annotated[
         metavar="RASTER|copernicus",
         help="Heights: a raster (GeoTIFF, HGT; any CRS), or 'copernicus' for Copernicus GLO-30 "
         "from the internet. "
-        "Of several, the first with a value at a place counts.",
+        "Of several, the first with a value at a place is used.",
     ),
 ]
 Unchecked = Annotated[

@@ -44,6 +44,8 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     console.print(_table(plan))
     console.print(plan.verdict)
     console.print(plan.proofs.get(plan.recommended, plan.proof))
+    if plan.safety:
+        console.print(plan.safety, soft_wrap=True)
     console.print(plan.minutes_note)
     bounds = [r.guarantee for r in plan.routes.values() if r.guarantee]
     if bounds:

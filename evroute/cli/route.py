@@ -90,6 +90,14 @@ def route(
         float | None,
         typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
     ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Greatest probability of ever falling below the reserve, such as 1%. Needs --soc; "
+            "without --belief by the uncertainty of physics.",
+        ),
+    ] = None,
     temperature: Annotated[
         float | None,
         typer.Option(
@@ -113,7 +121,7 @@ def route(
         float | None,
         typer.Option(
             metavar="W",
-            help="Power beside driving at departure (heating, cooling and all else), W.",
+            help="Auxiliary power at departure (heating, cooling and others), W.",
         ),
     ] = None,
     terrain: Annotated[
@@ -163,15 +171,15 @@ def route(
         typer.Option(
             metavar="FILE",
             help="Answer rows of a CSV or Parquet table (id, trip | from, via, to, vehicle, soc, "
-            "reserve, max_extra_time, depart, price, time_value, temperature, wind, wind_from, "
-            "payload) with JSON lines.",
+            "reserve, max_extra_time, depart, price, time_value, risk, temperature, wind, "
+            "wind_from, payload) with JSON lines.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Table of the answers of --batch beside the JSON lines: .csv, .parquet.",
+            help="Table of the answers of --batch, besides JSON lines: .csv, .parquet.",
         ),
     ] = None,
     only: Annotated[
@@ -191,8 +199,9 @@ def route(
             "give a named trip (--trip A), or two places (--from, --to)",
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
-        (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
+        (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
+        (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
         (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
         (assume and interval is None, "--assume belongs to --interval"),
@@ -203,11 +212,11 @@ def route(
         (out and batch is None, "--out goes with --batch"),
         (
             batch and any((trip, places, json, geojson, gpx, map_, alternatives)),
-            "--batch takes trips from its file, and prints JSON lines alone",
+            "--batch reads trips from its file, and prints JSON lines only",
         ),
         (
-            batch and any(each is not None for each in (max_extra_time, depart, soc, price)),
-            "--batch takes charges, limits, departures and prices from its file",
+            batch and any(each is not None for each in (max_extra_time, depart, soc, price, risk)),
+            "--batch reads charges, limits, departures, prices and risks from its file",
         ),
         (
             time_value is not None and (batch or price is None),
@@ -247,8 +256,19 @@ def route(
     def planner_of(chosen: str, conditions: "DrivingConditions") -> "Planner":
         of_belief = vehicle is None and learned is not None and chosen == name
         car = learned.vehicle if of_belief and learned is not None else load_vehicle(chosen)
+        uncertainty = None
+        if learned is None and (batch or risk):
+            from evroute.learning.physics_belief import physics_belief
+
+            uncertainty = physics_belief(roads, car)
         return Planner(
-            roads, car, learned, conditions=conditions, guarantee=wanted, physics=chosen_physics
+            roads,
+            car,
+            learned,
+            conditions=conditions,
+            guarantee=wanted,
+            physics=chosen_physics,
+            uncertainty=uncertainty,
         )
 
     if batch is not None:
@@ -274,6 +294,7 @@ def route(
         depart=depart,
         price=price,
         time_value=time_value,
+        risk=None if risk is None else share_of("--risk", risk),
     )
     _write(roads, plan, geojson, gpx, map_)
     if json:

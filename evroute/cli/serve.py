@@ -14,7 +14,7 @@ GRACE_S = 30
 def serve(
     beliefs: Annotated[
         Path,
-        typer.Option(metavar="FOLDER", help="Folder of the beliefs that trips are learned into."),
+        typer.Option(metavar="FOLDER", help="Folder of the beliefs that learn the measured trips."),
     ] = Path("beliefs"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8000,
     host: Annotated[

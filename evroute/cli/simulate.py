@@ -40,8 +40,8 @@ def simulate(
         typer.Option(
             "--trip",
             "--trips",
-            help="A named trip, 'PLACE to PLACE' (edge ids, or LAT,LON), 'random 2-5 km', or a "
-            "file of trips: .csv, "
+            help="A named trip, 'PLACE to PLACE' (edge ids, or LAT,LON), 'random 2-5 km', "
+            "'random pair 2-5 km', or a file of trips: .csv, "
             ".parquet (origin, destination, departure, vehicle, count), SUMO's .rou.xml; "
             "repeatable. [A]",
         ),

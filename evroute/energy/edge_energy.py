@@ -81,7 +81,23 @@ def edge_energy(
         headwind_mps=headwind_mps,
         air_density_kgpm3=air_density_kgpm3,
     )
-    if network.pieces is None:
-        return parts
-    names = parts.__slots__
-    return EnergyParts(*(summed(getattr(parts, name), place, len(edge)) for name in names))
+    k = len(edge)
+    return EnergyParts(*(summed(getattr(parts, name), place, k) for name in parts.__slots__))
+
+
+def split_energy(parts: EnergyParts, place: IntArray, k: int) -> tuple[EnergyParts, EnergyParts]:
+    """Return the sums over the pieces of each edge that take energy, and that return some, (k,) Wh.
+
+    Parameters
+    ----------
+    parts, place
+        As `piece_energy` returns them.
+    k
+        Number of edges.
+    """
+    takes = parts.total_wh >= 0.0
+    taken, returned = (
+        EnergyParts(*(summed(getattr(parts, name) * each, place, k) for name in parts.__slots__))
+        for each in (takes, ~takes)
+    )
+    return taken, returned

@@ -32,9 +32,9 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import headwind_mps
-from evroute.energy.edge_energy import edge_energy
+from evroute.energy.edge_energy import edge_energy, piece_energy, split_energy
 from evroute.energy.longitudinal import EnergyParts
-from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.turn_prior import TurnEnergy, at_battery
 from evroute.energy.vehicle import Vehicle
 from evroute.network import context
 from evroute.network.road_network import RoadNetwork
@@ -122,19 +122,20 @@ class TurnRegressors:
             features[:, column] * self._speed_scale for column in (SPEED, ENTRY_SPEED)
         )
         gained_wh = 0.5 * car.mass_kg * (speed_mps**2 - entry_mps**2) / J_PER_WH
-        if one_slope := network.pieces is None:
-            work = edge_energy(network, self._energy.at_wheels, entered, speed_mps)
-            driving = work.total_wh + gained_wh >= 0
-        else:  # the change of speed is a piece of its own
-            work, driving = edge_energy(network, car, entered, speed_mps), gained_wh >= 0
-        gain = np.where(driving, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency)
-        factor = gain if one_slope else 1.0
+        pieces = piece_energy(network, self._energy.at_wheels, entered, speed_mps)
+        taken, returned = split_energy(*pieces, len(rows))
+        _, of_gain, of_taken, of_returned = at_battery(
+            car, taken.total_wh, returned.total_wh, gained_wh
+        )
         wasted_wh = self._energy.wasted_between_wh(rows, entry_mps, speed_mps)
-        kinetic_wh = gain * gained_wh + wasted_wh
-        rolling_wh, drag_wh = factor * work.rolling_wh, factor * work.drag_wh
+        kinetic_wh = of_gain * gained_wh + wasted_wh
+        climb_wh, rolling_wh, drag_wh = (
+            of_taken * getattr(taken, name) + of_returned * getattr(returned, name)
+            for name in ("climb_wh", "rolling_wh", "drag_wh")
+        )
         return np.column_stack(
             [
-                factor * work.climb_wh + rolling_wh + kinetic_wh,
+                climb_wh + rolling_wh + kinetic_wh,
                 rolling_wh,
                 drag_wh,
                 _W_PER_KW * length_m / speed_mps / J_PER_WH,

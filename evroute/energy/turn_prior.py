@@ -4,13 +4,12 @@ Every edge has its speed v. Entering edge e' from edge e takes
 
     F = m g dz' + m (v'^2 - v^2) / 2 + rolling + drag
 
-at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. On a
-network with a profile the change of kinetic energy is a piece of its own, before the pieces of e'.
-With the
-total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the rise of
-P, and P telescopes along a route. A turn that is slower than both edges brakes and accelerates in
-between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of the two
-efficiencies.
+at the wheels, to which the efficiencies of eq. 8 apply as a whole; a trip starts at v = 0. On an
+edge of several slopes they apply to each piece, and to the change of speed as in `at_battery`. With
+the total-energy potential ``P(e) = m (g z_head + v_e^2 / 2)`` again no turn takes less than the
+rise of P, and P telescopes along a route. A turn that is slower than both edges brakes and
+accelerates in between, which loses ``m (min(v, v')^2 - v_turn^2) / 2`` times the round-trip loss of
+the two efficiencies.
 
 The speed of a turn by angle theta is that of an arc that leaves either road `CORNER_M` before the
 corner, radius ``CORNER_M / tan(theta / 2)``, at a lateral acceleration of `LATERAL_MPS2`, the limit
@@ -24,11 +23,12 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.edge_energy import edge_energy
+from evroute.energy.edge_energy import piece_energy, split_energy
 from evroute.energy.free_flow import BRAKING, speed_factors, stop_probability
 from evroute.energy.longitudinal import EnergyParts, potential_wh
 from evroute.energy.prior import EQ8_CONDITIONS, NOISE_SHARE, SPREADS, EnergyPrior, check_spread
 from evroute.energy.vehicle import Vehicle
+from evroute.network.pieces import summed
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 
@@ -85,25 +85,23 @@ class TurnEnergy:
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
         entered, car = self.table.entered[rows], self.vehicle
-        work_wh = self._gained_wh(rows, speed_mps)
-        if self.network.pieces is None:
-            work_wh = self._parts(self.at_wheels, speed_mps).total_wh[entered] + work_wh
-            rest_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-        else:  # the change of speed is a piece of its own
-            rest_wh = self.edge_wh(speed_mps)
-        factor = np.where(
-            work_wh >= 0, 1.0 / car.propulsion_efficiency, car.recuperation_efficiency
+        n = self.network.n_edges
+        taken, returned = split_energy(*self._pieces(self.at_wheels, speed_mps), n)
+        work_wh, *_ = at_battery(
+            car,
+            taken.total_wh[entered],
+            returned.total_wh[entered],
+            self._gained_wh(rows, speed_mps),
         )
-        wasted_wh = self.wasted_wh(rows, speed_mps)
-        if self.free_flow:  # auxiliaries also take power while the car is slower than the limit
-            auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
-            rest_wh = rest_wh + auxiliary_wh * (1.0 / speed_factors(self.network) - 1.0)
-            wasted_wh = BRAKING * wasted_wh + self._stopping_wh(rows, speed_mps)
-        return work_wh * factor + rest_wh[entered] + wasted_wh
+        auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+        if self.free_flow:
+            auxiliary_wh = auxiliary_wh / speed_factors(self.network)
+        return work_wh + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
-        return self._parts(self.vehicle, speed_mps).total_wh
+        parts, place = self._pieces(self.vehicle, speed_mps)
+        return summed(parts.total_wh, place, self.network.n_edges)
 
     def wasted_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy lost by braking for the turn itself, (a,) Wh, never negative."""
@@ -114,7 +112,7 @@ class TurnEnergy:
     def wasted_between_wh(
         self, rows: IntArray, entry_mps: FloatArray, speed_mps: FloatArray
     ) -> FloatArray:
-        """Return the energy lost by braking for turns at given speeds, (a,) Wh.
+        """Return the energy lost by braking for turns, and by stops in free flow, (a,) Wh.
 
         Parameters
         ----------
@@ -127,19 +125,16 @@ class TurnEnergy:
         """
         slower_mps = np.minimum(entry_mps, speed_mps)
         turn_mps = np.minimum(turn_speed_mps(self.table.angle_rad[rows]), slower_mps)
-        dip_wh = 0.5 * self.vehicle.mass_kg * (slower_mps**2 - turn_mps**2) / J_PER_WH
-        lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
-        return np.where(rows < self.table.n_turns, dip_wh * lost, 0.0)
+        dip_wh = self._round_trip_wh(slower_mps) - self._round_trip_wh(turn_mps)
+        if self.free_flow:
+            stops = stop_probability(self.table.control, len(self.table))[rows]
+            dip_wh = BRAKING * dip_wh + stops * self._round_trip_wh(turn_mps)
+        return np.where(rows < self.table.n_turns, dip_wh, 0.0)
 
-    def _stopping_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
-        """Return the expected energy lost by stopping from the speeds of turns, (a,) Wh."""
-        table = self.table
-        slower_mps = np.minimum(speed_mps[table.left[rows]], speed_mps[table.entered[rows]])
-        turn_mps = np.minimum(turn_speed_mps(table.angle_rad[rows]), slower_mps)
-        kinetic_wh = 0.5 * self.vehicle.mass_kg * turn_mps**2 / J_PER_WH
+    def _round_trip_wh(self, speed_mps: FloatArray) -> FloatArray:
+        """Return the energy lost by stopping from speeds and reaching them again, (a,) Wh."""
         lost = 1.0 / self.vehicle.propulsion_efficiency - self.vehicle.recuperation_efficiency
-        stops = stop_probability(table.control, len(table))[rows]
-        return np.where(rows < table.n_turns, stops * kinetic_wh * lost, 0.0)
+        return 0.5 * self.vehicle.mass_kg * speed_mps**2 / J_PER_WH * lost
 
     def braked_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy regained by slowing down to the turn speed, (a,) Wh, never positive."""
@@ -157,8 +152,8 @@ class TurnEnergy:
         before_wh = np.where(rows < self.table.n_turns, kinetic_wh[self.table.left[rows]], 0.0)
         return kinetic_wh[self.table.entered[rows]] - before_wh
 
-    def _parts(self, vehicle: Vehicle, speed_mps: FloatArray) -> EnergyParts:
-        return edge_energy(
+    def _pieces(self, vehicle: Vehicle, speed_mps: FloatArray) -> tuple[EnergyParts, IntArray]:
+        return piece_energy(
             self.network,
             vehicle,
             np.arange(self.network.n_edges),
@@ -166,6 +161,43 @@ class TurnEnergy:
             headwind_mps=self._headwind_mps,
             air_density_kgpm3=self._density_kgpm3,
         )
+
+
+def at_battery(
+    vehicle: Vehicle, taken_wh: FloatArray, returned_wh: FloatArray, gained_wh: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the energy of work at the wheels with a change of speed, (a,) Wh, and its factors.
+
+    A car that slows down saves work on the pieces that take energy; one that speeds up is helped by
+    the pieces that return some. Work and change of speed are joined there, or, where an edge has no
+    such piece, over the whole edge, and divided or multiplied by an efficiency by their sign.
+
+    Parameters
+    ----------
+    vehicle
+        Efficiencies.
+    taken_wh, returned_wh
+        (a,) work at the wheels over the pieces that take energy, >= 0, and return some, <= 0, Wh.
+    gained_wh
+        (a,) gain of kinetic energy, Wh.
+
+    Returns
+    -------
+    energy_wh
+        (a,) energy from the battery, Wh.
+    of_gain, of_taken, of_returned
+        (a,) factors of the gain and of the two kinds of work.
+    """
+    slows = gained_wh < 0.0
+    drive, recuperate = 1.0 / vehicle.propulsion_efficiency, vehicle.recuperation_efficiency
+    opposite_wh = np.where(slows, taken_wh, returned_wh)
+    apart = opposite_wh != 0.0
+    joined_wh = np.where(apart, opposite_wh, taken_wh + returned_wh) + gained_wh
+    factor, other = np.where(joined_wh >= 0, drive, recuperate), np.where(slows, recuperate, drive)
+    rest_wh = np.where(apart, np.where(slows, returned_wh, taken_wh), 0.0)
+    of_taken = np.where(apart & ~slows, other, factor)
+    of_returned = np.where(apart & slows, other, factor)
+    return joined_wh * factor + rest_wh * other, factor, of_taken, of_returned
 
 
 def turn_speed_mps(angle_rad: FloatArray) -> FloatArray:

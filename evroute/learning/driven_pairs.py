@@ -53,7 +53,7 @@ class RoutePair:
         return (
             f"the route of trip '{self.second}' against that of '{self.first}' "
             f"({self.trips[1]} and {self.trips[0]} trips): measured {self.measured_wh:+.0f} ± "
-            f"{self.error_wh:.0f} Wh, believed {self.believed_wh:+.0f} Wh"
+            f"{self.error_wh:.0f} Wh, expected {self.believed_wh:+.0f} Wh"
         )
 
 

@@ -17,6 +17,8 @@ from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
 
 LAST = 50
 """Newest trips of which intervals are counted apart."""
+RECENT = 20
+"""Newest trips in the short summary of a car."""
 COMPARED_TRIPS = 10
 """Trips on each of two routes after which they are compared."""
 COMPARED_QUANTILE = 1.28
@@ -58,6 +60,22 @@ def findings(
         sentences += refusals(learner.belief, trips["trip"].to_pylist())
     sentences += map(str, driven_pairs(learner, measured)[:SHOWN_PAIRS])
     return [sentence for sentence in sentences if sentence]
+
+
+def recent(trips: pa.Table) -> str:
+    """Return the forecast error and the intervals that held, of the newest trips, in words."""
+    late = trips.slice(max(trips.num_rows - RECENT, 0))
+    energy_wh, expected_wh, low, high = (
+        np.array(late[name].to_pylist(), dtype=float)
+        for name in ("energy_wh", "predicted_wh", "low90_wh", "high90_wh")
+    )
+    error = np.abs(energy_wh - expected_wh).sum() / max(np.abs(energy_wh).sum(), 1.0)
+    held = ((low <= energy_wh) & (energy_wh <= high)).sum()
+    n = late.num_rows
+    return (
+        f"forecasts are {100 * error:.0f} % off (last {n} trip{'s' * (n > 1)}); "
+        f"90 % intervals held {held} of {n}"
+    )
 
 
 def errors(columns: dict[str, FloatArray]) -> str:
@@ -163,8 +181,8 @@ def refusals(belief: TripBelief, names: list[str]) -> Iterator[str]:
     if refused := [names[number] for number in belief.refused]:
         shown = ", ".join(refused[:5]) + (" and more" if len(refused) > 5 else "")
         yield (
-            f"{len(refused)} trips are not learned, for their energies are beyond 8 deviations of "
-            f"those expected: {shown}; they are judged again after 10 more trips"
+            f"{len(refused)} trips are not learned: their energies are over 8 deviations from "
+            f"those expected: {shown}; they are tested again after 10 more trips"
         )
     if belief.inflations:
         yield (

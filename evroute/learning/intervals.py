@@ -57,6 +57,18 @@ class ErrorSpread:
         within = weights[self.scores <= abs(z)].sum() + STUDENT_WEIGHT * student
         return float(0.5 + 0.5 * np.sign(z) * within / (weights.sum() + STUDENT_WEIGHT))
 
+    @property
+    def effective_trips(self) -> float:
+        """Number of past trips, those long ago counted in part."""
+        return float(self._weights().sum())
+
+    def passage(self, student: float) -> float:
+        """Return the probability of an event whose probability under the Student t is ``student``.
+
+        Both are the probability of an error above the same number of deviations.
+        """
+        return 1.0 - self.below(-self.scale * float(stdtrit(self.nu, student)))
+
     def _weights(self) -> FloatArray:
         age = np.arange(len(self.scores), 0, -1)
         return 0.5 ** (age / HALF_LIFE_TRIPS)

@@ -25,14 +25,14 @@ from threadpoolctl import threadpool_limits
 
 from evroute.energy.prior import DEFAULT_SPREAD
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
-from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
 from evroute.learning.driven_heights import driven_heights
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.learning.measured import MeasuredTrip
+from evroute.learning.measured import Measured, MeasuredTrip
 from evroute.learning.parts import adopt_tables, append_part, read_parts, set_aside
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
@@ -42,6 +42,9 @@ from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
 from evroute.network import store
+from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
+from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
@@ -81,11 +84,11 @@ class Learned:
 
 
 def learn(
-    table: str | Path,
+    table: str | Path | None,
     out: str | Path,
     *,
-    network: str = "denver",
-    vehicle: str | None = DEFAULT_VEHICLE,
+    network: RoadNetwork | str = "denver",
+    vehicle: Vehicle | str | None = DEFAULT_VEHICLE,
     model: str | None = None,
     options: dict[str, Any] | None = None,
     prior: str | None = None,
@@ -100,13 +103,15 @@ def learn(
     Parameters
     ----------
     table
-        CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`).
+        CSV or Parquet, by edges (`measured.EDGE_COLUMNS`) or by GPS points (`gps.COLUMNS`). None
+        learns the recorded trips alone, those that the belief lacks.
     out
         The folder: new, empty, or made with the same network, vehicle and model.
     network
-        Name or file.
+        A network, or its name or file.
     vehicle
-        Name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new one.
+        A vehicle, or its name or file; None for that of the folder, and `DRIVER_DEFAULT` for a new
+        one.
     prior, kernel
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
@@ -140,11 +145,17 @@ def learn(
     )
     if terrain is None and made and not made.get("profile"):
         terrain = "edge"
-    setting = load_setting(network, vehicle or DRIVER_DEFAULT, assumed, terrain)
+    car = vehicle or DRIVER_DEFAULT
+    if isinstance(network, str) and isinstance(car, str):
+        setting = load_setting(network, car, assumed, terrain)
+    else:
+        roads = load_network(network) if isinstance(network, str) else network
+        car = load_vehicle(car) if isinstance(car, str) else car
+        setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
         setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
     kept_heights = folder.path / HEIGHTS
-    if heights_from_trips:
+    if heights_from_trips and table is not None:
         setting = _with_heights(setting, kept_heights, Path(table))
     if model is None:
         model, options = _method_of(made, options or {})
@@ -152,9 +163,11 @@ def learn(
     fresh = _before_trips(
         model, options or {}, setting, [name for name, value in given.items() if value]
     )
-    names = {setting.vehicle.name} | ({vehicle, Path(vehicle).stem} if vehicle else set())
-    by_edges = not isinstance(fresh, TripEnergies)
-    measured = read_measured(Path(table), setting, names, with_routes=by_edges)
+    measured = Measured()
+    if table is not None:
+        given_name = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
+        by_edges, names = not isinstance(fresh, TripEnergies), given_name | {setting.vehicle.name}
+        measured = read_measured(Path(table), setting, names, with_routes=by_edges)
     run = f"{setting.network.name}-learned"
     manifest = {
         "kind": "learned",
@@ -220,7 +233,7 @@ def learn(
     if conflicts:
         notes.append(
             f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
-            "other measurements, which stand; give new measurements a new id"
+            "other measurements, which are kept; give new measurements a new id"
         )
     if healed := len(late) - (len(measured.trips) - len(known)):
         notes.append(f"{healed} trips that were recorded before are learned too")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.random import default_rng
 
 from evroute.arms import Arms, Belief, Feedback, Round, Route
@@ -26,6 +27,7 @@ from evroute.model.base import EnergyModel, State, mean_of
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import ChargeTrace
+from evroute.planning.charge_tree import way
 from evroute.planning.forecast import RouteForecast, forecast, predict
 from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_arms
 
@@ -172,6 +174,21 @@ class LearnedBelief:
         """
         energy = forecast(self.model, self.space.reference, arms_of_route).inflated(self.inflation)
         return energy.around(energy_wh)
+
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        arms, before
+            (k,) arms, and the position of the arm before each; -1 where a trip begins.
+        charge_wh
+            Charge at the start of each, which does not matter here.
+        """
+        routes = [arms[way(before, position)] for position in range(len(arms))]
+        reference = self.space.reference
+        std_wh = [forecast(self.model, reference, route).std_wh for route in routes]
+        return self.inflation * np.array(std_wh)
 
     def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a trip over arms (k,).

@@ -43,6 +43,12 @@ class TripNoiseScale:
         own: FloatArray = self.trip_wh**2 + self.root_km_wh**2 * km + self.km_wh**2 * km**2
         return own + known_wh2
 
+    def covariance(self, km: FloatArray) -> FloatArray:
+        """Return the covariance of the noise of one trip up to (k,) km, (k, k) Wh²."""
+        factor: FloatArray = np.outer(km, km)
+        shared = np.minimum.outer(km, km)
+        return self.trip_wh**2 + self.root_km_wh**2 * shared + self.km_wh**2 * factor
+
 
 START = TripNoiseScale()
 

@@ -86,13 +86,16 @@ def append_part(folder: Path, trips: Sequence[MeasuredTrip], network: RoadNetwor
             os.fsync(file.fileno())
 
 
-def set_aside(folder: Path) -> Path | None:
+def set_aside(folder: Path, *, last: bool = False) -> Path | None:
     """Move the belief and the measured trips of a folder into ``reset-DATE``; return that folder.
 
     The measured trips are moved last, so that an interruption leaves trips that can be learned
-    again. Return None if there is nothing to move.
+    again. With ``last``, only the newest file of them is moved. Return None if there is nothing to
+    move.
     """
-    names = [name for name in (*_DERIVED, "measured") if (folder / name).exists()]
+    measured = _paths(folder)[-1:] if last else [folder / "measured"]
+    names = [path.relative_to(folder) for path in measured]
+    names = [name for name in (*map(Path, _DERIVED), *names) if (folder / name).exists()]
     if not names:
         return None
     aside = folder / f"reset-{datetime.now():%Y%m%d-%H%M%S-%f}"
@@ -100,6 +103,7 @@ def set_aside(folder: Path) -> Path | None:
     with replacing(aside / "manifest.json") as temporary:
         temporary.write_bytes((folder / "manifest.json").read_bytes())
     for name in names:
+        (aside / name).parent.mkdir(exist_ok=True)
         (folder / name).rename(aside / name)
     return aside
 

@@ -22,7 +22,9 @@ from evroute.learning.trip_belief import KM, TripBelief
 from evroute.learning.trip_terms import FADE, returned_by_pieces
 from evroute.learning.trip_times import TripTimes
 from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.charge_tree import way
 from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.first_passage import first_passage
 from evroute.planning.forecast import INTERVAL_LEVEL, ChargeForecast
 from evroute.planning.guarantee import Guarantee, RouteGuarantee
 
@@ -35,16 +37,16 @@ class TripForecast:
     ----------
     prediction
         Of the energy of the whole trip.
-    reached_sd_wh
-        (k + 1,) predictive standard deviation of the energy up to the start and after each edge,
-        noise included, Wh.
+    reached_wh2
+        (k, k) predictive covariance of the energies up to the ends of the k edges, noise included,
+        Wh².
     time
-        Travel time of the whole trip by name (`TripTimes.expect`), s.
+        Function that returns the travel time of the whole trip by name (`TripTimes.expect`), s.
     """
 
     prediction: TripPrediction
-    reached_sd_wh: FloatArray
-    time: Mapping[str, float]
+    reached_wh2: FloatArray
+    time: Callable[[], Mapping[str, float]]
 
     @property
     def mean_wh(self) -> float:
@@ -62,16 +64,20 @@ class TripForecast:
         quantile = self.prediction.spread.quantile(INTERVAL_LEVEL)
         return quantile / float(ndtri(0.5 + INTERVAL_LEVEL / 2))
 
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
+        return 1.0 - self.prediction.spread.below(deviates)
+
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of a level in (0, 1), Wh."""
         return self.prediction.interval(level)
 
     def numbers(self) -> Mapping[str, float]:
         """Return the predictions of energy and travel time by name."""
-        return {**self.prediction.numbers(), **self.time}
+        return {**self.prediction.numbers(), **self.time()}
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> ChargeForecast:
-        """Forecast the charge along the route; one error, scaled, acts on the way and at its end.
+        """Forecast the charge along the route; regeneration is lost as on the expected trip.
 
         Parameters
         ----------
@@ -80,18 +86,21 @@ class TripForecast:
         expected
             Charge along the route by expected energies.
         """
-        spread, sd_wh = self.prediction.spread, self.reached_sd_wh
+        spread = self.prediction.spread
+        sd_wh = np.append(0.0, np.sqrt(self.reached_wh2.diagonal()))
         half_wh = spread.quantile(INTERVAL_LEVEL) * sd_wh
         band_wh = expected.charge_wh[:, np.newaxis] + np.outer(half_wh, [-1.0, 1.0])
         band_percent = np.minimum(band_wh / battery.capacity_wh * 100, 100.0)
-        room_wh = expected.charge_wh[1:] - battery.reserve_wh
-        errors = room_wh / sd_wh[1:]
+        room_wh = expected.low_wh[1:] - battery.reserve_wh
+        left_wh = float(expected.charge_wh[-1]) - battery.reserve_wh
+        below = first_passage(room_wh, spread.scale**2 * self.reached_wh2, spread.nu)
         return ChargeForecast(
             arrival_percent=battery.percent(float(expected.charge_wh[-1])),
             arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
-            arrives_above_reserve=spread.below(float(errors[-1])),
-            never_below_reserve=spread.below(float(errors.min())),
+            arrives_above_reserve=spread.below(left_wh / float(sd_wh[-1])),
+            never_below_reserve=1.0 - spread.passage(below),
             band_percent=band_percent,
+            supported_risk=1.0 / (spread.effective_trips + 1.0),
         )
 
 
@@ -112,7 +121,8 @@ class TripDay:
     columns
         (a,) columns of the belief that they are.
     unknown_wh2
-        Function that returns the variance, up to each of edges (k,), that no column explains, Wh².
+        Function that returns the covariance of the energies up to the ends of edges (k,) that no
+        column explains, (k, k) Wh².
     times
         Travel times of trips.
     """
@@ -160,31 +170,63 @@ class TripDay:
         expected
             Charge along the route by expected energies; None where the charge is unknown.
         """
-        terms = self.terms[arms_of_route]
+        terms = self._terms(arms_of_route, None if expected is None else expected.charge_wh[:-1])
         lost_wh = float((energy_wh - self.mean_wh[arms_of_route]).sum())
         if expected is not None:
-            capacity_wh = self.vehicle.battery_kwh * 1000.0
-            percent = expected.charge_wh[:-1] / capacity_wh * 100
-            above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
-            terms = terms.copy()
-            prior = self.belief.prior.mean
-            loaded = 1.0 + self.space.conditions.payload_kg / self.vehicle.mass_kg
-            network, plain = self.space.network, terms[:, : len(prior)]
-            terms[:, FADE] = -above * returned_by_pieces(
-                network, arms_of_route, plain, prior, loaded
-            )
             lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
         unknown_wh2 = self.unknown_wh2(arms_of_route)
-        variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
-        variance += self.belief.noise.variance(reached[:, KM], unknown_wh2)
+        spread = reached @ self.belief.regression.root[self.columns]
+        known_wh2 = spread @ spread.T + self.belief.noise.covariance(reached[:, KM])
         row = np.zeros(len(self.belief.column))
         row[self.columns] = reached[-1]
         return TripForecast(
-            self.belief.expect(row, float(unknown_wh2[-1])).shifted(lost_wh),
-            np.concatenate([[0.0], np.sqrt(variance)]),
-            self.times.expect(arms_of_route, speed_factor=self.space.conditions.speed_factor),
+            self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
+            known_wh2 + unknown_wh2,
+            lambda: self.times.expect(
+                arms_of_route, speed_factor=self.space.conditions.speed_factor
+            ),
         )
+
+    def reached_std_wh(
+        self, edges: IntArray, before: IntArray, charge_wh: FloatArray
+    ) -> FloatArray:
+        """Return the deviation of the energy up to the end of each edge of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        edges
+            (k,) edges, each after the one before it.
+        before
+            (k,) position of the edge before each; -1 where a trip begins.
+        charge_wh
+            (k,) expected charge at the start of each, Wh.
+        """
+        reached = self._terms(edges, charge_wh)
+        for edge, previous in enumerate(before.tolist()):
+            if previous >= 0:
+                reached[edge] += reached[previous]
+        variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
+        unknown_wh2: FloatArray | float = 0.0
+        if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
+            routes = [edges[way(before, position)] for position in range(len(edges))]
+            unknown_wh2 = np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
+        std_wh: FloatArray = np.sqrt(
+            variance + self.belief.noise.variance(reached[:, KM], unknown_wh2)
+        )
+        return std_wh
+
+    def _terms(self, edges: IntArray, charge_wh: FloatArray | None) -> FloatArray:
+        """Return the terms of edges that begin with charges (k,) Wh, (k, a); None if unknown."""
+        terms: FloatArray = self.terms[edges]
+        if charge_wh is not None:
+            percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
+            above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
+            prior = self.belief.prior.mean
+            loaded = 1.0 + self.space.conditions.payload_kg / self.vehicle.mass_kg
+            network, plain = self.space.network, terms[:, : len(prior)]
+            terms[:, FADE] = -above * returned_by_pieces(network, edges, plain, prior, loaded)
+        return terms
 
     def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Refuse: bounds with a guarantee need a regression with a kernel.

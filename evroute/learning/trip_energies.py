@@ -272,20 +272,21 @@ class TripEnergies:
         if trip.routes > 1:  # roads that differ are as uncertain as one road of this length
             km = self.network.length_m[edge].sum() / 1000.0 / trip.routes
             edge, unknown_wh2 = edge[[0, -1]], unknown_wh2 + (self.belief.late_std * km) ** 2
-        return unknown_wh2 + float(self._unknown_wh2(edge)[-1])
+        return unknown_wh2 + float(self._unknown_wh2(edge)[-1, -1])
 
     def _unknown_wh2(self, edge: IntArray) -> FloatArray:
-        """Return the variance of fields off their landmarks up to each of edges (k,), (k,) Wh²."""
-        unknown = np.zeros(len(edge))
+        """Return the covariance of fields off their landmarks up to edges (k,), (k, k) Wh²."""
+        unknown = np.zeros((len(edge), len(edge)))
         if std := self.belief.late_std:
             km = self.network.length_m[edge] / 1000.0
             rest = self.roads.rest(edge) * np.outer(km, km)
-            unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1).diagonal()
+            unknown += std**2 * rest.cumsum(axis=0).cumsum(axis=1)
         if self.junctions is not None:
             rest = self.junctions.rest(self._ends(edge))
-            apart = rest[0, 0] + rest.diagonal() - 2.0 * rest[0]
-            unknown += self.belief.field_std**2 * apart[1:]
-        return np.maximum(unknown, 0.0)
+            apart = rest[0, 0] + rest[1:, 1:] - rest[0, 1:] - rest[1:, :1]
+            unknown += self.belief.field_std**2 * apart
+        np.fill_diagonal(unknown, np.maximum(unknown.diagonal(), 0.0))
+        return unknown
 
     def _terms(
         self,

@@ -98,5 +98,15 @@ class Pieces:
 
 
 def summed(values: FloatArray, place: IntArray, k: int) -> FloatArray:
-    """Return the sums of values (q,) by their positions ``place`` (q,), rising, (k,)."""
+    """Return the sums of the values of pieces over their edges, (k,).
+
+    Parameters
+    ----------
+    values
+        (q,) value of each piece.
+    place
+        (q,) position of its edge among the k edges, rising; see `Pieces.of`.
+    k
+        Number of edges.
+    """
     return np.add.reduceat(values, np.searchsorted(place, np.arange(k)))

@@ -26,7 +26,7 @@ MOST_PLANNERS = 16
 """Number of planners kept, by vehicle and conditions."""
 COLUMNS = (
     *("id", "trip", "from", "via", "to", "vehicle", "soc", "reserve", "max_extra_time"),
-    *("depart", "price", "time_value", "temperature", "wind", "wind_from", "payload"),
+    *("depart", "price", "time_value", "risk", "temperature", "wind", "wind_from", "payload"),
 )
 WEATHER = {
     "temperature": "temperature_c",
@@ -53,6 +53,8 @@ def document(plan: Plan) -> dict[str, Any]:
         "via_names": list(plan.titles[1:-1]),
         "start_soc_percent": battery.percent(battery.start_wh) if battery else None,
         "reserve_percent": battery.percent(battery.reserve_wh) if battery else None,
+        "risk": plan.options.risk,
+        "safety": plan.safety,
         "verdict": plan.verdict,
         "proof": plan.proof,
         "recommended": plan.recommended,
@@ -113,12 +115,15 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         }
     if route.charge_forecast:
         trips = route.charge_forecast
-        entry["forecast"] |= {
-            "arrival_soc_percent": trips.arrival_percent,
-            "arrival_soc_interval_90_percent": list(trips.arrival_interval_percent),
-            "arrives_above_reserve": trips.arrives_above_reserve,
-            "never_below_reserve": trips.never_below_reserve,
-        }
+        entry.setdefault("forecast", {}).update(
+            {
+                "arrival_soc_percent": trips.arrival_percent,
+                "arrival_soc_interval_90_percent": list(trips.arrival_interval_percent),
+                "arrives_above_reserve": trips.arrives_above_reserve,
+                "never_below_reserve": trips.never_below_reserve,
+                "supported_risk": trips.supported_risk,
+            }
+        )
     return entry
 
 
@@ -138,8 +143,8 @@ def answer_all(
         Requests by column (`COLUMNS`; others are errors): ``trip``, or ``from`` and ``to``;
         optionally ``id``, ``via`` (places on the way, with ``;`` between), ``vehicle``, ``soc`` and
         ``reserve`` in percent, ``max_extra_time`` as ``10%`` or ``0.1``, ``depart`` as ``08:15``,
-        ``price`` per kWh, ``time_value`` per hour, ``temperature`` in °C, ``wind`` in m/s from the
-        bearing ``wind_from`` in degrees, and ``payload`` in kg.
+        ``price`` per kWh, ``time_value`` per hour, ``risk`` as ``1%`` or ``0.01``, ``temperature``
+        in °C, ``wind`` in m/s from the bearing ``wind_from`` in degrees, and ``payload`` in kg.
     planner_of
         Returns the planner for a vehicle in conditions. The last `MOST_PLANNERS` are kept.
     vehicle, conditions
@@ -248,6 +253,7 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
     elif row.get("reserve"):
         raise EvrouteError("a reserve needs a start charge, 'soc'")
     extra = row.get("max_extra_time")
+    risk = row.get("risk")
     price, time_value = (
         number_of(name, text) if (text := row.get(name)) else None
         for name in ("price", "time_value")
@@ -262,4 +268,5 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
         depart=row.get("depart") or None,
         price=price,
         time_value=time_value,
+        risk=share_of("risk", risk) if risk else None,
     )

@@ -50,7 +50,7 @@ class Battery:
             raise EvrouteError(
                 f"the battery starts with {self.percent(self.start_wh):.0f} % and keeps a reserve "
                 "of "
-                f"{self.percent(self.reserve_wh):.0f} %; needed is 0 <= reserve <= start <= 100"
+                f"{self.percent(self.reserve_wh):.0f} %; expected 0 <= reserve <= start <= 100"
             )
 
     @classmethod

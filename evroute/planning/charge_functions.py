@@ -8,6 +8,7 @@ back. Composed step by step they are exactly f, and stay exact where regeneratio
 battery is full (`energy.full_battery`), which the triple (in, net, out) does not.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,10 +86,35 @@ class ChargeFunctions:
         row = np.arange(start[-1]) + np.repeat(self.start[arms] - start[:-1], count)
         return follow(battery, self.step_wh[row], start)
 
+    def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
+        """Return the function from charge before an arm, Wh, and its row to charge after and low.
+
+        The charge after the arm and the lowest on it, Wh, also below the reserve.
+        """
+        start, step_wh = self.start.tolist(), self.step_wh.tolist()
+
+        def drive(charge_wh: float, arm: int) -> tuple[float, float]:
+            low_wh = charge_wh
+            for energy_wh in step_wh[start[arm] : start[arm + 1]]:
+                charge_wh = battery.after(charge_wh, energy_wh)
+                low_wh = min(low_wh, charge_wh)
+            return charge_wh, low_wh
+
+        return drive
+
     def before(self, battery: Battery, end_wh: float, arm: int) -> float:
-        """Return the least charge before an arm that leaves ``end_wh`` and keeps the reserve, Wh.
+        """Return the least charge before an arm that keeps the reserve on it, Wh.
 
         Infinite if no charge that the battery holds does.
+
+        Parameters
+        ----------
+        battery
+            Capacity and reserve.
+        end_wh
+            Least charge after the arm, Wh.
+        arm
+            Row of the arm.
         """
         need_wh = end_wh
         for step_wh in self.step_wh[self.start[arm] : self.start[arm + 1]][::-1].tolist():

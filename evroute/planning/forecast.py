@@ -18,6 +18,7 @@ from evroute.arms import Arms
 from evroute.arrays import FloatArray, IntArray, freeze
 from evroute.model.base import EnergyModel, HasJoint
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace
+from evroute.planning.first_passage import first_passage
 
 INTERVAL_LEVEL = 0.9
 N_TRIPS = 1024
@@ -39,6 +40,9 @@ class EnergyForecast(Protocol):
     @property
     def inflation(self) -> float:
         """Factor on the width of a normal interval that past trips call for."""
+
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
 
     def interval_wh(self, level: float = ...) -> tuple[float, float]:
         """Return the central interval that holds the energy with probability ``level``, Wh."""
@@ -96,6 +100,10 @@ class RouteForecast:
         """Return the same with other means (k,) Wh."""
         return RouteForecast(edge_mean_wh, self.edge_covariance_wh2, self.inflation)
 
+    def beyond(self, deviates: float) -> float:
+        """Return the probability of more energy than this many deviations above the mean."""
+        return float(ndtr(-deviates))
+
     def interval_wh(self, level: float = INTERVAL_LEVEL) -> tuple[float, float]:
         """Return the central interval of the measured energy with probability ``level``, Wh."""
         half = float(ndtri(0.5 + level / 2)) * self.std_wh
@@ -115,7 +123,7 @@ class RouteForecast:
 
     def charge(self, battery: Battery, expected: ChargeTrace) -> "ChargeForecast":
         """Forecast the charge along the route."""
-        return forecast_charge(self, battery)
+        return forecast_charge(self, battery, expected.low_wh[1:] - expected.charge_wh[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +140,8 @@ class ChargeForecast:
         Share of the trips that are at the reserve or above after every edge, in [0, 1].
     band_percent
         (k + 1, 2) central 90 % interval at the start and after each edge.
+    supported_risk
+        Least risk that past trips support; smaller ones are extrapolated by the tail.
     """
 
     arrival_percent: float
@@ -139,6 +149,7 @@ class ChargeForecast:
     arrives_above_reserve: float
     never_below_reserve: float
     band_percent: FloatArray
+    supported_risk: float = 1.0
 
 
 def forecast(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> RouteForecast:
@@ -202,7 +213,9 @@ def means(model: EnergyModel, arms: Arms, arms_of_route: IntArray) -> FloatArray
     return mean_wh
 
 
-def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
+def forecast_charge(
+    energy: RouteForecast, battery: Battery, dip_wh: FloatArray | float = 0.0
+) -> ChargeForecast:
     """Return the distribution of the charge along a route; regeneration beyond full is lost.
 
     `N_TRIPS` trips by fixed numbers stand for all. Their charges with and without the upper bound
@@ -215,6 +228,8 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         From `forecast`.
     battery
         Usable capacity, charge at the start, and the reserve.
+    dip_wh
+        (k,) lowest charge on each edge minus that at its end, at most 0, Wh.
     """
     # the smallest eigenvalues of a nearly certain route are rounding errors around 0
     value, vector = np.linalg.eigh(energy.edge_covariance_wh2)
@@ -228,8 +243,8 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         for edge in range(k):
             left_wh = np.minimum(battery.capacity_wh, left_wh - trips_wh[:, edge])
             charge_wh[:, edge] = left_wh
-    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1).diagonal()
-    std_wh = np.sqrt(np.maximum(reached_wh2, 0.0))
+    reached_wh2 = energy.edge_covariance_wh2.cumsum(axis=0).cumsum(axis=1)
+    std_wh = np.sqrt(np.maximum(reached_wh2.diagonal(), 0.0))
     mean_wh = battery.start_wh - np.cumsum(energy.edge_mean_wh)
     tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
     band_wh = mean_wh[:, np.newaxis] + np.outer(std_wh, ndtri(tails))
@@ -239,11 +254,13 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
             np.partition(each, ranks, axis=0)[ranks].T for each in (charge_wh, free_wh)
         )
         band_wh += bounded - unbounded
-    room_wh = mean_wh[-1] - battery.reserve_wh
-    certain = float(ndtr((room_wh + TOLERANCE_WH) / max(std_wh[-1], TOLERANCE_WH**2)))
-    free, arrives, never = (
+    room_wh = mean_wh - battery.reserve_wh + TOLERANCE_WH
+    kept = 1.0 - first_passage(room_wh + dip_wh, reached_wh2)
+    certain = float(ndtr(room_wh[-1] / max(std_wh[-1], TOLERANCE_WH**2)))
+    lowest_free, lowest = ((each + dip_wh).min(axis=1) for each in (free_wh, charge_wh))
+    free, arrives, never_free, never = (
         float((each >= battery.reserve_wh - TOLERANCE_WH).mean())
-        for each in (free_wh[:, -1], charge_wh[:, -1], charge_wh.min(axis=1))
+        for each in (free_wh[:, -1], charge_wh[:, -1], lowest_free, lowest)
     )
     band_percent = np.vstack([np.full(2, battery.start_wh), band_wh]) / battery.capacity_wh * 100
     arrival_wh = mean_wh[-1] + (charge_wh - free_wh)[:, -1].mean()
@@ -251,7 +268,7 @@ def forecast_charge(energy: RouteForecast, battery: Battery) -> ChargeForecast:
         arrival_percent=battery.percent(float(arrival_wh)),
         arrival_interval_percent=(float(band_percent[-1, 0]), float(band_percent[-1, 1])),
         arrives_above_reserve=float(np.clip(certain + arrives - free, 0.0, 1.0)),
-        never_below_reserve=float(np.clip(certain + never - free, 0.0, 1.0)),
+        never_below_reserve=float(np.clip(kept + never - never_free, 0.0, 1.0)),
         band_percent=band_percent,
     )
 

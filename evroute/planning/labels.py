@@ -109,6 +109,15 @@ class LabelSearch:
         unlimited = np.inf, np.inf
         return self._settled(battery, None, unlimited, (1.0, 0.0), 2**62)[0]
 
+    def bounds(self, cost: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return lower bounds of energy, Wh, and cost (a,) from each state to the destination."""
+        stops = self.legs.stops
+        after_wh = self.head_wh[self.legs.search.starts]
+        climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
+        shifted_wh = np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0)
+        rest_wh = self.legs.rest(shifted_wh) + climb_wh
+        return rest_wh, np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
+
     def _settled(
         self,
         battery: Battery | None,
@@ -118,14 +127,10 @@ class LabelSearch:
         effort: int,
     ) -> tuple[Route | None, bool]:
         search, stops = self.legs.search, self.legs.stops
-        graph, starts, n_legs = search.line_graph, search.starts, len(stops) - 1
+        graph, starts = search.line_graph, search.starts
         start = starts.start + stops[0]
-        after_wh = self.head_wh[starts]
-        climb_wh = np.tile(after_wh[stops[-1]] - after_wh, n_legs)
+        rest_wh, rest = self.bounds(cost)
         charge = self.charge
-        shifted_wh = np.maximum(charge.energy_wh - (self.head_wh - self.tail_wh), 0.0)
-        rest_wh = self.legs.rest(shifted_wh) + climb_wh
-        rest = np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
         effort = effort if cost is None else min(effort, GREATEST_EFFORT)
         cost = np.zeros(len(charge.energy_wh)) if cost is None else cost
         bounded = battery or _UNBOUNDED

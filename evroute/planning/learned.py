@@ -50,6 +50,19 @@ class LearnedDay(Protocol):
             Charge along the trip, None if unknown.
         """
 
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
+
+        Parameters
+        ----------
+        arms
+            (k,) arms, each after the one before it.
+        before
+            (k,) position of the arm before each; -1 where a trip begins.
+        charge_wh
+            (k,) expected charge at the start of each, Wh.
+        """
+
     def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
         """Bound the expected energy of a trip over arms (k,)."""
 

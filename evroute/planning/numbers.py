@@ -18,6 +18,19 @@ def share_of(what: str, text: str) -> float:
     return share
 
 
+def check_risk(risk: float) -> float:
+    """Return a probability of falling below the reserve after checking its range.
+
+    Raises
+    ------
+    EvrouteError
+        Unless it is in (0, 0.5].
+    """
+    if not 0 < risk <= 0.5:
+        raise EvrouteError(f"the risk is {risk:.4%}; it must be above 0 and at most 50 %")
+    return risk
+
+
 def number_of(what: str, text: str) -> float:
     """Read a number.
 

@@ -13,6 +13,7 @@ from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.network.line_graph import LineGraph
 from evroute.network.locate import locate, named_place
+from evroute.network.names import edge_label
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
 from evroute.planning.search import Search
@@ -70,6 +71,26 @@ def stops(network: RoadNetwork, trip: str | None, waypoints: Sequence[str]) -> t
             "give two places"
         )
     return network.row_of[ends[0]], network.row_of[ends[1]]
+
+
+def different_rows(network: RoadNetwork, places: Sequence[int | str]) -> tuple[int, ...]:
+    """Return the edge rows of places, given as rows or texts, that differ from their neighbours.
+
+    Raises
+    ------
+    EvrouteError
+        If a place follows itself; and as `stops`.
+    """
+    rows = tuple(place for place in places if not isinstance(place, str))
+    if len(rows) < len(places):
+        names = [p if isinstance(p, str) else network.edge_id[p] for p in places]
+        rows = stops(network, None, names)
+    for place, following in pairwise(rows):
+        if place == following:
+            ends = "origin and destination" if len(rows) == 2 else "two successive places"
+            street = edge_label(network, place)
+            raise EvrouteError(f"{ends} lie on the same block of {street}; choose two places")
+    return rows
 
 
 def _quickest(network: RoadNetwork, places: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -139,6 +139,8 @@ class Plan:
         Source of the travel times: ``"trips"`` or ``"map"``.
     depart_s
         Time of departure since midnight, s; None if none was given.
+    unlimited
+        The route that would be recommended without the limit of risk; None without a limit.
     roads
         The network, for maps.
     """
@@ -155,6 +157,7 @@ class Plan:
     options: PlanOptions
     minutes_from: str
     depart_s: float | None
+    unlimited: PlannedRoute | None
     roads: RoadNetwork = field(repr=False)
 
     _repr_html_ = drawn_by("plan_html")
@@ -173,6 +176,26 @@ class Plan:
     def recommended_route(self) -> PlannedRoute:
         """The route of the recommended row."""
         return self.routes[self.recommended]
+
+    @property
+    def safety(self) -> str:
+        """Sentence on the extra time and energy for the limit of risk; empty without a limit."""
+        safe, other, risk = self.recommended_route, self.unlimited, self.options.risk
+        if other is None or risk is None or not (safe.charge_forecast and other.charge_forecast):
+            return ""
+        kept = safe.charge_forecast.never_below_reserve
+        would = other.charge_forecast.never_below_reserve
+        if safe.route == other.route:
+            words = f"the reserve is kept in {kept:.1%} of trips, without any detour"
+        else:
+            extra_s, extra_wh = safe.time_s - other.time_s, safe.energy_wh - other.energy_wh
+            words = (
+                f"{extra_s / 60:+.1f} min and {extra_wh:+.0f} Wh to keep the reserve in {kept:.1%} "
+                f"of trips instead of {would:.1%}"
+            )
+        if risk < safe.charge_forecast.supported_risk:
+            words += f"; {100 * risk:.4g} % is extrapolated: past trips show no risk this small"
+        return words
 
     def energy_cost(self, name: str) -> float | None:
         """Return the price of the energy of a row, money; None without a price."""

@@ -6,9 +6,7 @@ interval.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from pathlib import Path
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,11 +17,9 @@ from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
-from evroute.network.catalog import load_network
-from evroute.network.line_graph import LineGraph
-from evroute.network.names import edge_label, route_ends
+from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
 from evroute.planning.arm_space import SearchSpace
@@ -32,14 +28,16 @@ from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.guarantee import Guarantee
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
-from evroute.planning.places import stops
+from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
+from evroute.planning.risk import RiskSearch, choose_safe_rows
 from evroute.planning.rows import PlanOptions, choose_rows
-from evroute.planning.search import Search, numba_installed
+from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
 from evroute.planning.weights import DEFAULT_SEARCH
@@ -47,6 +45,8 @@ from evroute.planning.weights import DEFAULT_SEARCH
 PHYSICS = ("eq8", "driving")
 INTERPRETED_PLANS = 3
 """Plans of a process before compiled code is loaded, which takes as long as some 30 plans."""
+
+NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
 class Planner:
@@ -66,6 +66,9 @@ class Planner:
     physics
         One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
         ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
+    uncertainty
+        Belief over edges whose forecasts of charge about the energies of physics serve a limit of
+        risk, in place of ``belief`` (`physics_belief`).
 
     Attributes
     ----------
@@ -90,6 +93,7 @@ class Planner:
         conditions: DrivingConditions = EQ8_CONDITIONS,
         guarantee: Guarantee | None = None,
         physics: str = "eq8",
+        uncertainty: LearnedEnergies | None = None,
     ) -> None:
         if physics not in PHYSICS:
             raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
@@ -114,6 +118,7 @@ class Planner:
             self.learned = belief.under(conditions)
             self.space = self.learned.space
             self.network = network = self.space.edges.network
+        self.uncertainty = uncertainty
         self.prior = self.space.prior()
         self.time_s: FloatArray = usual_s / conditions.speed_factor
         believed_wh, self.noise_std_wh = self.prior.mean_wh, self.prior.noise_std_wh
@@ -123,7 +128,14 @@ class Planner:
         self.states = states if self.learned is None else states.under(believed_wh)
         self.mean_wh = np.maximum(believed_wh, self.states.head_wh - self.states.tail_wh)
         self.held_wh = self.mean_wh - believed_wh
-        self.search = _search(network, turns=self.space is not self.space.edges)
+        self.search = shared_search(network, turns=self.space is not self.space.edges)
+
+    @cached_property
+    def uncertain(self) -> LearnedDay | None:
+        """Energies of the day whose forecasts serve a limit of risk; None without a belief."""
+        if self.uncertainty is None:
+            return self.learned
+        return self.uncertainty.under(self.conditions)
 
     @property
     def minutes_from(self) -> str:
@@ -164,6 +176,7 @@ class Planner:
         depart: str | None = None,
         price: float | None = None,
         time_value: float | None = None,
+        risk: float | None = None,
     ) -> Plan:
         """Plan one request between two places.
 
@@ -187,6 +200,9 @@ class Planner:
         price, time_value
             Price of energy, money per kWh, and value of time, money per hour; with both, the row
             ``cost`` is recommended.
+        risk
+            Greatest probability of ever falling below the reserve, in (0, 0.5]: each route is the
+            best of those that keep it. It needs a battery, and a belief or an uncertainty.
 
         Raises
         ------
@@ -198,10 +214,12 @@ class Planner:
             If the destination cannot be reached, or not with this charge; the message states the
             missing charge.
         """
-        battery = None if battery is None else self._fading(battery)
-        options = PlanOptions(search, battery, max_extra_time, alternatives, price, time_value)
+        battery = None if battery is None else self.fading(battery)
+        options = PlanOptions(
+            search, battery, max_extra_time, alternatives, price, time_value, risk
+        )
         departed_s = None if depart is None else clock_s("depart", depart)
-        places = self._rows((origin, *via, destination))
+        places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
         titles = route_ends(self.network, places)
         Planner.plans += 1
@@ -211,7 +229,13 @@ class Planner:
             fastest = problem.legs.route(problem.time_s)
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
-        rows = choose_rows(problem, fastest, options)
+        unlimited = None
+        if battery is None or risk is None:
+            rows = choose_rows(problem, fastest, options)
+        else:
+            rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
+            usual = choose_rows(problem, fastest, replace(options, risk=None))
+            unlimited = self.describe(usual.routes[usual.recommended], battery, risky=True)
         return Plan(
             network=self.network.name,
             vehicle=self.vehicle.name,
@@ -219,12 +243,16 @@ class Planner:
             destination=named[-1],
             via=tuple(named[1:-1]),
             titles=titles,
-            routes={name: self.describe(route, battery) for name, route in rows.routes.items()},
+            routes={
+                name: self.describe(route, battery, risky=risk is not None)
+                for name, route in rows.routes.items()
+            },
             proofs=rows.proofs,
             recommended=rows.recommended,
             options=options,
             minutes_from=self.minutes_from,
             depart_s=departed_s,
+            unlimited=unlimited,
             roads=self.network,
         )
 
@@ -259,8 +287,18 @@ class Planner:
         )
         return Energies(wh, metres, seconds, edge, start)
 
-    def describe(self, route: Route, battery: Battery | None = None) -> PlannedRoute:
-        """Return energy, time, length and charge of any route."""
+    def describe(
+        self, route: Route, battery: Battery | None = None, *, risky: bool = False
+    ) -> PlannedRoute:
+        """Return energy, time, length and charge of any route.
+
+        Parameters
+        ----------
+        route, battery
+            Route, and the charge that it begins with, or None.
+        risky
+            Whether the charge has a forecast without a belief, by the uncertainty of physics.
+        """
         rows, arms_of_route = route.rows, self.space.arms_of_route(route)
         edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
         parts = self.space.parts_wh(route)
@@ -275,7 +313,7 @@ class Planner:
             parts["held"] = parts.get("held", 0.0) + float(held_wh.sum())
         charge = None
         if battery is not None:
-            battery = self._fading(battery)
+            battery = self.fading(battery)
             charge = self.charge.follow(battery, arms_of_route)
             parts["lost"] = charge.lost_wh
         held_wh = held_wh + self.space.edges.parts.held_wh[rows]
@@ -294,18 +332,47 @@ class Planner:
             held_wh=float(held_wh.sum()),
             charge=charge,
         )
-        if self.learned is None:
+        day = self.uncertain if risky else self.learned
+        if day is None:
             return described
-        if self.guarantee is not None:
-            bounds = self.learned.guarantee(arms_of_route, self.guarantee)
-            described = replace(described, guarantee=bounds)
-        energy = self.learned.forecast(arms_of_route, edge_wh, charge)
-        described = replace(described, energy_forecast=energy)
+        energy = day.forecast(self.uncertain_arms(arms_of_route), edge_wh, charge)
+        if self.learned is not None:
+            described = replace(described, energy_forecast=energy)
+            if self.guarantee is not None:
+                bounds = self.learned.guarantee(arms_of_route, self.guarantee)
+                described = replace(described, guarantee=bounds)
         if battery is None or charge is None:
             return described
         return replace(described, charge_forecast=energy.charge(battery, charge))
 
-    def _fading(self, battery: Battery) -> Battery:
+    def uncertain_arms(self, arms: IntArray) -> IntArray:
+        """Return arms (k,) as those of `uncertain`, (k,): without a belief these are the edges."""
+        return arms if self.learned is not None else self.states.edge[arms]
+
+    def charge_forecast(
+        self, route: Route, battery: Battery
+    ) -> tuple[EnergyForecast, ChargeForecast]:
+        """Forecast energy and charge of a route; EvrouteError if there is no belief."""
+        if self.uncertain is None:
+            raise EvrouteError(NO_BELIEF)
+        arms, battery = self.space.arms_of_route(route), self.fading(battery)
+        charge = self.charge.follow(battery, arms)
+        energy = self.uncertain.forecast(self.uncertain_arms(arms), self.mean_wh[arms], charge)
+        return energy, energy.charge(battery, charge)
+
+    def _within_risk(self, problem: SearchProblem, battery: Battery, risk: float) -> RiskSearch:
+        if self.uncertain is None:
+            raise EvrouteError(NO_BELIEF)
+
+        @cache
+        def risk_of(route: Route, battery: Battery) -> float:
+            return 1.0 - self.charge_forecast(route, battery)[1].never_below_reserve
+
+        passage = self.uncertain.posterior().std_wh ** 2 + self.uncertain.noise_std_wh**2
+        std_wh = np.sqrt(passage)[self.uncertain_arms(np.arange(self.space.size))]
+        return RiskSearch(problem, battery, risk, risk_of, std_wh)
+
+    def fading(self, battery: Battery) -> Battery:
         """Return a battery with the fade of regeneration of the vehicle, or as it was learned."""
         fade = (self.vehicle if self.learned is None else self.learned).full_battery_fade
         return replace(battery, full_percent=self.vehicle.full_battery_percent, fade=fade)
@@ -314,19 +381,6 @@ class Planner:
     def _auxiliary_w(self) -> float:
         """Auxiliary power of the vehicle that physics assumes for the day, W."""
         return self.space.edges.conditions.load(self.vehicle).auxiliary_w
-
-    def _rows(self, places: Sequence[int | str]) -> tuple[int, ...]:
-        """Return the edge rows of places that differ from their neighbours."""
-        rows = tuple(place for place in places if not isinstance(place, str))
-        if len(rows) < len(places):
-            names = [p if isinstance(p, str) else self.network.edge_id[p] for p in places]
-            rows = stops(self.network, None, names)
-        for place, following in pairwise(rows):
-            if place == following:
-                ends = "origin and destination" if len(rows) == 2 else "two successive places"
-                street = edge_label(self.network, place)
-                raise EvrouteError(f"{ends} lie on the same block of {street}; choose two places")
-        return rows
 
     def problem(self, stops: tuple[int, ...]) -> SearchProblem:
         """Return the searches of a request over edges ``stops``."""
@@ -340,88 +394,3 @@ class Planner:
             states.tail_wh,
             states.head_wh,
         )
-
-
-@lru_cache(maxsize=4)
-def _search(network: RoadNetwork, *, turns: bool) -> Search:
-    """Return the search that all planners on a network share."""
-    return Search(LineGraph.from_network(network), turns=turns, compiled=False)
-
-
-def plan(
-    network: RoadNetwork | str | Path,
-    *,
-    origin: str | None = None,
-    destination: str | None = None,
-    via: Sequence[str] = (),
-    trip: str | None = None,
-    waypoints: Sequence[str] = (),
-    vehicle: Vehicle | str | Path = DEFAULT,
-    search: str = DEFAULT_SEARCH,
-    soc_percent: float | None = None,
-    reserve_percent: float = 0.0,
-    max_extra_time: float | None = None,
-    alternatives: int = 0,
-    conditions: DrivingConditions = EQ8_CONDITIONS,
-    belief: LearnedEnergies | None = None,
-    physics: str = "eq8",
-    depart: str | None = None,
-    price: float | None = None,
-    time_value: float | None = None,
-) -> Plan:
-    """Plan one trip between two places, or a named one.
-
-    Parameters
-    ----------
-    network
-        A network, its name, or the path of a stored one.
-    origin, destination, via
-        Places to drive from, to and, in this order, over: names, ``"lat,lon"`` or edge ids.
-    trip, waypoints
-        In place of these a named trip of the network, or all places in driving order.
-    vehicle
-        A vehicle, its name, or a TOML file.
-    soc_percent, reserve_percent
-        Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart, price, time_value
-        As in `Planner.plan`.
-    conditions
-        Temperature, wind, payload and speeds of the day.
-    belief
-        Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
-        None.
-    physics
-        As in `Planner`.
-
-    Raises
-    ------
-    EvrouteError
-        If the request cannot be met; see `Planner.plan` and `places.stops`.
-    """
-    roads = network if isinstance(network, RoadNetwork) else load_network(network)
-    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
-    ends = [place for place in (origin, *via, destination) if place is not None]
-    if ends and (origin is None or destination is None or waypoints):
-        raise EvrouteError("give origin and destination with via between, or waypoints alone")
-    first, *between, last = stops(roads, trip, ends or waypoints)
-    if isinstance(belief, (str, Path)):
-        raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
-    if soc_percent is None and reserve_percent:
-        raise EvrouteError("reserve_percent needs the charge at the start: soc_percent")
-    battery = (
-        None
-        if soc_percent is None
-        else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    )
-    return Planner(roads, car, belief, conditions=conditions, physics=physics).plan(
-        first,
-        last,
-        search=search,
-        battery=battery,
-        max_extra_time=max_extra_time,
-        via=between,
-        alternatives=alternatives,
-        depart=depart,
-        price=price,
-        time_value=time_value,
-    )

@@ -12,6 +12,7 @@ import numpy as np
 from evroute.arms import Route
 from evroute.errors import EvrouteError
 from evroute.planning.battery import Battery
+from evroute.planning.numbers import check_risk
 from evroute.planning.search_problem import SearchProblem, least_energy
 from evroute.planning.tradeoff import between, cheapest_within
 from evroute.planning.weights import DEFAULT_SEARCH, check_search
@@ -40,6 +41,8 @@ class PlanOptions:
         Price of energy, money per kWh; None to leave money out.
     time_value
         Value of time, money per hour; None to leave it out.
+    risk
+        Greatest probability of ever falling below the reserve; None to go by expected energies.
 
     Raises
     ------
@@ -55,6 +58,7 @@ class PlanOptions:
     alternatives: int = 0
     price: float | None = None
     time_value: float | None = None
+    risk: float | None = None
 
     def __post_init__(self) -> None:
         check_search(self.search)
@@ -64,6 +68,12 @@ class PlanOptions:
                 f"a battery, a time limit or a value of time goes with search '{DEFAULT_SEARCH}', "
                 f"not with '{self.search}'"
             )
+        if self.risk is not None:
+            check_risk(self.risk)
+            if self.battery is None:
+                raise EvrouteError("a risk needs the charge at the start; give start and reserve")
+            if self.alternatives:
+                raise EvrouteError("a risk does not go with alternatives; leave one of them out")
         extra, price, value = self.max_extra_time, self.price, self.time_value
         if extra is not None and not 0 <= extra < np.inf:
             raise EvrouteError(f"the extra time is {extra:.0%}; it must be 0 % or more")
@@ -123,7 +133,7 @@ def choose_rows(problem: SearchProblem, fastest: Route, options: PlanOptions) ->
         if not (found and also):
             caveat = (
                 "; the fastest or shortest that keeps the reserve was not found, "
-                "this route stands for it"
+                "this route replaces it"
             )
     limit_s = np.inf if extra is None else (1 + extra) * problem.taken_s(fastest)
     if problem.taken_s(least) > limit_s:

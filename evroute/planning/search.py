@@ -8,7 +8,7 @@ that are stored in the matrix and only warns of negative weights, so they raise 
 
 from collections.abc import Iterable
 from copy import copy
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from evroute.arms import Route
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import NoRouteError
 from evroute.network.line_graph import LineGraph
+from evroute.network.road_network import RoadNetwork
 
 if TYPE_CHECKING:
     from evroute.planning.two_sided import TwoSided
@@ -233,3 +234,9 @@ def _check(weights: FloatArray) -> None:
     least = weights.min(initial=np.inf)
     if not least >= 0:  # the least of numbers and a NaN is NaN
         raise ValueError(f"search weights must be numbers >= 0; the least is {least}")
+
+
+@lru_cache(maxsize=4)
+def shared_search(network: RoadNetwork, *, turns: bool) -> Search:
+    """Return the search that all planners on a network share."""
+    return Search(LineGraph.from_network(network), turns=turns, compiled=False)

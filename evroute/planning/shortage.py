@@ -5,6 +5,7 @@ the way back.
 """
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -44,21 +45,44 @@ class Shortage:
         Infinite if no route exists, or a full battery does not suffice. The capacity may be
         infinite; the charge of ``battery`` at the start does not matter.
         """
+        stops = self.legs.stops
+        for leg, edge, need_wh in self._settled(battery, stops[-1:]):
+            if (leg, edge) == (0, stops[0]):
+                return need_wh
+        return np.inf
+
+    def least_starts_wh(self, battery: Battery, ends: tuple[int, ...]) -> FloatArray:
+        """Return the least charge at the start of every edge of a route to any end, (n,) Wh.
+
+        Parameters
+        ----------
+        battery
+            As in `least_start_wh`, with the same meaning of infinity.
+        ends
+            Last edges of the routes.
+        """
+        need_wh = np.full(self.legs.search.line_graph.n_edges, np.inf)
+        for _, edge, of_edge_wh in self._settled(battery, ends):
+            need_wh[edge] = of_edge_wh
+        return need_wh
+
+    def _settled(self, battery: Battery, ends: tuple[int, ...]) -> Iterator[tuple[int, int, float]]:
+        """Yield leg, edge and least charge, Wh, of routes that begin with an edge, backwards."""
         search, stops, most_wh = self.legs.search, self.legs.stops, battery.capacity_wh
         first, before, arms = search.turns_into
         after_wh = self.head_wh[search.starts].tolist()
         done: set[tuple[int, int]] = set()
         # keyed by the charge needed after an edge + potential there
         need_wh, last = battery.reserve_wh, len(stops) - 2
-        queue = [(need_wh + after_wh[stops[-1]], last, stops[-1], need_wh)]
+        queue = [(need_wh + after_wh[end], last, end, need_wh) for end in ends]
+        heapq.heapify(queue)
         while queue:
             _, leg, edge, end_wh = heapq.heappop(queue)
             if (leg, edge) in done:
                 continue
             done.add((leg, edge))
-            if (leg, edge) == (0, stops[0]):
-                need_wh = self.charge.before(battery, end_wh, search.starts.start + edge)
-                return need_wh if need_wh <= most_wh + TOLERANCE_WH else np.inf
+            need_wh = self.charge.before(battery, end_wh, search.starts.start + edge)
+            yield leg, edge, need_wh if need_wh <= most_wh + TOLERANCE_WH else np.inf
             turns = slice(first[edge], first[edge + 1])
             begins = (leg - 1, leg) if leg and edge == stops[leg] else (leg,)
             for previous, arm in zip(before[turns].tolist(), arms[turns].tolist(), strict=True):
@@ -67,7 +91,6 @@ class Shortage:
                     for of_leg in begins:
                         key_wh = need_wh + after_wh[previous]
                         heapq.heappush(queue, (key_wh, of_leg, previous, need_wh))
-        return np.inf
 
     def error(self, battery: Battery) -> NotEnoughChargeError:
         """Return the error with the missing charge or capacity; a plan with that much succeeds."""

@@ -173,7 +173,7 @@ def cheapest_within(
     if not per_s:  # the first label that arrives is the best
         better, complete = labels(best)
         if complete:
-            return better or best, "exact: no route within the time takes less"
+            return better or best, "exact: no route within the time takes less energy"
     weights = per_wh * problem.weights() + per_s * problem.time_s
     on_hull = hull(problem.legs, weights, problem.time_s, limit_s, ends)
     rise_wh = problem.legs.total(problem.head_wh - problem.tail_wh, on_hull.route)

@@ -164,8 +164,8 @@ class SetBound(Index):
             if self.on_empty == "stop":
                 raise EmptySetError(self.norm, self.b_min)
             log.warning(
-                "nothing of norm B = %.3g fits, %.3g is the least that does: B is now %.3g, and "
-                "guarantees nothing",
+                "no function of norm B = %.3g fits; the smallest B that fits is %.3g; B is now "
+                "%.3g, without guarantee",
                 self.norm,
                 self.b_min,
                 wanted,
@@ -200,7 +200,7 @@ class _Held:
         before = self.features[arms.id]
         if np.any((before != arms.features) & ~np.isnan(before)):
             raise EvrouteError(
-                "bounds of earlier rounds hold for the same contexts alone; leave 'running' out"
+                "bounds of earlier rounds hold for the same contexts only; leave 'running' out"
             )
         self.features[arms.id] = arms.features
         low = np.maximum(self.low[arms.id], interval.low)

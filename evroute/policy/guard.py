@@ -3,7 +3,8 @@
 It follows conservative bandits (Wu, Shariff, Lattimore & Szepesvári 2016; Kazerouni, Ghavamzadeh,
 Abbasi-Yadkori & Van Roy 2017) with two separate objects:
 
-- the licence (`policy.licence`) refuses routes that are not expected to save energy;
+- the licence (`policy.licence`) refuses routes that are expected to take more than the eq. 8 route,
+  by at least a standard deviation of that expectation;
 - the ledger (`policy.ledger`) bounds the expected energy lost on all trips of the vehicle, between
   whatever ends, and sets the probability with which the eq. 8 route is driven instead. With
   probability 0.95 the loss never exceeds the budget: a share of the energy that eq. 8 dissipates on
@@ -26,7 +27,7 @@ from evroute.policy.sections import Journal, Section, differing
 
 DEFAULT_SHARE = 0.0025
 CAUTION = 2.0
-"""Deviations of a trip's noise that a route with a licence may take more than the baseline."""
+"""Deviations of a trip's noise by which a route may take more than expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +100,10 @@ class Guard:
             self._weigh(route, sections[route], believe(route)) for route in (proposed, baseline)
         )
         excess_wh = learner.mean_wh - known.mean_wh
-        if excess_wh >= 0:
+        if excess_wh >= learner.variance_wh2**0.5:
             return baseline
         noise_wh = max(learner.noise_wh2, known.noise_wh2) ** 0.5
-        most_wh = CAUTION * noise_wh
+        most_wh = max(excess_wh, 0.0) + CAUTION * noise_wh
         # trips under way may lose as much as they can
         under_way_wh = sum(
             (1.0 - bet.probability) * bet.most_wh for bets in self._pending.values() for bet in bets

@@ -17,7 +17,7 @@ x²/3`` (Delyon 2009, *Exponential inequalities for sums of weakly dependent var
 is a supermartingale for every s: neither bounded nor light-tailed noise is assumed, and noise may
 be shared by all edges of a trip. Mixed over s it gives a bound that holds at all times (Howard,
 Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
-eq. 20; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
+one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
 
 Assumptions: the mean square of r is at most `SAFETY` times the running one, and no route loses more
 in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
@@ -40,6 +40,8 @@ MIXTURE_SHARE = 0.1
 """Deviation of the mixture as a share of the energy that the first trip's baseline dissipates."""
 AHEAD = np.array([1, 4, 16, 64, 256, 1024])
 """Numbers of further trips that the budget must cover for a lesser probability."""
+SPARE = 0.5
+"""Deviations of the sum of X in these trips that the budget must cover too."""
 SAVING = 0.02
 """Saving for which `Ledger.trips_needed` is computed, as a share of the dissipated energy."""
 TRIPS = np.unique(np.geomspace(1, 1e6, 400).astype(int))
@@ -114,8 +116,9 @@ class Ledger:
         ahead = AHEAD.reshape(-1, *[1] * np.ndim(left_wh))
         chosen = np.where(left_wh >= (1.0 - PROBABILITIES[-1]) * most_wh, PROBABILITIES[-1], 1.0)
         for p in PROBABILITIES[-2::-1]:
-            variance_wh2 = self._variance_wh2 + ahead * (1 - p) / p * self._square_wh2(noise_wh)
-            later_wh = self._lost_wh + ahead * (1 - p) * mean_wh + self._margin_wh(variance_wh2)
+            added_wh2 = ahead * (1 - p) / p * self._square_wh2(noise_wh)
+            later_wh = self._lost_wh + ahead * (1 - p) * mean_wh + SPARE * np.sqrt(added_wh2)
+            later_wh = later_wh + self._margin_wh(self._variance_wh2 + added_wh2)
             covered = np.all(later_wh <= self.income_wh, axis=0)
             chosen = np.where(covered & (left_wh >= (1 - p) * most_wh), p, chosen)
         return chosen

@@ -24,14 +24,20 @@ TRUST = 2.0
 class Evidence:
     """Expected energy of sections before a trip.
 
-    mean_wh: expected energy, Wh.  noise_wh2: assumed variance of the measured total of a trip, Wh².
+    mean_wh, variance_wh2: mean and variance of the expected energy, Wh and Wh².  noise_wh2: assumed
+    variance of the measured total of a trip, Wh².
     """
 
     mean_wh: float = 0.0
+    variance_wh2: float = 0.0
     noise_wh2: float = 0.0
 
     def __add__(self, other: "Evidence") -> "Evidence":
-        return Evidence(self.mean_wh + other.mean_wh, self.noise_wh2 + other.noise_wh2)
+        return Evidence(
+            self.mean_wh + other.mean_wh,
+            self.variance_wh2 + other.variance_wh2,
+            self.noise_wh2 + other.noise_wh2,
+        )
 
 
 def weigh(
@@ -70,10 +76,9 @@ def weigh(
     total_wh2 = (NOISE_TRIPS * noise_wh2 + totals.within_wh2) / (
         NOISE_TRIPS + max(totals.count - 1, 0)
     )
-    mean_wh = (prior_wh / noise_wh2 + totals.total_wh / total_wh2) / (
-        1.0 / noise_wh2 + totals.count / total_wh2
-    )
-    return Evidence(mean_wh, noise_wh2)
+    precision = 1.0 / noise_wh2 + totals.count / total_wh2
+    mean_wh = (prior_wh / noise_wh2 + totals.total_wh / total_wh2) / precision
+    return Evidence(mean_wh, 1.0 / precision, noise_wh2)
 
 
 def total_of(section: Section, route: Route, energy_wh: FloatArray) -> float:

@@ -4,6 +4,7 @@ Savings are paired: the physics route is the eq. 8 route of the same trip, round
 energies are true expectations (`regret.DEFINITION`), so that noise of the measurements cancels.
 """
 
+from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,18 @@ LEVEL = 0.9
 """Level of the interval of the mean saving over the worlds, by Student's t."""
 
 
-def abstract(rounds: "pd.DataFrame") -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence of the abstract.
+
+    saves: whether the interval of the saving, over two worlds or more, is above 0.
+    """
+
+    text: str
+    saves: bool
+
+
+def abstract(rounds: "pd.DataFrame") -> list[Finding]:
     """Return forecast error and saving in a sentence for each panel of `panel_labels` and method.
 
     The forecast error is the mean absolute deviation of the measured from the predicted route
@@ -46,8 +58,9 @@ def abstract(rounds: "pd.DataFrame") -> list[str]:
         named = ", ".join(compress((str(panel), str(method)), several))
         opening = f"{named}: in" if named else "In"
         period = f"{opening} the last {last} of {trips} trips"
-        clauses = [clause for clause in (_forecasts(late, early), _saving(late)) if clause]
-        sentences.append(f"{period} {' and '.join(clauses)}.")
+        saving, saves = _saving(late)
+        clauses = [clause for clause in (_forecasts(late, early), saving) if clause]
+        sentences.append(Finding(f"{period} {' and '.join(clauses)}.", saves))
     return sentences
 
 
@@ -66,8 +79,8 @@ def _error(rounds: "pd.DataFrame") -> str:
     return f"{_number(100 * float(error_wh.sum() / known['energy_wh'].abs().sum()))} %"
 
 
-def _saving(late: "pd.DataFrame") -> str:
-    """Return the clause on energy against the physics route, with its interval over the worlds."""
+def _saving(late: "pd.DataFrame") -> tuple[str, bool]:
+    """Return the clause on energy against the physics route, and whether a saving is certain."""
     physics_wh = float(late["eq8_wh"].mean())
     saved_wh = (late["eq8_wh"] - late["true_wh"]).groupby(late["run"]).mean().to_numpy()
     unit, unit_wh = ("%", physics_wh / 100) if physics_wh > SMALL_WH else ("Wh", 1.0)
@@ -77,15 +90,16 @@ def _saving(late: "pd.DataFrame") -> str:
     if mean_wh < SMALL_SHARE * abs(physics_wh):
         doubt = "nothing is saved: "
     elif mean_wh <= half_wh:
-        doubt = "a saving is not certain: "
+        doubt = "there is no saving beyond noise yet: "
     sign, word = (1, "less") if mean_wh >= 0 else (-1, "more")
     low, high = ((sign * mean_wh + side * half_wh) / unit_wh for side in (-1, 1))
     spread = f"{LEVEL:.0%}: {_number(low)} to {_number(high)} {unit}, ".replace("%:", " %:")
     among = f"{spread}{worlds} worlds" if worlds > 1 else "1 world"
-    return (
+    clause = (
         f"{doubt}learned routes take {_number(abs(mean_wh) / unit_wh)} {unit} {word} energy "
         f"than routes by physics alone ({among})"
     )
+    return clause, worlds > 1 and not doubt
 
 
 def _number(value: float) -> str:

@@ -145,7 +145,11 @@ def pit_histogram(frame: "pd.DataFrame") -> "alt.FacetChart":
         color=routes_colour(),
     )
     bars = base.mark_bar(opacity=0.45).encode(y=alt.Y("share:Q", title=None, stack=None))
-    level = alt.Chart().mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(1 / N_BINS))
+    level = (
+        alt.Chart()
+        .mark_rule(aria=False, color="#555", strokeDash=[2, 2])
+        .encode(y=alt.datum(1 / N_BINS))
+    )
     return _faceted(rows, [bars, level], "Share of trips in each tenth of the forecast")
 
 

@@ -331,7 +331,10 @@ def _panels(
     if rule_at is not None:
         once = alt.Chart().transform_aggregate(rows="count()", groupby=["panel"])
         layers.insert(
-            0, once.mark_rule(color="#555", strokeDash=[2, 2]).encode(y=alt.datum(rule_at))
+            0,
+            once.mark_rule(aria=False, color="#555", strokeDash=[2, 2]).encode(
+                y=alt.datum(rule_at)
+            ),
         )
     header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
     chart: alt.FacetChart = (

@@ -252,6 +252,11 @@ def _selected(
                 f"claim '{claim.statement}': no run has {name} '{value}'; there are {there}"
             )
     varying = [name for name in keys if table[name].nunique() > 1]
+    if found.duplicated([*varying, "seed"]).any():
+        raise EvrouteError(
+            f"claim '{claim.statement}': {selection} selects several runs of a seed; "
+            "name the method"
+        )
     names = found[varying].astype(str).agg(" ".join, axis=1) if varying else found["seed"] * 0
     return {
         str(panel) if varying else "": group.set_index("seed")

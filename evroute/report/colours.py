@@ -14,10 +14,10 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray
 
 _ALTERNATIVES = [f"alternative-{rank}" for rank in range(1, 6)]
-_BLUES = ("#56b4e9", "#0072b2", "#3d4e8a", "#6b8fb5", "#7a7a7a")
+_BLUES = ("#56b4e9", "#0072b2", "#26306e", "#a9c4de", "#767676")
 ROUTE_COLOURS = {
     "energy": "#222222",
-    "time": "#8e44ad",
+    "time": "#cc79a7",
     "distance": "#009e73",
     "energy-limited": "#d55e00",
     "cost": "#d55e00",
@@ -47,7 +47,7 @@ PART_COLOURS = {
     "turning": "#f0e442",
     "lost": "#d55e00",
     "learned": "#009e73",
-    "held": "#999999",
+    "held": "#444444",
 }
 """Okabe & Ito's colours of the parts of a route's energy."""
 

@@ -35,7 +35,7 @@ def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     labels = panel_labels(rounds)
     if (panels := labels.nunique()) > MAX_PANELS:
         rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
-        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all.")
+        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all methods.")
     return rounds, notes
 
 
@@ -46,7 +46,7 @@ def few_methods(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
         return rounds, []
     note = (
         f"Maps, calibration figures and beliefs of {MAX_METHODS} methods of {len(methods)}; "
-        "the tables have all."
+        "the tables have all methods."
     )
     return rounds[rounds["method"].isin(methods[:MAX_METHODS])], [note]
 

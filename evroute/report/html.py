@@ -62,7 +62,7 @@ def folder_html(folder: Folder) -> str:
         else:
             runs = RunFolder(folder.path)
             rounds = read_rounds(runs)
-            sentences = abstract(rounds)[:SHOWN_ROWS]
+            sentences = [finding.text for finding in abstract(rounds)[:SHOWN_ROWS]]
             table = final_table(rounds, read_timings(runs)).set_index("method")
     except EvrouteError as error:
         return _lines(f"{error}.")

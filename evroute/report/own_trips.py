@@ -48,7 +48,7 @@ COLUMNS = {
 }
 """Columns of the table of trips, by their names in ``trips.parquet``."""
 READINGS = {
-    "energies": "Each point is a trip; on the line, the measured energy is the expected one.",
+    "energies": "Each point is a trip; on the line, measured and expected energy are equal.",
     "intervals": "Each bar is the 90 % interval of a trip around its expected energy, each point "
     f"its error; wide bars are cut. Below: share of the last {LAST} trips within their intervals.",
     "coefficients": "Mean and standard deviation (band) after each fit of the noise; the dotted "

@@ -127,7 +127,8 @@ def build_page(folder: RunFolder, on_progress: Callable[[str], None] = lambda na
             f"{', '.join(sorted(missing))}"
         )
     rounds = read_rounds(folder)
-    sentences, notes, figures = tuple(abstract(rounds)), list[str](), list[Figure]()
+    sentences = tuple(finding.text for finding in abstract(rounds))
+    notes, figures = list[str](), list[Figure]()
     for name, caption, draw, as_svg in _drawings(folder, rounds, manifest["networks"], notes):
         on_progress(name)
         figures.append(figure_of(name, caption, draw(), as_svg=as_svg))
@@ -187,7 +188,7 @@ def _drawings(
         for name, (draw, caption) in _CALIBRATION.items():
             yield name, caption, partial(draw, predicted), True
     if not (of_charge := charges(shown)).empty and of_charge["p_reserve_widened"].notna().any():
-        caption = "Trips never below the reserve against its announced probability, after 50 trips."
+        caption = "Trips never below the reserve against its predicted probability, after 50 trips."
         yield "reserve", caption, partial(reserve_reliability, of_charge), True
     caption = "Edges by how often they were driven, all worlds together."
     for network_name, digest in networks.items():

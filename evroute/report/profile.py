@@ -54,7 +54,7 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
         reserve, values = battery.percent(battery.reserve_wh), [point["value"] for point in charges]
         if reserve >= 2 * min(values) - max(values):
             rule = alt.Chart(alt.Data(values=[{"value": reserve}])).mark_rule(
-                color="#b03a2e", strokeDash=[2, 2]
+                aria=False, color="#b03a2e", strokeDash=[2, 2]
             )
             charts["charge"] += rule.encode(y="value:Q")
     return charts

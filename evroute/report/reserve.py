@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 N_BINS = 10
-TITLE = "Trips that never fell below the reserve, against the probability announced"
+TITLE = "Trips that never fell below the reserve, against the predicted probability"
 
 
 def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
@@ -70,7 +70,7 @@ def reserve_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
         "below midway (%)": 100.0 * frame["below_reserve_midway"],
         "below on arrival (%)": 100.0 * frame["below_reserve_on_arrival"],
         "never below (%)": 100.0 * frame["kept"],
-        "announced (%)": 100.0 * frame["p_reserve"],
+        "predicted (%)": 100.0 * frame["p_reserve"],
         "widened (%)": 100.0 * frame["p_reserve_widened"],
         "Brier": (frame["p_reserve"] - frame["kept"]) ** 2,
         "Brier, widened": (frame["p_reserve_widened"] - frame["kept"]) ** 2,
@@ -118,7 +118,7 @@ def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":
         alt.Chart()
         .mark_point(filled=True, opacity=0.8)
         .encode(
-            x=alt.X("announced:Q", title="announced", axis=alt.Axis(format="%"), scale=scale),
+            x=alt.X("announced:Q", title="predicted", axis=alt.Axis(format="%"), scale=scale),
             y=alt.Y("kept:Q", title=None, axis=alt.Axis(format="%"), scale=scale),
             size=alt.Size(
                 "trips:Q",

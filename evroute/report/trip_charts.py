@@ -54,7 +54,9 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
     most_wh = 1.1 * max(error.abs().max(), (high - low).quantile(SHOWN_WIDTHS) / 2)
     x = alt.X("t:Q", title=None, axis=alt.Axis(tickMinStep=1, grid=False))
     y = alt.Scale(domain=[-most_wh, most_wh])
-    bars = alt.Chart(_data(frame)).mark_rule(clip=True, color=_GREY, opacity=0.5, strokeWidth=2)
+    bars = alt.Chart(_data(frame)).mark_rule(
+        aria=False, clip=True, color=_GREY, opacity=0.5, strokeWidth=2
+    )
     off = "measured - expected (Wh)"
     bars = bars.encode(x=x, y=alt.Y("low:Q", title=off, scale=y), y2="high:Q")
     errors = _points(frame).encode(x=x, y=alt.Y("error:Q", title=off, scale=y))
@@ -66,7 +68,9 @@ def intervals_chart(trips: "pd.DataFrame") -> "alt.VConcatChart":
             y=alt.Y("share:Q", title="held (%)", scale=alt.Scale(domain=[0, 100])),
         )
     )
-    level = alt.Chart().mark_rule(color=_GREY, strokeDash=[4, 3]).encode(y=alt.datum(90))
+    level = (
+        alt.Chart().mark_rule(aria=False, color=_GREY, strokeDash=[4, 3]).encode(y=alt.datum(90))
+    )
     return alt.vconcat(
         alt.layer(bars, errors).properties(width=_WIDTH, height=200),
         alt.layer(level, shares).properties(width=_WIDTH, height=70),
@@ -100,7 +104,7 @@ def coefficients_chart(history: "dict[str, pd.DataFrame]") -> "alt.ConcatChart":
             )
         )
         scale = alt.Scale(zero=False)
-        prior = base.mark_rule(color=_GREY, strokeDash=[2, 3])
+        prior = base.mark_rule(aria=False, color=_GREY, strokeDash=[2, 3])
         charts.append(
             alt.layer(
                 base.mark_area(color=_HELD, opacity=0.2).encode(

@@ -88,12 +88,12 @@ def make_app(
     @app.post(
         "/v1/trips",
         summary="Learn measured trips into a belief",
-        responses={409: {"description": "An id stands for other measurements already."}},
+        responses={409: {"description": "An id already belongs to other measurements."}},
     )
     def trips(measured: Trips) -> dict[str, Any]:
         return work.learn(measured)
 
-    @app.get("/v1/beliefs/{name}", summary="What a belief has learned")
+    @app.get("/v1/beliefs/{name}", summary="Learned state of a belief")
     def belief(name: str) -> dict[str, Any]:
         return work.belief(name)
 

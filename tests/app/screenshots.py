@@ -33,7 +33,7 @@ OFFLINE = [
 SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState
     === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')"""
-PAGES = ("Plan", "Learn", "Runs", "Network")
+PAGES = ("Plan", "Learn", "My car", "Runs", "Network")
 LOOKS = {
     "light": (1400, 900, "light"),
     "dark": (1400, 900, "dark"),
@@ -69,9 +69,9 @@ def main(network: str = "denver", *looks: str) -> None:
                     go_to(page, name)
                 if name == "Learn" and k == 0:
                     settle(page)
-                    page.get_by_role("button", name="Run", exact=True).click()
+                    page.get_by_role("button", name="Start", exact=True).click()
                     page.get_by_text("than routes by physics alone").first.wait_for()
-                picture(page, OUT / f"{name.lower()}-{look}.png")
+                picture(page, OUT / f"{name.lower().replace(' ', '-')}-{look}.png")
             page.close()
         browser.close()
 

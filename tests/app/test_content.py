@@ -11,14 +11,17 @@ from streamlit.testing.v1 import AppTest
 from evroute.learning.learn import learn
 from evroute.methods.setting import load_setting
 from evroute.network import store
-from evroute.network.catalog import keep, load_network
+from evroute.network.catalog import cache_dir, keep, load_network
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 200
 
 
-def opened(page: str) -> AppTest:
-    return AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S).run()
+def opened(page: str, **link: str) -> AppTest:
+    found = AppTest.from_file(str(app_path(page)), default_timeout=PATIENCE_S)
+    for name, value in link.items():
+        found.query_params[name] = value
+    return found.run()
 
 
 def least_kwh(page: AppTest) -> float:
@@ -105,8 +108,18 @@ def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path) -> None:
     content = data_path("denver", "network.npz").read_bytes()
     path = tmp_path / "a.npz"
     path.write_bytes(content)
-    store.save(replace(store.load(path), name="valley"), path)
+    flat = np.zeros_like(store.load(path).elevation_m)
+    store.save(replace(store.load(path), name="valley", elevation_m=flat), path)
     page = opened("views/plan.py")
     page.file_uploader[0].set_value(("a.npz", path.read_bytes(), "application/zip")).run()
     assert not page.exception
-    assert "valley" in page.selectbox(key="kept_network").options
+    assert page.selectbox(key="kept_network").value == "valley"
+    assert "no heights" in page.warning[0].value
+    assert any("until it is reloaded" in each.value for each in page.caption)
+    page.button(key="keep_network").click().run()
+    try:
+        assert not page.exception
+        again = opened("views/plan.py", network="valley")
+        assert again.selectbox(key="kept_network").value == "valley"
+    finally:
+        (cache_dir() / "networks" / "valley.npz").unlink()

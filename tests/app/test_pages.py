@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import DRIVER_DEFAULT
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.plan import energy_text
+from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
 PATIENCE_S = 200
@@ -246,10 +248,24 @@ def test_conditions_show_their_effect() -> None:
     assert len([each for each in page.caption if "kWh** on this route" in each.value]) == 2
 
 
+def test_cars_are_compared_on_the_trip_and_in_the_weather_of_the_plan() -> None:
+    page = linked({"trip": "C", "soc": "50", "weather": "True", "temperature": "-10"})
+    page.toggle(key="compare").set_value(True).run()
+    assert not page.exception
+    cars = page.dataframe[0].value.set_index("car")
+    cold = DrivingConditions(temperature_c=-10.0)
+    for name in ("reference", "renault-zoe"):
+        made = planned("denver", trip="C", vehicle=name, conditions=cold, soc_percent=50)
+        best = made.recommended_route
+        assert cars.loc[name, "kWh"] == f"{best.energy_wh / 1000:.2f}"
+        arrival = made.battery.percent(best.charge.charge_wh[-1])
+        assert cars.loc[name, "arrives with"] == f"{arrival:.0f} %"
+
+
 def test_a_full_start_that_loses_regeneration_is_a_warning(
     make_network: Callable[..., RoadNetwork],
 ) -> None:
-    positions = [(0, 0, 300), (100, 0, 300), (2100, 0, 100), (2200, 0, 100)]
+    positions = [(0, 0, 300), (100, 0, 300), (400, 0, 275), (500, 0, 275)]
     roads = make_network([("in", 0, 1), ("down", 1, 2), ("out", 2, 3)], positions)
 
     def charged(percent: int) -> AppTest:
@@ -263,26 +279,8 @@ def test_a_full_start_that_loses_regeneration_is_a_warning(
     assert not charged(80).warning
     route = planned(roads, waypoints=("in", "out"), soc_percent=100).recommended_route
     assert route.charge.lost_wh > 5
-    expected = f"{route.charge.lost_wh:.0f} Wh of regeneration do not fit"
-    assert expected in charged(100).warning[0].value
-
-
-def test_the_actual_charge_corrects_the_plan_until_it_is_forgotten() -> None:
-    page = linked({"trip": "A", "soc": "40"})
-
-    def energy_wh() -> float:
-        return float(page.session_state["last_plan"][1].recommended_route.energy_wh)
-
-    before = energy_wh()
-    arrived = next(each for each in page.number_input if each.label == "Charge on arrival (%)")
-    arrived.set_value(39.0).run()
-    button = next(each for each in page.button if each.label == "Learn from it")
-    button.click().run()
-    assert not page.exception
-    assert energy_wh() > before + 10
-    assert any("times the energy by physics" in each.value for each in page.markdown)
-    next(each for each in page.button if each.label == "Forget the correction").click().run()
-    assert energy_wh() == before
+    expected = f"{energy_text(route.charge.lost_wh)} of regeneration do not fit"
+    assert expected in charged(100).warning[0].value.replace("\\", "")
 
 
 def test_a_link_reopens_its_plan() -> None:
@@ -336,12 +334,18 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     page.multiselect(key="kept_methods").set_value(["BI-TS", "BI-UCB"])
     page.slider(key="kept_horizon").set_value(10)
     page.slider(key="kept_seeds").set_value(2).run()
-    assert "4 runs of 10 trips take about" in page.markdown[0].value
+    assert any("4 runs of 10 trips take about" in each.value for each in page.caption)
+    assert shown(page, "map")["hint"].startswith("Press Start")
     run_to_the_end(page)
     (folder,) = (tmp_path / "runs").iterdir()
     assert len(RunFolder(folder).finished_runs()) == 4
     assert len(page.get("vega_lite_chart")) == 3
-    assert set(page.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
+    (route,) = shown(page, "map")["routes"]
+    assert route["name"] == "10"
+    findings = [*page.success, *page.info]
+    assert len(findings) == 2
+    assert all("than routes by physics alone" in each.value for each in findings)
+    assert set(page.dataframe[0].value) == {"BI-TS", "BI-UCB"}
 
     part = next((folder / "parts").glob("*.parquet"))
     kept = {path: path.stat().st_mtime_ns for path in (folder / "parts").iterdir() if path != part}
@@ -355,7 +359,7 @@ def test_a_short_simulation_runs_to_its_end_and_is_continued(tmp_path: Path) -> 
     runs = opened("views/runs.py")
     assert not runs.exception
     assert not runs.error
-    assert set(runs.dataframe[0].value["method"]) == {"BI-TS", "BI-UCB"}
+    assert set(runs.dataframe[0].value) == {"BI-TS", "BI-UCB"}
     page = opened("views/plan.py")
     page.selectbox(key="kept_folder").set_value(folder.name).run()
     assert not page.exception
@@ -461,3 +465,32 @@ def test_nothing_chosen_is_asked_for() -> None:
     page.multiselect(key="kept_methods").set_value([]).run()
     assert "one method" in page.info[0].value
     assert not page.exception
+
+
+def test_each_street_is_named_on_its_longest_straight_road(
+    make_network: Callable[..., RoadNetwork],
+) -> None:
+    from map_component import street_names
+
+    positions = [(0, 0, 0), (100, 0, 0), (300, 0, 0), (300, 90, 0), (2000, 90, 0)]
+    edges = [("a", 0, 1), ("b", 1, 2), ("c", 2, 3), ("d", 3, 4)]
+    roads = make_network(edges, positions, length_m=[100, 200, 150, 1700])
+    names = street_names(replace(roads, street=("Long Road", "Long Road", "Crooked Lane", "")))
+    lon, lat = roads.junction_lon_lat
+    expected = ("Long Road", lat[1], lon[1], lat[2], lon[2])
+    assert len(names) == 1, "crooked and unnamed roads bear no name"
+    assert names[0][0] == expected[0]
+    assert names[0][1:] == pytest.approx(expected[1:], abs=1e-6)
+
+
+def test_each_network_keeps_its_places() -> None:
+    path = keep(replace(load_network("denver"), name="mine"))
+    try:
+        page = linked({"from": "Blake Street & 17th Street", "to": "Broadway & 20th Street"})
+        page.selectbox(key="kept_network").set_value("mine").run()
+        assert not page.exception
+        assert page.session_state["kept_stops"] == ["", ""]
+        page.selectbox(key="kept_network").set_value("denver").run()
+        assert page.selectbox[0].value == "Blake Street & 17th Street"
+    finally:
+        path.unlink()

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from evroute.cli import main
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import DRIVER_DEFAULT
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.resources import app_path
 
 PATIENCE_S = 200

@@ -1,14 +1,17 @@
 """Speed of the dashboard in Chromium: ``tests/benchmarks/dashboard_figures.py [NETWORK ...]``.
 
-Prints a row for each visit: seconds from the request to the roads drawn, from the second click to
-the cards and to the route on the map, and megabytes of the messages of each rerun; those of the
-first beside the files (the page's own code among them). The first visit of a network finds the
-server without it; later ones have it.
+Prints the load of the machine, and for each network a row for the first visit and one with the
+medians (least to greatest) of `VISITS` later ones: seconds from the request to the roads drawn,
+from the second click to the cards and to the route on the map, and megabytes of the messages of
+each rerun; those of the first beside the files (the page's own code among them). The first visit
+of a network finds the server without it; later ones have it.
 """
 
+import os
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, sync_playwright
@@ -16,7 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 from screenshots import CHROMIUM, OFFLINE, PATIENCE_MS, SETTLED, served
 
-VISITS = 4
+VISITS = 20
 CLICKS = ((0.47, 0.45), (0.55, 0.55))
 
 
@@ -39,12 +42,17 @@ def main(*networks: str) -> None:
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OFFLINE)
         for network in networks or ("denver", "monaco", "luxembourg"):
-            for visit in range(1, VISITS + 1):
-                row = visited(browser, f"{address}/?network={network}")
-                print(
-                    f"| {network} | {visit} | {' | '.join(f'{value:.2f}' for value in row)} |",
-                    flush=True,
-                )
+            first, *later = (
+                visited(browser, f"{address}/?network={network}") for _ in range(1 + VISITS)
+            )
+            cells = [f"{value:.2f}" for value in first]
+            print(f"| {network} | first | {' | '.join(cells)} |", flush=True)
+            cells = [
+                f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+                for values in zip(*later, strict=True)
+            ]
+            print(f"| {network} | {VISITS} later | {' | '.join(cells)} |")
+            print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
         browser.close()
 
 
@@ -57,7 +65,7 @@ def visited(browser: Browser, address: str) -> list[float]:
 
     def taken_mb() -> float:
         page.wait_for_function(SETTLED)
-        page.wait_for_timeout(1000)
+        page.wait_for_timeout(500)
         size = sum(messages)
         messages.clear()
         return size / 1e6

@@ -24,6 +24,7 @@ from evroute.learning.online_regression import online_regression
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
 
 CAR = Vehicle("compact", 1500.0, 0.009, 0.29, 2.3, 0.88, 0.75, 300.0, 17.2)
 PLACES, TRIPS, FIRST = 25, 350, 30
@@ -187,7 +188,7 @@ def crps(quantiles_wh: FloatArray, wh: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--cars", type=int, default=10)
-    setting = Setting(load_network("monaco"), CAR)
+    setting = Setting(on_terrain(load_network("monaco"), "edge"), CAR)
     network = setting.network
     level = Setting(replace(network, elevation_m=np.zeros(len(network.elevation_m))), CAR)
     results: dict[str, list[Result]] = {}

@@ -17,6 +17,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
 from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, follow
 from evroute.planning.planner import Planner
@@ -164,4 +165,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in figures:
         sys.exit(f"usage: search_figures.py {'|'.join(figures)}")
     for city in CITIES:
-        figures[sys.argv[1]](load_network(city))
+        figures[sys.argv[1]](on_terrain(load_network(city), "edge"))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
@@ -37,9 +38,15 @@ def pairs(network: RoadNetwork) -> np.ndarray:
     return np.array(drawn)
 
 
+def planner_of(network: RoadNetwork, car: str) -> Planner:
+    """Return the planner of a car; with ``+`` behind its name by the physics of drivers."""
+    physics = "driving" if car.endswith("+") else "eq8"
+    return Planner(network, load_vehicle(car.removesuffix("+")), physics=physics)
+
+
 def routes(network: RoadNetwork, car: str, ends: np.ndarray) -> list[FloatArray]:
     """Return the least-energy routes of pairs, network rows each."""
-    planner = Planner(network, load_vehicle(car))
+    planner = planner_of(network, car)
     found = []
     for origin, destination in ends.tolist():
         problem = planner.problem((origin, destination))
@@ -52,8 +59,9 @@ def routes(network: RoadNetwork, car: str, ends: np.ndarray) -> list[FloatArray]
 
 def totals(network: RoadNetwork, car: str, driven: list[FloatArray]) -> FloatArray:
     """Return the energy of routes, Wh."""
-    energy_wh = Planner(network, load_vehicle(car)).mean_wh
-    return np.array([energy_wh[rows].sum() for rows in driven])
+    planner = planner_of(network, car)
+    arms = [planner.space.arms_of_route(Route(tuple(rows))) for rows in driven]
+    return np.array([planner.mean_wh[rows].sum() for rows in arms])
 
 
 def spread(values: FloatArray, unit: str = "%") -> str:
@@ -71,9 +79,7 @@ def with_profile(
     smoothing_m: float,
 ) -> RoadNetwork:
     tables, _ = sampled(network, read, rasters, spacing_m=spacing_m, smoothing_m=smoothing_m)
-    other = network.with_tables(tables)
-    vars(other).pop("pieces", None)
-    return other
+    return network.with_tables(tables)
 
 
 def smoothing(z: RoadNetwork, srtm: RoadNetwork, read: RoadNetwork) -> None:
@@ -157,7 +163,7 @@ def of_routes(z: RoadNetwork, srtm: RoadNetwork, read: RoadNetwork) -> None:
     """Print one slope against terrain, by heights and car."""
     for name, network in (("z", z), ("SRTM", srtm)):
         print(name)
-        for car in CARS:
+        for car in (*CARS, "nissan-leaf-40+"):
             compare(on_terrain(network, "edge"), network, car, pairs(network))
 
 

@@ -12,7 +12,8 @@ from evroute.arrays import IntArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
+from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
 
 N_PAIRS = 20

@@ -21,6 +21,7 @@ from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.method import Method, make_model
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network
+from evroute.network.profile import on_terrain
 from evroute.planning.weights import potential
 from evroute.worlds.demand.trips import Trip
 from evroute.worlds.environment import Environment
@@ -130,7 +131,7 @@ def main() -> None:
     parser.add_argument("--worlds", default="free-flow,payload,wind,cold,congestion,everything")
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
-    setting = Setting(load_network(options.network), load_vehicle())
+    setting = Setting(on_terrain(load_network(options.network), "edge"), load_vehicle())
     for world_name in options.worlds.split(","):
         all_errors, all_true_wh = defaultdict(list), []
         for seed in range(options.seeds):

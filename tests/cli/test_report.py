@@ -62,7 +62,7 @@ def test_a_folder_without_runs_is_one_line_and_status_2(folder: str, tmp_path: P
     done = evroute("report", str(tmp_path / folder))
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert "no folder of runs" in done.stderr
+    assert "not a folder of runs" in done.stderr
 
 
 def test_a_port_that_is_none_is_refused() -> None:

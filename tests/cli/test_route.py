@@ -16,7 +16,7 @@ import pytest
 from evroute.cli import main
 from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -212,6 +212,9 @@ def test_a_batch_without_failures_is_a_success(route: Run, tmp_path: Path) -> No
         ("--trip A --vehicle delorean", "unknown vehicle 'delorean'"),
         ("--trip A --search magic", "unknown search 'magic'"),
         ("--trip A --reserve 10", "--soc"),
+        ("--trip A --risk 1%", "--soc"),
+        ("--trip A --soc 50 --risk 1% --alternatives 2", "alternatives"),
+        ("--trip A --soc 50 --risk 1% --search clamped", "clamped"),
         ("--trip A --soc 10 --reserve 20", "reserve"),
         ("--trip A --max-extra-time soon", "must be a number"),
         ("--trip A --max-extra-time=-5%", "0 % or more"),

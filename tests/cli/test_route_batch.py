@@ -91,6 +91,18 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path) -> None:
     assert peaks_kb[1] - peaks_kb[0] < 4000
 
 
+def test_a_risk_of_a_row_bounds_its_routes(tmp_path) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text("id,trip,soc,reserve,risk\na,C,7.5,5,5%\nb,C,7.5,5,\nc,C,7.5,5,80%\nd,C,,,5%\n")
+    safe, plain, high, unbounded = answers("--network", "denver", "--batch", str(path))
+    assert safe["risk"] == 0.05
+    assert all(each["forecast"]["never_below_reserve"] >= 0.95 for each in safe["routes"].values())
+    assert "of trips" in safe["safety"]
+    assert plain["risk"] is None
+    assert "at most 50 %" in high["error"]
+    assert "charge at the start" in unbounded["error"]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_answers_become_a_table_with_a_summary(tmp_path: Path, suffix: str) -> None:
     path, out = tmp_path / "trips.csv", tmp_path / f"plans{suffix}"

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import bellman_ford
 
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.free_flow import (
@@ -16,7 +18,8 @@ from evroute.energy.turn_prior import TurnEnergy, turn_speed_mps
 from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.network.controls import LIGHT, STOP
 from evroute.network.turn_table import TurnTable
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
+from evroute.planning.trip import plan
 
 
 def test_each_turn_takes_its_braking_and_stopping_by_hand(denver) -> None:
@@ -73,3 +76,19 @@ def test_plans_of_drivers_take_a_real_car_s_energy_in_town(denver) -> None:
 def test_physics_is_one_of_two(denver) -> None:
     with pytest.raises(Exception, match="unknown physics 'magic'; there are eq8, driving"):
         Planner(denver, load_vehicle(), physics="magic")
+
+
+def test_least_energies_are_those_of_bellman_and_ford(denver) -> None:
+    """Signed energies on states: edges as they are left, and starts from standstill."""
+    planner = Planner(denver, load_vehicle(DRIVER_DEFAULT), physics="driving")
+    states, rng = planner.states, np.random.default_rng(0)
+    joined = set(denver.strongest_component().edge_id)
+    inside = np.array([row for row, each in enumerate(denver.edge_id) if each in joined])
+    origins, destinations = rng.permutation(inside)[:6].reshape(2, -1)
+    found = planner.energies(origins, destinations).energy_wh
+    size = int(max(states.tail.max(), states.head.max())) + 1
+    graph = csr_array((planner.mean_wh, (states.tail, states.head)), shape=(size, size))
+    assert (planner.mean_wh < 0).any()
+    starts = denver.n_edges + origins
+    least = bellman_ford(graph, indices=starts)[np.arange(len(starts)), destinations]
+    assert found == pytest.approx(least)

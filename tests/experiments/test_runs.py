@@ -260,7 +260,7 @@ def test_a_folder_of_another_configuration_is_refused_with_the_difference(finish
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path) -> None:
     (tmp_path / "letters.txt").write_text("dear")
-    with pytest.raises(EvrouteError, match="no folder of runs"):
+    with pytest.raises(EvrouteError, match="not a folder of runs"):
         simulate(EXPERIMENT, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
 

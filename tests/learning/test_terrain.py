@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from evroute.cli import app
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.regressors import TurnRegressors
-from evroute.energy.turn_prior import TurnEnergy
+from evroute.energy.turn_prior import TurnEnergy, at_battery
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import EvrouteError
 from evroute.learning.belief import load_belief
@@ -21,7 +21,7 @@ from evroute.methods.setting import Setting
 from evroute.network import context, store
 from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
-from evroute.network.turn_table import SPEED, TurnTable
+from evroute.network.turn_table import ENTRY_SPEED, SPEED, TurnTable
 from evroute.planning.battery import Battery
 from evroute.planning.planner import Planner
 
@@ -100,7 +100,6 @@ def test_a_belief_on_another_profile_is_refused(
     learn(table, tmp_path / "out", network=str(path), vehicle="reference")
     height_m = 2.0 * np.asarray(rolling.tables["profile"]["height_m"])
     other = rolling.with_tables({"profile": {**rolling.tables["profile"], "height_m": height_m}})
-    vars(other).pop("pieces", None)
     with pytest.raises(EvrouteError, match="belief about another profile of network 'hill'"):
         load_belief(tmp_path / "out", network=other)
     plain = RoadNetwork(**{f: getattr(rolling, f) for f in rolling.__dataclass_fields__})
@@ -112,27 +111,50 @@ def test_a_belief_on_another_profile_is_refused(
     assert "--terrain is that of the folder of --belief; leave it out" in str(told.exception)
 
 
-def test_turns_on_a_profile_add_the_change_of_speed_to_the_pieces(rolling: RoadNetwork) -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_turns_over_pieces_of_one_slope_are_turns_over_edges(hill: RoadNetwork, seed: int) -> None:
+    rng, car = np.random.default_rng(seed), load_vehicle("nissan-leaf-40")
+    table, speed_mps = TurnTable.from_network(hill), rng.uniform(3.0, 30.0, hill.n_edges)
+    tail_m, climb_m = hill.elevation_m[hill.tail], hill.climb_m
+    inner_m = np.concatenate([tail_m[:, None] + climb_m[:, None] * [0.25, 0.5, 0.75]]).ravel()
+    start = 3 * np.arange(hill.n_edges + 1)
+    cut = hill.with_tables({"profile": {"start": start, "height_m": inner_m}})
+    rows = np.arange(len(table))
+    one, many = (
+        TurnEnergy(each, car, table, free_flow=bool(seed % 2)).mean_wh(rows, speed_mps)
+        for each in (hill, cut)
+    )
+    assert many == pytest.approx(one, abs=1e-9)
+
+
+def test_a_change_of_speed_is_helped_by_the_pieces_against_it() -> None:
+    car = replace(load_vehicle(), propulsion_efficiency=0.8, recuperation_efficiency=0.5)
+    taken_wh, returned_wh = np.array([40.0, 40.0, 40.0]), np.array([-20.0, -20.0, 0.0])
+    gained_wh = np.array([30.0, -60.0, 10.0])
+    energy_wh, *_ = at_battery(car, taken_wh, returned_wh, gained_wh)
+    # speeds up: 10 Wh beyond the descent; slows down: 20 Wh beyond the climb; no descent: all of it
+    assert energy_wh == pytest.approx(
+        [10.0 / 0.8 + 40.0 / 0.8, -20.0 * 0.5 - 20.0 * 0.5, 50.0 / 0.8]
+    )
+
+
+def test_turns_on_a_profile_and_their_derivatives(rolling: RoadNetwork) -> None:
     table, car = TurnTable.from_network(rolling), load_vehicle()
     energy, rows = TurnEnergy(rolling, car, table), np.arange(len(table))
-    speed_mps = np.array([10.0, 20.0, 5.0, 15.0, 8.0, 25.0, 12.0])
-    mean_wh, rise_wh = energy.mean_wh(rows, speed_mps), energy.potential_wh(rows, speed_mps)
-    assert (mean_wh >= rise_wh - 1e-9).all()
-    left = np.where(rows < table.n_turns, speed_mps[table.left[rows]], 0.0)
-    gained_wh = 0.5 * car.mass_kg * (speed_mps[table.entered] ** 2 - left**2) / 3600.0
-    factor = np.where(gained_wh >= 0, 1 / car.propulsion_efficiency, car.recuperation_efficiency)
-    pieces_wh = energy.edge_wh(speed_mps)[table.entered]
-    expected_wh = pieces_wh + gained_wh * factor + energy.wasted_wh(rows, speed_mps)
-    assert mean_wh == pytest.approx(expected_wh)
-    # the derivative by rolling resistance, against a step
-    scale = context.build(rolling).scale[SPEED]
-    features = np.zeros((len(rows), 8))
-    features[:, SPEED] = rolling.speed_mps[table.entered] / scale
-    derivative = TurnRegressors(energy).of(rows, features)[:, 1]
-    more, less = (
-        TurnEnergy(rolling, replace(car, rolling=car.rolling * each), table).edge_wh(
-            rolling.speed_mps
-        )[table.entered]
-        for each in (1.0005, 0.9995)
+    speed_mps = rolling.speed_mps
+    rise_wh = energy.potential_wh(rows, speed_mps)
+    assert (energy.mean_wh(rows, speed_mps) >= rise_wh - 1e-9).all()
+    features, scale = np.zeros((len(rows), 8)), context.build(rolling).scale[SPEED]
+    left_mps = np.where(rows < table.n_turns, speed_mps[table.left[rows]], 0.0)
+    features[:, SPEED], features[:, ENTRY_SPEED] = (
+        speed_mps[table.entered] / scale,
+        left_mps / scale,
     )
-    assert derivative == pytest.approx((more - less) / 0.001, rel=1e-6)
+    found = TurnRegressors(energy).of(rows, features)
+    for column, name in ((1, "rolling"), (2, "drag")):
+        more, less = (
+            TurnEnergy(rolling, replace(car, **{name: getattr(car, name) * each}), table)
+            for each in (1.0005, 0.9995)
+        )
+        change_wh = more.mean_wh(rows, speed_mps) - less.mean_wh(rows, speed_mps)
+        assert found[:, column] == pytest.approx(change_wh / 0.001, rel=1e-5)

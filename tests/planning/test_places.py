@@ -12,8 +12,9 @@ from evroute.network.line_graph import LineGraph
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import answer_all, document
 from evroute.planning.places import stops
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
 from evroute.planning.search import Search
+from evroute.planning.trip import plan
 
 FROM, VIA, TO = "Blake Street & 17th Street", "Market Street & 15th Street", "17th avenue, pearl st"
 

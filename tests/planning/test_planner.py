@@ -26,8 +26,9 @@ from evroute.planning.battery import Battery, follow
 from evroute.planning.effects import energy_by_change, energy_by_condition
 from evroute.planning.places import stops
 from evroute.planning.plan import held_note
-from evroute.planning.planner import Planner, plan
+from evroute.planning.planner import Planner
 from evroute.planning.tradeoff import cheapest_within
+from evroute.planning.trip import plan
 from evroute.planning.weights import WEIGHT_RULES
 
 ENDS = ("in", "out")
@@ -287,11 +288,9 @@ def test_a_fastest_route_that_was_not_found_is_told(
     small = replace(
         load_vehicle(), battery_kwh=(free["energy"].energy_wh + free["time"].energy_wh) / 2000
     )
-    assert (
-        "stands for it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
-    )
+    assert "replaces it" not in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
     monkeypatch.setattr(labels, "GREATEST_EFFORT", 0)
-    assert "stands for it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
+    assert "replaces it" in plan(network, waypoints=ENDS, vehicle=small, soc_percent=100).proof
 
 
 def test_effort_that_runs_out_leaves_the_hull_and_says_what_may_be_missing(
@@ -499,7 +498,7 @@ def test_a_network_by_name_and_its_trips() -> None:
         ({"trip": "A"}, UnknownNameError, "no trip 'A'"),
         ({"waypoints": ("in", "ouf")}, UnknownNameError, "similar ids: out"),
         ({"waypoints": ENDS, "search": "magic"}, UnknownNameError, "potential"),
-        ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "reference"),
+        ({"waypoints": ENDS, "vehicle": "delorean"}, UnknownNameError, "evroute vehicle list"),
         ({"waypoints": ENDS, "max_extra_time": -0.1}, EvrouteError, "0 % or more"),
         ({"waypoints": ENDS, "price": 0.0}, EvrouteError, "more than 0 per kWh"),
         ({"waypoints": ENDS, "price": 0.3, "time_value": np.nan}, EvrouteError, "0 or more per h"),

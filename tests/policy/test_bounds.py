@@ -142,7 +142,7 @@ def test_an_empty_set_raises_the_norm_or_stops(setting, caplog, factory):
     with caplog.at_level("WARNING"):
         index.interval(1, setting.arms, model)
     assert index.norm == pytest.approx(1.5 * index.b_min)
-    assert "guarantees nothing" in caplog.text
+    assert "without guarantee" in caplog.text
     with pytest.raises(EmptySetError, match=r"B = 0.5 .* raise B or sigma"):
         factory(B=0.5, on_empty="stop").build(None).interval(1, setting.arms, model)
 

@@ -12,16 +12,16 @@ EQ8_WH, DISSIPATED_WH = np.full(9, 110.0), np.full(9, 100.0)  # each edge climbs
 NOISE_WH2 = (0.08 * 500) ** 2 + 0.3**2 * 5 * 100**2
 
 
-def expected_wh(journal: Journal, believed_wh: float) -> float:
+def moments(journal: Journal, believed_wh: float) -> tuple[float, float]:
     evidence = weigh(journal, SECTION, believed_wh, eq8_wh=EQ8_WH, dissipated_wh=DISSIPATED_WH)
     assert evidence.noise_wh2 == pytest.approx(NOISE_WH2)
-    return evidence.mean_wh
+    return evidence.mean_wh, evidence.variance_wh2
 
 
 def test_without_measurements_the_belief_stands_within_two_deviations_of_eq_8() -> None:
     band_wh = 2 * np.sqrt(NOISE_WH2)
     for believed_wh, held_wh in ((500, 500), (-900, 550 - band_wh), (9000, 550 + band_wh)):
-        assert expected_wh(Journal(), believed_wh) == pytest.approx(held_wh)
+        assert moments(Journal(), believed_wh) == pytest.approx((held_wh, NOISE_WH2))
 
 
 def test_measured_totals_of_trips_between_any_ends_are_weighed_by_their_variance() -> None:
@@ -32,7 +32,8 @@ def test_measured_totals_of_trips_between_any_ends_are_weighed_by_their_variance
     # two squared deviations of 10 Wh and one degree of freedom, beside ten assumed trips
     total_wh2 = (10 * NOISE_WH2 + 200.0) / (10 + 1)
     weights = np.array([1 / NOISE_WH2, 2 / total_wh2])
-    assert expected_wh(journal, 600.0) == pytest.approx(np.average([600.0, 570.0], weights=weights))
+    mean_wh = np.average([600.0, 570.0], weights=weights)
+    assert moments(journal, 600.0) == pytest.approx((mean_wh, 1 / weights.sum()))
 
 
 def test_the_total_of_a_section_is_that_of_its_edges() -> None:

@@ -39,11 +39,15 @@ def rounds(
     return pd.concat(frames, ignore_index=True)
 
 
+def sentences(table: pd.DataFrame) -> list[str]:
+    return [finding.text for finding in abstract(table)]
+
+
 def test_every_number_by_hand() -> None:
     table = rounds([[-500.0] * 20 + [80.0] * 20, [-500.0] * 20 + [100.0] * 20])
     table.loc[table["t"] <= 10, "predicted_wh"] = 1.25 * table["energy_wh"]
     half = T_95_WITH_2_WORLDS * np.std([8.0, 10.0], ddof=1) / sqrt(2)
-    assert abstract(table) == [
+    assert sentences(table) == [
         "In the last 20 of 40 trips forecasts are 5.0 % off (25 % in the first 10) and "
         "learned routes take 9.0 % less energy than routes by physics alone "
         f"(90 %: {9 - half:.1f} to {9 + half:.0f} %, 2 worlds)."
@@ -57,25 +61,41 @@ def test_every_number_by_hand() -> None:
         ([[4.9] * 4], "nothing is saved: learned routes take 0.5 % less energy"),
         ([[50.0] * 4], "and learned routes take 5.0 % less energy"),
         ([[-30.0] * 4, [-30.0] * 4], "nothing is saved: learned routes take 3.0 % more energy"),
-        ([[0.0] * 4, [100.0] * 4], "a saving is not certain: learned routes take 5.0 % less"),
+        ([[0.0] * 4, [100.0] * 4], "there is no saving beyond noise yet: learned routes"),
     ],
 )
 def test_it_says_so_where_nothing_or_nothing_certain_is_saved(
     saved_by_seed: list[list[float]], expected: str
 ) -> None:
-    (sentence,) = abstract(rounds(saved_by_seed))
+    (sentence,) = sentences(rounds(saved_by_seed))
     assert expected in sentence
 
 
+@pytest.mark.parametrize(
+    ("saved_by_seed", "saves"),
+    [
+        ([[90.0] * 4, [100.0] * 4], True),
+        ([[0.0] * 4, [100.0] * 4], False),
+        ([[100.0] * 4], False),
+        ([[-90.0] * 4, [-100.0] * 4], False),
+    ],
+)
+def test_it_saves_only_if_the_interval_over_worlds_is_above_zero(
+    saved_by_seed: list[list[float]], saves: bool
+) -> None:
+    (finding,) = abstract(rounds(saved_by_seed))
+    assert finding.saves is saves
+
+
 def test_an_interval_of_a_loss_counts_the_loss_upwards() -> None:
-    (sentence,) = abstract(rounds([[-30.0] * 2, [-40.0] * 2]))
+    (sentence,) = sentences(rounds([[-30.0] * 2, [-40.0] * 2]))
     half = T_95_WITH_2_WORLDS * 0.5
     assert "take 3.5 % more" in sentence
     assert f"(90 %: {3.5 - half:.1f} to {3.5 + half:.1f} %, 2 worlds)" in sentence
 
 
 def test_small_energies_are_compared_in_watt_hours() -> None:
-    (sentence,) = abstract(rounds([[12.0] * 4], physics_wh=-20.0))
+    (sentence,) = sentences(rounds([[12.0] * 4], physics_wh=-20.0))
     assert "take 12 Wh less energy than routes by physics alone (1 world)" in sentence
 
 
@@ -87,18 +107,18 @@ def test_methods_and_trips_are_named_where_there_are_several() -> None:
             rounds([[30.0] * 4], trip="U", run="third"),
         ]
     )
-    openings = [re.split(r" the last", sentence)[0] for sentence in abstract(table)]
+    openings = [re.split(r" the last", sentence)[0] for sentence in sentences(table)]
     assert openings == ["Toy T, GP-TS: in", "Toy T, BI-TS: in", "Toy U, GP-TS: in"]
 
 
 def test_a_method_without_forecasts_has_its_saving_alone() -> None:
-    (sentence,) = abstract(rounds([[50.0] * 4], predicted_wh=np.nan))
+    (sentence,) = sentences(rounds([[50.0] * 4], predicted_wh=np.nan))
     assert sentence.startswith("In the last 2 of 4 trips learned routes take 5.0 % less")
 
 
 def test_the_page_of_a_run_folder_begins_with_its_abstract(run_folder: RunFolder) -> None:
     page = build_page(run_folder)
-    assert list(page.abstract) == abstract(read_rounds(run_folder))
+    assert list(page.abstract) == sentences(read_rounds(run_folder))
     places = [page.html.index(sentence) for sentence in page.abstract]
     assert len(places) == 2
     assert max(places) < page.html.index('class="lead"') < page.html.index("<figure>")

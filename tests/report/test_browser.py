@@ -8,7 +8,7 @@ import pytest
 
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.colours import ENERGY_CLASSES
 from evroute.report.maps import route_map, values_map
 from evroute.report.page import build_page, template

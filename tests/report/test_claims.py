@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -127,6 +128,11 @@ def test_a_claim_on_no_run_is_an_error(fields, message) -> None:
         verdicts(stated(**fields), table())
 
 
+def test_a_selection_of_several_methods_is_an_error() -> None:
+    with pytest.raises(EvrouteError, match="several runs of a seed; name the method"):
+        verdicts(stated(runs={"index": "radius"}), table())
+
+
 def test_a_comparator_of_mean_0_is_an_error() -> None:
     with pytest.raises(EvrouteError, match="mean is 0"):
         verdicts(stated(), table(theirs=(0.0, 0.0, 0.0)))
@@ -198,3 +204,10 @@ def test_tables_of_the_docs_are_those_of_claims_and_runs() -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         assert hook.written(text) == text, f"{page.name} is outdated: make claims"
+
+
+def test_no_table_of_the_docs_writes_a_verdict_by_hand() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        by_hand = hook.TABLE.sub("", page.read_text(encoding="utf-8"))
+        found = re.findall(r"^.*\| (?:holds|does not hold|fails|undecided)\b.*$", by_hand, re.M)
+        assert not found, f"{page.name}: state a claim in its experiment instead: {found[0]}"

@@ -9,7 +9,7 @@ import pytest
 
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.exports import route_geojson, route_gpx
 
 

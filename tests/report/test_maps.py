@@ -11,7 +11,7 @@ import pytest
 
 from evroute.errors import MissingPackageError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report import extras
 from evroute.report.colours import ENERGY_CLASSES, visit_classes
 from evroute.report.leaflet import embedded

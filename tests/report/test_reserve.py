@@ -40,7 +40,7 @@ def test_the_table_by_hand() -> None:
     assert chosen["below midway (%)"] == 25.0
     assert chosen["below on arrival (%)"] == 0.0
     assert chosen["never below (%)"] == 75.0
-    assert chosen["announced (%)"] == pytest.approx(55.0)
+    assert chosen["predicted (%)"] == pytest.approx(55.0)
     assert chosen["Brier"] == pytest.approx((0.15**2 + 0.85**2 + 2 * 0.05**2) / 4)
     assert chosen["arrival charge, |error| (points)"] == pytest.approx(0.5)
 

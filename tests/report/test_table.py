@@ -6,7 +6,7 @@ import pytest
 
 from evroute.experiments.runs import RunFolder
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.results import read_rounds, read_timings
 from evroute.report.table import final_table, plan_table
 

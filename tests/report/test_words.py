@@ -1,7 +1,7 @@
 """Reasons of routes: the sentence holds the differences between the two routes."""
 
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.report.words import reason
 
 

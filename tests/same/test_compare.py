@@ -93,3 +93,9 @@ def test_a_family_counts_each_unit_once() -> None:
         len(family.differences),
     )
     assert counts == (5, 1, 1, 1, 2)
+
+
+def test_options_of_an_earlier_tree_become_its_flags() -> None:
+    given = ["simulate", "--option", "soc=60", "--option", "guard=true", "--option", "rate=2"]
+    found = loaded("trees").as_flags(given, {"soc", "guard"})
+    assert found == ["simulate", "--soc", "60", "--guard", "--option", "rate=2"]

@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from typing import Any
 Units = dict[str, Any]
 """Results by name: one plan, one run, one table."""
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+EARLIER_FLAGS = (
+    *("arms", "audit", "closed_share", "guard", "in_flight", "lengthscale", "prior", "reserve"),
+    *("share_belief", "soc"),
+)
+"""Options of ``--option`` that earlier commits took as flags of their own."""
 
 
 class CommandError(Exception):
@@ -55,7 +61,30 @@ class Tree:
 
     def evroute(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
         """Return the standard output of an ``evroute`` command; raises as `python`."""
-        return self.python("-m", "evroute", *arguments, statuses=statuses)
+        given = as_flags(arguments, flags_of(self))
+        return self.python("-m", "evroute", *given, statuses=statuses)
+
+
+@cache
+def flags_of(tree: Tree) -> frozenset[str]:
+    """Return the names of `EARLIER_FLAGS` that are flags of a tree."""
+    shown = "".join(
+        tree.python("-m", "evroute", command, "--help") for command in ("simulate", "learn")
+    )
+    return frozenset(name for name in EARLIER_FLAGS if f"--{name.replace('_', '-')} " in shown)
+
+
+def as_flags(arguments: Sequence[object], flags: Collection[str]) -> list[object]:
+    """Return arguments with ``--option NAME=VALUE`` as ``--NAME VALUE`` for the names in flags."""
+    given: list[object] = []
+    for argument in arguments:
+        name, _, value = str(argument).partition("=")
+        if given and given[-1] == "--option" and name in flags:
+            given[-1] = f"--{name.replace('_', '-')}"
+            given += [value] * (value != "true")
+        else:
+            given.append(argument)
+    return given
 
 
 def checked_out(commit: str, root: Path, to: Path) -> Path:

@@ -59,7 +59,7 @@ def read_measured(
         read = notebook.read_notebook
         if with_routes:
             raise EvrouteError(
-                f"trip table {path} has no routes, which edges are learned and replayed from; give "
+                f"trip table {path} has no routes, which models of edges and replays need; give "
                 "a log by edges or points, or learn with model trips"
             )
     measured = read(log, setting, sorted(names))
@@ -80,7 +80,7 @@ def _notes(log: Log, measured: Measured, setting: Setting) -> list[str]:
     climb_wh = sum(float(setting.potential_wh[trip.edge].sum()) for trip in measured.trips)
     if taken_wh < 0 <= climb_wh:
         notes.append(
-            f"the trips return {-taken_wh:,.0f} Wh in all although they do not descend; "
-            "is the sign of their energies right?"
+            f"the trips return {-taken_wh:,.0f} Wh in total but do not descend; "
+            "check the sign of their energies"
         )
     return notes

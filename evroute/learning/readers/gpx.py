@@ -90,8 +90,8 @@ def _with_companion(log: Log) -> Log:
     if not path.is_file():
         raise EvrouteError(
             f"GPX file {log.path} has no energy; add the extension <energy_wh> (read so far) or "
-            f"<soc_percent> to its points, or put a table {path.name} with the columns time and "
-            "energy_wh beside it"
+            f"<soc_percent> to its points, or give a table {path.name} with the columns time "
+            "and energy_wh in the same folder"
         )
     other = read_log(path, ("time",), NUMBERS)
     n = log.table.num_rows

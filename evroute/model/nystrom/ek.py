@@ -202,7 +202,7 @@ class Growing(Rule):
         if self._most is not None and len(posterior.basis) >= self._most:
             if not self._refused:
                 log.warning(
-                    "the dictionary has reached its cap of %d points; no further one enters",
+                    "the dictionary has reached its cap of %d points; no further point is added",
                     self._most,
                 )
             self._refused += 1

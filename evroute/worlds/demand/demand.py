@@ -262,7 +262,7 @@ def read_rows(path: Path, table: "pa.Table", setting: Setting) -> tuple[list[Tri
         raise EvrouteError(
             f"trip table {path}, row {row + 1}: count is {count[row]:g}; it must be 1, 2, ..."
         )
-    limits.check("trips", float(count.sum()), f"trip table {path} stands for {{}} trips")
+    limits.check("trips", float(count.sum()), f"trip table {path} counts {{}} trips")
     departed_s = (
         seconds(path, table["departure"].to_pylist()) if "departure" in names else np.zeros(n)
     )

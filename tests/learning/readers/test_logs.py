@@ -198,7 +198,7 @@ def test_a_descent_with_negative_energy_is_a_trip(setting, drive, tmp_path) -> N
     measured = read(tmp_path / "t.parquet", setting)
     assert measured.trips[0].energy_wh.sum() < 0
     climb_wh = setting.potential_wh[edges].sum()
-    assert any("is the sign of their energies right" in each for each in measured.notes) == (
+    assert any("check the sign of their energies" in each for each in measured.notes) == (
         climb_wh >= 0
     )
 

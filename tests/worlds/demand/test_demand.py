@@ -127,6 +127,21 @@ def test_the_commercial_trips_of_monaco(data_dir) -> None:
     assert departed_s == sorted(departed_s)
 
 
+def test_a_random_pair_is_the_first_random_trip_repeated_every_hour(denver) -> None:
+    setting = Setting(denver, load_vehicle())
+    pair, trips = (
+        load_demand(f"random {word}2-3 km", setting, SeedSequence(4)) for word in ("pair ", "")
+    )
+    drawn = [pair.trip(t) for t in (1, 2, 30)]
+    first = trips.trip(1)
+    assert {(trip.origin, trip.destination) for trip in drawn} == {
+        (first.origin, first.destination)
+    }
+    assert [trip.departed_s for trip in drawn] == [0.0, 3600.0, 29 * 3600.0]
+    other = load_demand("random pair 2-3 km", setting, SeedSequence(5)).trip(1)
+    assert (other.origin, other.destination) != (first.origin, first.destination)
+
+
 def test_random_trips_keep_to_their_band_and_do_not_depend_on_the_order_of_asking(denver) -> None:
     search = Search(LineGraph.from_network(denver))
 

@@ -1,0 +1,86 @@
+"""Basis of a plan: physics alone, the car's own trips, or the belief of a saved run."""
+
+import streamlit as st
+from cache import RUNS
+from literal import literal
+from own_trips import folder_of, is_own, trip_count
+from state import key, starting
+
+from evroute.energy.vehicle import Vehicle
+from evroute.experiments.runs import RunFolder
+from evroute.network.road_network import RoadNetwork
+
+PHYSICS = "physics alone"
+
+
+def basis(roads: RoadNetwork, vehicle: Vehicle) -> str:
+    """Return the chosen basis; the car's own trips at first, if there are any."""
+    own, choices = folder_of(roads, vehicle).path.name, _choices(roads, vehicle)
+    return str(starting("folder", own if own in choices else PHYSICS, choices))
+
+
+def basis_label(folder: str, roads: RoadNetwork, vehicle: Vehicle) -> str:
+    """Return a basis for drivers, such as "my 14 trips".
+
+    Parameters
+    ----------
+    folder
+        From `basis`.
+    roads, vehicle
+        Network and car of the plan.
+    """
+    own = folder_of(roads, vehicle)
+    if folder != own.path.name:
+        return "physics" if folder == PHYSICS else folder
+    trips = trip_count(own)
+    return f"my {trips} trips" if trips > 1 else "my trip"
+
+
+def choose_basis(roads: RoadNetwork, vehicle: Vehicle) -> tuple[str, str]:
+    """Ask for the basis; folder and run are empty for physics alone."""
+    folder = basis(roads, vehicle)
+    st.selectbox(
+        "Based on",
+        _choices(roads, vehicle),
+        key=key("folder"),
+        format_func=lambda each: basis_label(each, roads, vehicle),
+        help="Physics, this car's own trips (page My car), or the trips of a saved run.",
+    )
+    if folder == PHYSICS:
+        return "", ""
+    runs = _runs(folder, roads.name)
+    if not runs:
+        st.caption(literal(f"No run in {folder} was driven on {roads.name}."))
+        return "", ""
+    if len(runs) == 1:
+        return folder, runs[0]
+    starting("run", runs[0], runs)
+    return folder, str(st.selectbox("Run", runs, key=key("run")))
+
+
+def belief_vehicle(folder: str) -> str:
+    """Return the name of the vehicle of the beliefs in a folder; empty if there are none."""
+    if folder not in {path.parent.name for path in RUNS.glob("*/manifest.json")}:
+        return ""
+    return str(RunFolder(RUNS / folder).manifest().get("vehicle", {}).get("name", ""))
+
+
+def _choices(roads: RoadNetwork, vehicle: Vehicle) -> list[str]:
+    """Return physics, the car's own trips and the folders with beliefs, the newest first."""
+    own = folder_of(roads, vehicle).path
+    found = [
+        path.parent for path in RUNS.glob("*/manifest.json") if RunFolder(path.parent).beliefs()
+    ]
+    found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    names = [path.name for path in found if path == own or not is_own(path.name)]
+    return [PHYSICS, *sorted(names, key=lambda name: name != own.name)]
+
+
+def _runs(folder: str, network_name: str) -> list[str]:
+    """Return the runs of a folder on a network that have a belief."""
+    runs = RunFolder(RUNS / folder)
+    return [
+        name
+        for name in runs.beliefs()
+        if name.startswith(f"{network_name}-") and runs.belief_path(name).is_file()
+    ]

@@ -1,0 +1,24 @@
+"""Findings of runs, green only where a saving is certain, and tables that fit the page."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+import streamlit as st
+from literal import literal
+
+from evroute.report.abstract import Finding
+
+
+def show_findings(findings: Iterable[Finding]) -> None:
+    """Show findings, those of a certain saving in green."""
+    for finding in findings:
+        (st.success if finding.saves else st.info)(literal(finding.text))
+
+
+def show_table(table: pd.DataFrame) -> None:
+    """Show a table of few rows and many columns turned on its side: a column for each row."""
+    texts = table.map(lambda value: f"{value:.1f}" if isinstance(value, float) else str(value))
+    turned = texts.T
+    if texts["method"].is_unique:
+        turned = texts.set_index("method").T
+    st.dataframe(turned.rename(columns=str), width="stretch")

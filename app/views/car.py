@@ -1,0 +1,206 @@
+"""Page My car: its own trips, how good forecasts are, and what the trips taught about the car."""
+
+import numpy as np
+import streamlit as st
+from basis import PHYSICS
+from cache import choose_network, known_network, planner
+from literal import literal, sentence
+from map_component import classes_of, show_map
+from own_trips import ENDINGS, add_log, folder_of, forget, trip_count, undo
+from request import ask_vehicle
+from state import choose_next, key
+
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.vehicle import Vehicle
+from evroute.errors import EvrouteError
+from evroute.folder import Folder
+from evroute.learning.findings import recent
+from evroute.learning.learn import Learned
+from evroute.learning.parts import read_parts
+from evroute.learning.trip_energies import TripEnergies
+from evroute.network.road_network import RoadNetwork
+from evroute.report.colours import visit_classes
+from evroute.report.own_trips import build_trips_page, read_trips, trips_table
+from evroute.report.trip_charts import energies_chart, intervals_chart
+
+REPORT = "last_upload"
+MAP_HEIGHT = "420px"
+# in the order of `trip_terms`; Streamlit would show a text that stands alone
+COEFFICIENTS = (
+    "**{} ± {} Wh** per km on level road",
+    "**{} ± {} Wh** per metre climbed",
+    "**{} ± {} Wh** back per metre descended",
+    "**{} ± {} Wh** per minute, for lights, electronics and others",
+    "air drag **{} ± {} times** that of the vehicle data",
+    "**{} ± {} %** of recuperation lost per 10 % of charge when nearly full",
+    "heating and cooling **{} ± {} times** their expected power",
+)
+DIGITS = (0, 2, 2, 1, 2, 0, 2)
+TAUGHT = 0.7  # share of its first deviation below which trips taught a coefficient
+
+
+def main() -> None:
+    st.title("My car", anchor=False)
+    try:
+        title = known_network().replace("-", " ").title()
+        with st.container(horizontal=True, gap="xsmall", key="chips"):
+            with st.popover(literal(title), key="chip:network"):
+                roads = choose_network()
+            _, vehicle = ask_vehicle({})
+        folder = folder_of(roads, vehicle)
+        upload, shown = st.columns([1, 2], gap="medium")
+        with upload:
+            add(roads, vehicle)
+            if trip_count(folder):
+                change(roads, vehicle, folder)
+        with shown:
+            if trip_count(folder):
+                show(roads, vehicle, folder)
+            else:
+                st.info(
+                    "No trips of this car yet. Upload a log, or enter the charge on arrival in "
+                    "the tab After the trip of a plan. Plans are based on physics until then."
+                )
+                show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn={})
+    except (EvrouteError, OSError) as error:
+        st.error(sentence(str(error)))
+
+
+def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
+    """Ask for logs, learn them, and show which trips were set aside."""
+    with st.form("logs", clear_on_submit=True, border=False):
+        files = st.file_uploader(
+            "Logs of this car (CSV, GPX or Parquet)", ENDINGS, accept_multiple_files=True
+        )
+        learned = st.form_submit_button("Learn these trips", type="primary")
+    if learned and files:
+        lines, bar = [], st.progress(0.0, "Reading …")
+        for file in files:
+            try:
+                result = add_log(
+                    roads,
+                    vehicle,
+                    file.name,
+                    file.getvalue(),
+                    lambda done, total: bar.progress(done / total, f"{done} of {total} trips"),
+                )
+                lines.append(_outcome(file.name, result))
+                choose_next("folder", result.folder.name)
+            except EvrouteError as error:
+                lines.append((file.name, str(error), {}, []))
+        st.session_state[REPORT] = lines
+        st.rerun()
+    for name, text, skipped, notes in st.session_state.get(REPORT, ()):
+        (st.success if text.startswith("learned") else st.error)(literal(f"{name}: {text}."))
+        for note in notes:
+            st.caption(sentence(note))
+        if skipped:
+            with st.expander(f"Set aside: {len(skipped)} trip{'s' * (len(skipped) > 1)}, and why"):
+                st.dataframe(
+                    {"trip": list(skipped), "reason": list(skipped.values())}, hide_index=True
+                )
+    st.caption(
+        "A log has positions with time, and energy, power, volts and amps, or the charge. Or a "
+        "notebook: trip, from, to, departed, soc_start, soc_end. Trips stay on this computer."
+    )
+
+
+def _outcome(name: str, result: Learned) -> tuple[str, str, dict[str, str], list[str]]:
+    text = f"learned {result.new} trip{'s' * (result.new != 1)}"
+    text += f", {result.known} known already" * bool(result.known)
+    return name, text, dict(result.skipped), list(result.notes)
+
+
+def change(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
+    """Offer undo, reset and downloads."""
+    last, everything = st.columns(2)
+    if last.button("Undo the last addition", key="undo", width="stretch"):
+        undo(roads, vehicle)
+        _changed(folder)
+    with everything.popover("Start again", width="stretch"):
+        st.write("Set all trips of this car aside? They stay in a folder beside the new ones.")
+        if st.button("Set all aside", key="forget"):
+            forget(roads, vehicle)
+            _changed(folder)
+    trips = trips_table(read_trips(folder).to_pandas())
+    last.download_button(
+        "Trips (CSV)", trips.to_csv(index=False), "trips.csv", on_click="ignore", width="stretch"
+    )
+    everything.download_button(
+        "Report (HTML)",
+        lambda: build_trips_page(folder, roads).html,
+        "my-car.html",
+        on_click="ignore",
+        width="stretch",
+    )
+    st.caption(literal(f"Kept in {folder.path}."))
+
+
+def _changed(folder: Folder) -> None:
+    st.session_state.pop(REPORT, None)
+    if not trip_count(folder):
+        choose_next("folder", PHYSICS)
+    st.rerun()
+
+
+def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
+    """Show forecasts, coefficients, roads driven and trips.
+
+    Parameters
+    ----------
+    roads, vehicle
+        Network and car.
+    folder
+        Folder of its trips.
+    """
+    rows = read_trips(folder)
+    st.header(sentence(recent(rows)), anchor=False)
+    using = st.session_state.get(key("folder")) in (None, folder.path.name)
+    st.write(
+        f"{rows.num_rows} trips. Plans of this car "
+        f"{'use them, in any weather' if using else 'use another source'}."
+    )
+    run = f"{roads.name}-learned"
+    belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
+    if isinstance(belief, TripEnergies):
+        st.markdown("\n".join(f"- {line}" for line in coefficients(belief)))
+    trips = rows.to_pandas()
+    left, right = st.columns(2)
+    left.altair_chart(energies_chart(trips), width="content", theme="streamlit")
+    right.altair_chart(intervals_chart(trips), width="content", theme="streamlit")
+    driven = [trip.edge for trip in read_parts(folder.path, roads).values() if trip.routes == 1]
+    visits = np.bincount(np.concatenate([[], *driven]).astype(int), minlength=roads.n_edges)
+    drawn = {}
+    if visits.any():
+        passes = np.where(visits > 0, visits, np.nan)
+        drawn = classes_of(roads, passes, visit_classes(int(visits.max())))
+    show_map(roads, key=f"car-{roads.digest}", height=MAP_HEIGHT, drawn=drawn)
+    table = trips_table(trips)[::-1]
+    energies = [name for name in table if name.endswith("(Wh)")]
+    table[energies] /= 1000
+    st.dataframe(
+        table.rename(columns=lambda name: name.replace("(Wh)", "(kWh)")),
+        hide_index=True,
+        column_config={"km": st.column_config.NumberColumn(format="%.1f")}
+        | {
+            name.replace("(Wh)", "(kWh)"): st.column_config.NumberColumn(format="%.2f")
+            for name in energies
+        },
+    )
+
+
+def coefficients(belief: TripEnergies) -> list[str]:
+    """Return the coefficients with ± one standard deviation, in words."""
+    prior, b = belief.belief.prior, belief.belief.coefficients.coefficients
+    sd = np.sqrt(belief.belief.regression.covariance.diagonal())
+    lines = []
+    for k, (text, digits) in enumerate(zip(COEFFICIENTS, DIGITS, strict=True)):
+        unit = {4: prior.mean[k], 5: 0.01}.get(k, 1.0)
+        line = text.format(f"{b[k] / unit:.{digits}f}", f"{sd[k] / unit:.{digits}f}")
+        own = f"vehicle data: {prior.mean[k] / unit:.{digits}f}"
+        known = "" if sd[k] < TAUGHT * prior.std[k] else "; little learned from the trips"
+        lines.append(f"{line} ({own}{known})")
+    return lines
+
+
+main()

@@ -1,0 +1,170 @@
+"""``evroute range``: the roads within reach of a charge, or the charge that a place needs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from evroute.planning.battery import Battery
+    from evroute.planning.planner import Planner
+    from evroute.planning.reach import Reach
+
+SHARES = (50, 90, 100)
+
+
+def reach(
+    network: Annotated[
+        str, typer.Option(help="A network's name, or a stored .npz file.")
+    ] = "denver",
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="PLACE",
+            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+        ),
+    ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="PLACE", help="Instead: the charge that every road needs to get there."
+        ),
+    ] = None,
+    soc: Annotated[
+        float | None,
+        typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
+    ] = None,
+    reserve: Annotated[float, typer.Option(min=0, max=100, help="Lowest allowed charge, %.")] = 0.0,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Greatest probability of ever falling below the reserve, such as 5%. Without it "
+            "expected energies decide.",
+        ),
+    ] = None,
+    vehicle: Annotated[
+        str | None,
+        typer.Option(
+            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --belief, or "
+            "nissan-leaf-40]"
+        ),
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(metavar="C", help="Outside temperature, °C.")
+    ] = None,
+    payload: Annotated[
+        float, typer.Option(metavar="KG", help="Load on top of the mass of the vehicle, kg.")
+    ] = 0.0,
+    belief: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Go by the belief that was learned in this folder."),
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(help="Run of --belief, if the folder has several.")
+    ] = None,
+    geojson: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write roads and area as GeoJSON.")
+    ] = None,
+    map_: Annotated[
+        Path | None,
+        typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet."),
+    ] = None,
+) -> None:
+    """Find the roads within reach of a charge, or the charge that every road needs to a place."""
+    from threadpoolctl import threadpool_limits
+
+    from evroute.energy.driving import conditions
+    from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
+    from evroute.errors import EvrouteError
+    from evroute.learning.belief import load_belief
+    from evroute.learning.physics_belief import physics_belief
+    from evroute.network.catalog import load_network
+    from evroute.planning.battery import Battery
+    from evroute.planning.numbers import share_of
+    from evroute.planning.planner import Planner
+    from evroute.planning.reach import reach as reach_of
+
+    if (start is None) == (goal is None):
+        raise EvrouteError("give the place to drive from (--from) or the place to drive to (--to)")
+    if run is not None and belief is None:
+        raise EvrouteError("--run names a run of a folder: --belief FOLDER")
+    if goal is not None and any(each is not None for each in (soc, risk, geojson, map_)):
+        raise EvrouteError("--soc, --risk, --geojson and --map go with --from, not with --to")
+    if start is not None and soc is None:
+        raise EvrouteError("--from needs the charge at the start: --soc")
+    threadpool_limits(1)  # threads of small products wait for each other
+    roads = load_network(network)
+    day = conditions(temperature_c=temperature, payload_kg=payload)
+    learned = None if belief is None else load_belief(belief, run, network=roads)
+    car = learned.vehicle if learned and not vehicle else load_vehicle(vehicle or DRIVER_DEFAULT)
+    uncertain = physics_belief(roads, car) if learned is None else None
+    physics = "driving" if learned is None else "eq8"
+    planner = Planner(roads, car, learned, conditions=day, physics=physics, uncertainty=uncertain)
+    battery = Battery.of_percent(car.battery_kwh, reserve if soc is None else soc, reserve)
+    if goal is not None:
+        _print_needs(planner, goal, battery)
+        return
+    limit = None if risk is None else share_of("--risk", risk)
+    found = reach_of(planner, str(start), battery, risk=limit)
+    _write(found, geojson, map_)
+    _print(found, learned is None)
+    for written in (geojson, map_):
+        if written:
+            typer.echo(written)
+
+
+def _print(found: "Reach", physics: bool) -> None:
+    import numpy as np
+
+    network, battery = found.network, found.battery
+    by = "by expected energies" if found.risk is None else f"at a risk of {found.risk:.2%}"
+    typer.echo(
+        f"within reach {by}: {found.within.sum():,} of {network.n_edges:,} roads, "
+        f"{found.length_m / 1000:.1f} km, up to {found.extent_m / 1000:.1f} km away"
+    )
+    reserve = battery.percent(battery.reserve_wh)
+    for level, percent in found.charge_percent.items():
+        kept = percent >= reserve
+        typer.echo(
+            f"{level:.0%} of trips arrive at or above {reserve:.4g} %: {kept.sum():,} roads, "
+            f"{network.length_m[kept].sum() / 1000:.1f} km; median charge on arrival "
+            f"{np.median(percent[found.within]) if found.within.any() else np.nan:.1f} %"
+        )
+    if physics:
+        typer.echo("uncertainty of physics alone: no trip was learned")
+
+
+def _print_needs(planner: "Planner", goal: str, battery: "Battery") -> None:
+    import numpy as np
+
+    from evroute.planning.reach import charge_needed
+
+    percent = charge_needed(planner, goal, battery)
+    possible = percent[np.isfinite(percent)]
+    typer.echo(
+        f"{len(possible):,} of {len(percent):,} roads lead there on a full battery by expected "
+        "energies"
+    )
+    for share in SHARES if len(possible) else ():
+        least = np.quantile(possible, share / 100, method="inverted_cdf")
+        typer.echo(f"{share} % of them need at most {least:.1f} % of charge")
+
+
+def _write(found: "Reach", geojson: Path | None, map_: Path | None) -> None:
+    from evroute.files import replacing
+
+    if geojson:
+        from json import dumps
+
+        from evroute.report.reach_map import reach_geojson
+
+        with replacing(geojson) as temporary:
+            temporary.write_text(dumps(reach_geojson(found)), encoding="utf-8")
+    if map_:
+        from evroute.report.reach_map import reach_map
+
+        page = reach_map(found)
+        with replacing(map_) as temporary:
+            page.save(str(temporary))

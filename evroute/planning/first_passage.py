@@ -1,0 +1,98 @@
+"""First passage: the probability that the charge of a trip ever falls below its reserve.
+
+The energies used up to k points of a route are jointly normal, or jointly Student t, about their
+expectations: ``e = R g`` with g normal and R = 1 or ``sqrt(nu / chi²_nu)`` common to the trip. The
+probability that any e_j exceeds its room is integrated over g at the point with the least room in
+deviations, in closed form, over R and the rest of g by `N_POINTS` lattice points and their mirror
+images.
+"""
+
+from functools import cache
+
+import numpy as np
+from scipy.special import gammaincinv, ndtr, ndtri, stdtr
+
+from evroute.arrays import FloatArray
+
+N_POINTS = 1024
+NEGLIGIBLE = 1e-4
+"""Probability that points far from the reserve may add, all together."""
+
+
+def first_passage(room_wh: FloatArray, covariance_wh2: FloatArray, nu: float = np.inf) -> float:
+    """Return the probability that any of k errors exceeds its room, in [0, 1].
+
+    Parameters
+    ----------
+    room_wh
+        (k,) expected charge minus the reserve at each point, Wh; negative below the reserve.
+    covariance_wh2
+        (k, k) covariance of the energies used up to the points, Wh²; for a finite ``nu`` the
+        squared scale of the Student t.
+    nu
+        Degrees of freedom of the Student t; infinite for normal errors.
+    """
+    std_wh = np.sqrt(np.maximum(covariance_wh2.diagonal(), 0.0))
+    deviates = room_wh / np.maximum(std_wh, 1e-12)
+    worst = int(np.argmin(deviates))
+    tails = _below(-deviates, nu)
+    # most that a point adds: it is crossed, and then the worst one is not, given that R and e_j
+    shared = covariance_wh2[:, worst] / np.maximum(std_wh * std_wh[worst], 1e-12)
+    apart = np.sqrt(np.maximum(1.0 - shared**2, 1e-12))
+    if np.isfinite(nu):
+        apart *= np.sqrt((nu + deviates**2) / (nu + 1.0))
+    added = tails * _below((deviates[worst] - shared * deviates) / apart, nu + 1.0)
+    added[worst] = 1.0
+    order = np.argsort(added, kind="stable")
+    kept = order[np.cumsum(added[order]) > NEGLIGIBLE]
+    if len(kept) < 2:
+        return float(tails[worst])
+    slope = covariance_wh2[kept, worst] / std_wh[worst]
+    rest = covariance_wh2[np.ix_(kept, kept)] - np.outer(slope, slope)
+    value, vector = np.linalg.eigh(rest)
+    root = (vector * np.sqrt(np.maximum(value, 0.0)))[:, ::-1]
+    rest_wh = _normal(len(kept)) @ root.T
+    room = room_wh[kept] / _scales(nu) + np.concatenate([rest_wh, -rest_wh])
+    slope = np.where(np.abs(slope) < 1e-9 * std_wh[kept].max(), 1e-12, slope)
+    # g at the worst point crosses above the first of these bounds, or below the second
+    high = np.where(slope > 0, room / slope, np.inf).min(axis=1)
+    low = np.where(slope < 0, room / slope, -np.inf).max(axis=1)
+    crossed = np.where(low < high, ndtr(low) + ndtr(-high), 1.0)
+    return float(max(crossed.mean(), tails[worst]))
+
+
+def _below(deviates: FloatArray, nu: float) -> FloatArray:
+    """Return the probability that a normal or Student t error is below deviates (k,), (k,)."""
+    below: FloatArray = ndtr(deviates) if np.isinf(nu) else stdtr(nu, deviates)
+    return below
+
+
+@cache
+def _normal(dimensions: int) -> FloatArray:
+    """Return normal numbers of the points, (`N_POINTS`, dimensions)."""
+    normal: FloatArray = ndtri(_points(1 + dimensions)[:, 1:])
+    return normal
+
+
+@cache
+def _scales(nu: float) -> FloatArray:
+    """Return the factors R of the points and of their mirror images, (2 `N_POINTS`, 1)."""
+    if np.isinf(nu):
+        return np.ones((1, 1))
+    scales = np.sqrt(nu / (2.0 * gammaincinv(nu / 2.0, _points(1))))
+    return np.concatenate([scales, scales])
+
+
+def _points(dimensions: int) -> FloatArray:
+    """Return points in the unit cube, (`N_POINTS`, dimensions), and no coordinate 0 or 1.
+
+    Richtmyer's lattice, the roots of primes, folded (Genz & Bretz 2009, *Computation of
+    Multivariate Normal and t Probabilities*, section 4.2).
+    """
+    # the n-th prime is below n (log n + log log n) for n > 5
+    n = dimensions + 5
+    numbers = np.arange(2, int(n * (np.log(n) + np.log(np.log(n)))) + 1)
+    prime = (numbers[:, np.newaxis] % numbers > 0).sum(axis=1) == len(numbers) - 1
+    steps = np.arange(1, N_POINTS + 1)[:, np.newaxis]
+    points: FloatArray = np.abs(2.0 * (steps * np.sqrt(numbers[prime][:dimensions]) % 1.0) - 1.0)
+    return points

@@ -1,0 +1,245 @@
+"""Range: the roads within reach of a charge, and the least charge that leads to a place.
+
+One search from the origin finds the route to every road that arrives with the most charge; it is
+exact as the searches of single plans are (`labels`). Forecasts follow the tree of these routes.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import brentq
+
+from evroute.arrays import BoolArray, FloatArray
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.errors import EvrouteError
+from evroute.network.catalog import load_network
+from evroute.network.locate import locate
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery
+from evroute.planning.charge_tree import ChargeTree, charge_tree, way
+from evroute.planning.forecast import EnergyForecast
+from evroute.planning.learned import LearnedEnergies
+from evroute.planning.numbers import check_risk
+from evroute.planning.planner import NO_BELIEF, Planner
+from evroute.planning.shortage import Shortage
+
+LEVELS = (0.5, 0.9, 0.99)
+"""Probabilities with which the shown arrival charges are exceeded."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """The roads within reach of one charge.
+
+    Parameters
+    ----------
+    network
+        The roads.
+    origins
+        Rows of the edges on which trips may begin: both directions of a street, or the edges that
+        leave a junction.
+    battery
+        Charge at the start and reserve.
+    risk
+        Greatest probability of ever falling below the reserve; None to go by expected energies.
+    within
+        (n,) whether a road is within reach.
+    charge_percent
+        Charge at the end of each road that is exceeded with a probability, (n,) % by probability;
+        NaN where no route keeps the reserve by expected energies. 0.5 alone without a belief.
+    """
+
+    network: RoadNetwork = field(repr=False)
+    origins: tuple[int, ...]
+    battery: Battery
+    risk: float | None
+    within: BoolArray
+    charge_percent: Mapping[float, FloatArray]
+
+    @property
+    def length_m(self) -> float:
+        """Length of the roads within reach, m."""
+        return float(self.network.length_m[self.within].sum())
+
+    @property
+    def extent_m(self) -> float:
+        """Greatest distance as the crow flies from the origin to a road within reach, m."""
+        network = self.network
+        heads = network.head[self.within]
+        start = network.tail[self.origins[0]]
+        apart_m = np.hypot(
+            network.x_m[heads] - network.x_m[start], network.y_m[heads] - network.y_m[start]
+        )
+        return float(apart_m.max(initial=0.0))
+
+
+def reach(
+    planner: Planner, origin: int | str, battery: Battery, *, risk: float | None = None
+) -> Reach:
+    """Return the roads within reach of a charge.
+
+    Parameters
+    ----------
+    planner
+        Network, vehicle and belief.
+    origin
+        Place to drive from: a name, ``"lat,lon"``, an id or a row.
+    battery
+        Charge at the start and reserve.
+    risk
+        Greatest probability of ever falling below the reserve, in (0, 0.5]; None to go by expected
+        energies. It is that of the route that arrives with the most charge.
+
+    Raises
+    ------
+    EvrouteError
+        If a risk is given without a belief.
+    """
+    origins = _edges(planner.network, origin, leaving=True)
+    problem, battery = planner.problem(origins), planner.fading(battery)
+    tree, n = charge_tree(problem, battery), planner.network.n_edges
+    within = np.zeros(n, dtype=bool)
+    within[tree.edges] = True
+    expected = np.full(n, np.nan)
+    expected[tree.edges] = tree.end_wh / battery.capacity_wh * 100
+    charge_percent = {LEVELS[0]: expected}
+    if risk is not None:
+        check_risk(risk)
+    if planner.uncertain is None:
+        if risk is not None:
+            raise EvrouteError(NO_BELIEF)
+    elif len(tree.edges):
+        arms = planner.uncertain_arms(tree.arms)
+        std_wh = planner.uncertain.reached_std_wh(arms, tree.before, tree.begin_wh)
+        first = planner.charge_forecast(tree.route(0), battery)[0]
+        for level in LEVELS[1:]:
+            deviates = (first.interval_wh(2 * level - 1)[1] - first.mean_wh) / first.std_wh
+            charge_percent[level] = np.full(n, np.nan)
+            left_wh = tree.end_wh - deviates * std_wh
+            charge_percent[level][tree.edges] = left_wh / battery.capacity_wh * 100
+        if risk is not None:
+            within[tree.edges] = _kept(planner, tree, battery, std_wh, first, risk)
+    return Reach(planner.network, origins, battery, risk, within, charge_percent)
+
+
+def _kept(
+    planner: Planner,
+    tree: ChargeTree,
+    battery: Battery,
+    std_wh: FloatArray,
+    first: EnergyForecast,
+    risk: float,
+) -> BoolArray:
+    """Return whether the first-passage risk of each route of a tree is at most a risk, (k,).
+
+    It never falls along a route, and lies between the risk at the worst point and twice that
+    (Lévy's inequality): routes between these bounds are bisected.
+    """
+    worst = (tree.low_wh - battery.reserve_wh) / std_wh
+    for position, previous in enumerate(tree.before.tolist()):
+        if previous >= 0:
+            worst[position] = min(worst[position], worst[previous])
+
+    def deviates(share: float) -> float:
+        return float(brentq(lambda z: first.beyond(z) - share, -1e-9, 1e3, xtol=1e-9))
+
+    def keeps(position: int) -> bool:
+        charges = planner.charge_forecast(tree.route(position), battery)[1]
+        return charges.never_below_reserve >= 1.0 - risk
+
+    kept, open_ = worst > deviates(risk / 2), worst >= deviates(risk)
+    open_ &= ~kept
+    for position in np.flatnonzero(open_)[::-1].tolist():
+        route = way(tree.before, position)
+        unknown = route[open_[route]]
+        if open_[position] and (kept | open_)[route].all():
+            begins = bisect_left(unknown, True, key=lambda each: not keeps(each))
+            kept[unknown[:begins]] = True
+        open_[unknown] = False
+    return kept
+
+
+def charge_needed(planner: Planner, destination: int | str, battery: Battery) -> FloatArray:
+    """Return the least charge at the start of every road that leads to a destination, (n,) %.
+
+    Infinite where no route exists or a full battery does not suffice; the reserve is kept by
+    expected energies. The charge of ``battery`` at the start does not matter.
+
+    Parameters
+    ----------
+    planner
+        Network, vehicle and belief.
+    destination
+        Place to drive to: a name, ``"lat,lon"``, an id or a row.
+    battery
+        Capacity and reserve.
+    """
+    ends = _edges(planner.network, destination, leaving=False)
+    problem = planner.problem((ends[0], ends[0]))
+    shortage = Shortage(problem.legs, problem.head_wh, problem.charge)
+    need_wh = shortage.least_starts_wh(planner.fading(battery), ends)
+    return need_wh / battery.capacity_wh * 100
+
+
+def _edges(network: RoadNetwork, place: int | str, *, leaving: bool) -> tuple[int, ...]:
+    """Return the edges on which trips from or to a place begin or end."""
+    if isinstance(place, str):
+        return tuple(locate(network, place, leaving=leaving))
+    return (place,)
+
+
+def reachable(
+    network: RoadNetwork | str | Path,
+    *,
+    origin: str,
+    soc_percent: float,
+    reserve_percent: float = 0.0,
+    risk: float | None = None,
+    vehicle: Vehicle | str | Path = DEFAULT,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
+    belief: LearnedEnergies | None = None,
+    physics: str = "eq8",
+    uncertainty: LearnedEnergies | None = None,
+) -> Reach:
+    """Return the roads within reach of a charge.
+
+    Parameters
+    ----------
+    network
+        A network, its name, or the path of a stored one.
+    origin
+        Place to drive from: a name, ``"lat,lon"`` or an edge id.
+    soc_percent, reserve_percent
+        Charge at the start, and the charge never to fall below, in percent of the usable battery.
+    risk
+        Greatest probability of ever falling below the reserve, in (0, 0.5]; None to go by expected
+        energies.
+    vehicle
+        A vehicle, its name, or a TOML file.
+    conditions
+        Temperature, wind, payload and speeds of the day.
+    belief
+        Learned energies (`load_belief`), about this network and vehicle; physics if
+        None.
+    physics
+        As in `Planner`.
+    uncertainty
+        In place of a belief, the uncertainty of physics (`physics_belief`).
+
+    Raises
+    ------
+    EvrouteError
+        If the request cannot be met; see `reach`.
+    """
+    roads = network if isinstance(network, RoadNetwork) else load_network(network)
+    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
+    planner = Planner(
+        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+    )
+    battery = Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
+    return reach(planner, origin, battery, risk=risk)

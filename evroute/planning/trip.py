@@ -1,0 +1,104 @@
+"""`plan`: one trip between two places, or a named one, by one call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import DEFAULT, Vehicle, load_vehicle
+from evroute.errors import EvrouteError
+from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
+from evroute.planning.battery import Battery
+from evroute.planning.learned import LearnedEnergies
+from evroute.planning.places import stops
+from evroute.planning.plan import Plan
+from evroute.planning.planner import Planner
+from evroute.planning.weights import DEFAULT_SEARCH
+
+
+def plan(
+    network: RoadNetwork | str | Path,
+    *,
+    origin: str | None = None,
+    destination: str | None = None,
+    via: Sequence[str] = (),
+    trip: str | None = None,
+    waypoints: Sequence[str] = (),
+    vehicle: Vehicle | str | Path = DEFAULT,
+    search: str = DEFAULT_SEARCH,
+    soc_percent: float | None = None,
+    reserve_percent: float = 0.0,
+    max_extra_time: float | None = None,
+    alternatives: int = 0,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
+    belief: LearnedEnergies | None = None,
+    physics: str = "eq8",
+    depart: str | None = None,
+    price: float | None = None,
+    time_value: float | None = None,
+    risk: float | None = None,
+    uncertainty: LearnedEnergies | None = None,
+) -> Plan:
+    """Plan one trip between two places, or a named one.
+
+    Parameters
+    ----------
+    network
+        A network, its name, or the path of a stored one.
+    origin, destination, via
+        Places to drive from, to and, in this order, over: names, ``"lat,lon"`` or edge ids.
+    trip, waypoints
+        In place of these a named trip of the network, or all places in driving order.
+    vehicle
+        A vehicle, its name, or a TOML file.
+    soc_percent, reserve_percent
+        Charge at the start, and the charge never to fall below, in percent of the usable battery.
+    search, max_extra_time, alternatives, depart, price, time_value, risk
+        As in `Planner.plan`.
+    conditions
+        Temperature, wind, payload and speeds of the day.
+    belief
+        Learned energies to plan on (`load_belief`), about this network and vehicle; physics if
+        None.
+    physics
+        As in `Planner`.
+    uncertainty
+        In place of a belief, the uncertainty of physics (`physics_belief`).
+
+    Raises
+    ------
+    EvrouteError
+        If the request cannot be met; see `Planner.plan` and `places.stops`.
+    """
+    roads = network if isinstance(network, RoadNetwork) else load_network(network)
+    car = vehicle if isinstance(vehicle, Vehicle) else load_vehicle(vehicle)
+    ends = [place for place in (origin, *via, destination) if place is not None]
+    if ends and (origin is None or destination is None or waypoints):
+        raise EvrouteError("give origin and destination with via between, or waypoints alone")
+    first, *between, last = stops(roads, trip, ends or waypoints)
+    if isinstance(belief, (str, Path)):
+        raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
+    if soc_percent is None and reserve_percent:
+        raise EvrouteError("reserve_percent needs the charge at the start: soc_percent")
+    battery = (
+        None
+        if soc_percent is None
+        else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
+    )
+    planner = Planner(
+        roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
+    )
+    return planner.plan(
+        first,
+        last,
+        search=search,
+        battery=battery,
+        max_extra_time=max_extra_time,
+        via=between,
+        alternatives=alternatives,
+        depart=depart,
+        price=price,
+        time_value=time_value,
+        risk=risk,
+    )

@@ -1,0 +1,152 @@
+"""Page My car: own trips are learned, kept for the car, used in any weather, and undone."""
+
+import csv
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from evroute.energy.driving import DrivingConditions
+from evroute.learning.findings import recent
+from evroute.learning.learn import learn
+from evroute.methods.setting import Setting, load_setting
+from evroute.planning.trip import plan
+from evroute.resources import app_path
+from evroute.tables import read_columns
+
+PATIENCE_S = 200
+FACTOR, SLOWER = 1.5, 1.4
+
+
+@pytest.fixture
+def setting() -> Setting:
+    return load_setting("denver", "reference")
+
+
+def log(path: Path, setting: Setting, trips: range) -> Path:
+    """Write trips that dissipate 1.5 times and last 1.4 times as much as by physics."""
+    network, prior = setting.network, setting.prior
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["trip", "edge", "energy_wh", "travel_s"])
+        for trip in trips:
+            route = setting.search.route(network.time_s, 7 * trip, 900 - trip)
+            for edge in route.edges:
+                energy_wh = FACTOR * prior.dissipated_wh[edge] + setting.potential_wh[edge]
+                travel_s = SLOWER * network.time_s[edge]
+                rows.writerow([trip, network.edge_id[edge], energy_wh, travel_s])
+        rows.writerow(["odd", "nowhere", 1, 1])
+    return path
+
+
+def opened(page: str, **state: Any) -> AppTest:
+    """Open a page in a new session."""
+    found = AppTest.from_file(str(app_path(f"views/{page}.py")), default_timeout=PATIENCE_S)
+    for name, value in state.items():
+        found.session_state[f"kept_{name}"] = value
+    found.run()
+    assert not found.exception
+    return found
+
+
+def add(page: AppTest, path: Path) -> None:
+    page.file_uploader[-1].set_value((path.name, path.read_bytes(), "text/csv"))
+    next(each for each in page.button if each.label == "Learn these trips").click().run()
+    assert not page.exception
+
+
+def card(page: AppTest) -> dict[str, Any]:
+    (shown,) = (
+        json.loads(each.proto.json)
+        for each in page.get("bidi_component")
+        if each.proto.component_name == "evroute_cards"
+    )
+    assert not page.error
+    return dict(shown["cards"][0])
+
+
+def basis(page: AppTest) -> str:
+    return next(str(each.value) for each in page.selectbox if each.label == "Based on")
+
+
+def least_wh(page: AppTest) -> float:
+    return float(page.session_state["last_plan"][1].routes["energy"].energy_wh)
+
+
+def test_own_trips_of_a_car_are_kept_used_in_any_weather_and_undone(
+    tmp_path: Path, setting: Setting
+) -> None:
+    page, cold = opened("car", vehicle="reference"), DrivingConditions(temperature_c=-10.0)
+    planned = partial(plan, "denver", trip="A", soc_percent=80, physics="driving")
+    physics, in_cold = (each.routes["energy"] for each in (planned(), planned(conditions=cold)))
+    assert "No trips of this car yet" in page.info[0].value
+    add(page, log(tmp_path / "first.csv", setting, range(12)))
+    assert page.success[0].value == r"first.csv\: learned 12 trips."
+    assert page.dataframe[0].value["trip"].tolist() == ["odd"]
+    assert "no edge 'nowhere'" in page.dataframe[0].value["reason"][0]
+    (folder,) = (tmp_path / "runs").iterdir()
+    rows = read_columns(folder / "trips.parquet")
+    assert recent(rows).capitalize() in page.header[0].value.replace("\\", "")
+    assert "per km on level road" in page.markdown[-1].value
+
+    later = opened("plan", vehicle="reference")  # another session: a reload
+    assert basis(later) == folder.name
+    assert least_wh(later) > 1.2 * physics.energy_wh
+    low, high = card(later)["numbers"].split("(")[1].split(")")[0].split("-")
+    trip_min = later.session_state["last_plan"][1].recommended_route.time_s / 60
+    assert float(low) < trip_min < float(high)
+    later.session_state["kept_temperature"] = -10
+    later.toggle(key="kept_weather").set_value(True).run()
+    assert least_wh(later) > in_cold.energy_wh + 0.1 * physics.energy_wh
+    later.selectbox(key="kept_vehicle").set_value("renault-zoe").run()
+    assert basis(later) == "physics alone"
+
+    add(page, log(tmp_path / "second.csv", setting, range(12, 15)))
+    assert read_columns(folder / "trips.parquet").num_rows == 15
+    page.button(key="undo").click().run()
+    assert not page.exception
+    assert str(read_columns(folder / "trips.parquet")) == str(rows)
+    page.button(key="forget").click().run()
+    assert "No trips of this car yet" in page.info[0].value
+    later.selectbox(key="kept_vehicle").set_value("reference").run()
+    assert least_wh(later) == pytest.approx(in_cold.energy_wh)
+    assert len(list(folder.glob("reset-*/measured/*.parquet"))) == 2, "nothing is lost"
+
+
+def test_a_trip_entered_after_the_drive_is_learned_unless_it_is_impossible(
+    tmp_path: Path,
+) -> None:
+    page = opened("plan", vehicle="reference", weather=True, temperature=0, soc=60)
+    before = least_wh(page)
+    page.number_input(key="drove").set_value(900.0)
+    page.button(key="add_trip").click().run()
+    assert "impossible" in page.error[0].value
+    assert not list((tmp_path / "runs").glob("*/measured/*.parquet"))
+    page.number_input(key="drove").set_value(0.5)
+    page.button(key="add_trip").click().run()
+    assert not page.exception
+    assert basis(page).startswith("my-reference-denver")
+    assert least_wh(page) > before
+    page.number_input(key="drove").set_value(None)
+    page.button(key="add_trip").click().run()  # by the charge, which fell by less than a step
+    (part, coarse) = sorted((tmp_path / "runs").glob("*/measured/*.parquet"))
+    columns = read_columns(part)
+    assert sum(columns["energy_wh"].to_pylist()) == pytest.approx(500)
+    assert columns["temperature_c"][0].as_py() == 0
+    assert columns["soc_percent"][0].as_py() == pytest.approx(60)
+    step_wh = page.session_state["last_plan"][1].battery.capacity_wh / 100
+    assert read_columns(coarse)["known_variance_wh2"][0].as_py() == pytest.approx(step_wh**2 / 6)
+
+
+def test_the_recent_trips_are_counted_by_hand(tmp_path: Path, setting: Setting) -> None:
+    learned = learn(log(tmp_path / "a.csv", setting, range(25)), tmp_path / "runs" / "a")
+    late = learned.trips.to_pandas().tail(20)
+    error = (late["energy_wh"] - late["predicted_wh"]).abs().sum() / late["energy_wh"].sum()
+    held = np.sum(late["energy_wh"].between(late["low90_wh"], late["high90_wh"]))
+    assert recent(learned.trips) == (
+        f"forecasts are {100 * error:.0f} % off (last 20 trips); 90 % intervals held {held} of 20"
+    )

@@ -1,0 +1,67 @@
+"""``evroute range``: the printed numbers, its files, and one line for each bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import evroute
+from evroute.cli import app
+from evroute.errors import EvrouteError
+
+FROM = ["range", "--from", "Blake Street & 17th Street"]
+
+
+def test_prints_roads_by_probability_and_writes_geojson(tmp_path: Path) -> None:
+    path = tmp_path / "range.json"
+    options = [
+        "--vehicle",
+        "reference",
+        "--soc",
+        "1.6",
+        "--reserve",
+        "1",
+        "--risk",
+        "10%",
+        "--geojson",
+        str(path),
+    ]
+    done = CliRunner().invoke(app, [*FROM, *options])
+    assert done.exit_code == 0, done.output
+    network, car = evroute.load_network("denver"), evroute.load_vehicle()
+    found = evroute.reachable(
+        network,
+        origin="Blake Street & 17th Street",
+        soc_percent=1.6,
+        reserve_percent=1,
+        risk=0.1,
+        physics="driving",
+        uncertainty=evroute.physics_belief(network, car),
+    )
+    assert f"at a risk of 10.00%: {found.within.sum():,} of 1,330 roads" in done.output
+    assert [line.split("%")[0] for line in done.output.splitlines()[1:4]] == ["50", "90", "99"]
+    assert json.loads(path.read_text())["features"][0]["properties"]["risk"] == 0.1
+
+
+def test_prints_the_charge_that_roads_need_to_a_place() -> None:
+    done = CliRunner().invoke(app, ["range", "--to", "Blake Street & 17th Street"])
+    assert done.exit_code == 0, done.output
+    assert "1,330 of 1,330 roads lead there" in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["range"], "--from"),
+        (FROM, "--soc"),
+        ([*FROM, "--soc", "2", "--risk", "0"], "above 0"),
+        ([*FROM, "--soc", "2", "--run", "x"], "--belief"),
+        (["range", "--to", "Blake Street & 17th Street", "--soc", "2"], "not with --to"),
+        ([*FROM, "--soc", "2", "--reserve", "3"], "reserve"),
+    ],
+)
+def test_bad_input_is_one_line(options: list[str], message: str) -> None:
+    done = CliRunner().invoke(app, options)
+    assert isinstance(done.exception, EvrouteError)
+    assert message in str(done.exception)

@@ -1,0 +1,58 @@
+"""First passage against closed forms and against many joint draws."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, stdtr
+
+from evroute.arrays import FloatArray
+from evroute.planning.first_passage import first_passage
+
+N = 50_000
+STATED_ERROR = 1e-3
+"""The stated error of the quadrature: 0.1 percentage point."""
+
+
+def prefixes(edge_covariance: FloatArray) -> FloatArray:
+    return edge_covariance.cumsum(axis=0).cumsum(axis=1)
+
+
+def joint_draws(covariance: FloatArray, nu: float, rng: np.random.Generator) -> FloatArray:
+    root = np.linalg.cholesky(covariance)
+    errors = rng.standard_normal((N, len(root))) @ root.T
+    return errors if np.isinf(nu) else errors * np.sqrt(nu / rng.chisquare(nu, size=(N, 1)))
+
+
+def test_one_point_is_the_tail_of_its_distribution() -> None:
+    covariance = np.array([[4.0]])
+    assert first_passage(np.array([3.0]), covariance) == pytest.approx(ndtr(-1.5), rel=1e-12)
+    assert first_passage(np.array([3.0]), covariance, 5.0) == pytest.approx(stdtr(5, -1.5))
+    assert first_passage(np.array([-3.0]), covariance) == pytest.approx(ndtr(1.5))
+
+
+def test_two_independent_points_multiply() -> None:
+    found = first_passage(np.array([1.0, 4.0]), np.diag([1.0, 9.0]))
+    assert found == pytest.approx(1 - ndtr(1.0) * ndtr(4 / 3), abs=STATED_ERROR)
+
+
+def test_certain_points_fall_below_or_do_not() -> None:
+    zero = np.zeros((2, 2))
+    assert first_passage(np.array([1.0, 0.5]), zero) == 0.0
+    assert first_passage(np.array([1.0, -0.5]), zero) == 1.0
+
+
+@pytest.mark.parametrize("nu", [4.0, np.inf])
+@pytest.mark.parametrize("kind", ["positive", "negative", "independent"])
+def test_the_risk_of_a_route_is_that_of_many_joint_draws(kind: str, nu: float) -> None:
+    k, rng = 25, np.random.default_rng(7)
+    load = rng.uniform(5.0, 15.0, k)
+    if kind == "negative":  # the second half of the trip gives back the error of the first
+        load *= np.where(np.arange(k) < k // 2, 1.0, -0.7)
+    edges = np.diag(rng.uniform(50.0, 150.0, k))
+    edges += np.outer(load, load) * (kind != "independent")
+    covariance = prefixes(edges)
+    errors = joint_draws(covariance, nu, rng)
+    for room_at_end in (100.0, 200.0, 300.0):
+        room = np.linspace(600.0, room_at_end, k) + 60.0 * np.sin(np.arange(k))
+        expected = (errors > room).any(axis=1).mean()
+        tolerance = STATED_ERROR + 4 * np.sqrt(max(expected, 1e-4) / N)
+        assert first_passage(room, covariance, nu) == pytest.approx(expected, abs=tolerance)

@@ -1,0 +1,178 @@
+"""Routes within a risk against every route of small networks with dense joint covariances."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from evroute.arms import Route
+from evroute.arrays import FloatArray
+from evroute.energy.prior import fit
+from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError
+from evroute.learning.physics_belief import physics_belief
+from evroute.network.catalog import load_network
+from evroute.network.road_network import RoadNetwork
+from evroute.planning import risk
+from evroute.planning.battery import Battery, follow
+from evroute.planning.first_passage import first_passage
+from evroute.planning.planner import Planner
+from evroute.planning.risk import RiskSearch
+from evroute.planning.search_problem import SearchProblem
+from evroute.planning.trip import plan
+
+Routes = Callable[[RoadNetwork, int, int], Iterator[list[int]]]
+N_NETWORKS = 40
+
+
+def dense_covariance(rng: np.random.Generator, mean_wh: FloatArray) -> FloatArray:
+    """Return a covariance whose edges are strongly correlated, about half of them negatively."""
+    scale = 0.3 * np.abs(mean_wh) + 2.0
+    load = rng.choice([-1.0, 1.0], len(mean_wh)) * rng.uniform(0.8, 1.0, len(mean_wh))
+    correlation = np.outer(load, load)
+    np.fill_diagonal(correlation, 1.0)
+    return correlation * np.outer(scale, scale)
+
+
+@pytest.fixture
+def case(
+    hilly: Callable[[int], RoadNetwork], problem_of: Callable[..., SearchProblem]
+) -> Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]]:
+    def make(seed: int) -> tuple[SearchProblem, RiskSearch, RoadNetwork]:
+        network, rng = hilly(seed), np.random.default_rng(seed)
+        energy_wh = fit(network, load_vehicle()).mean_wh
+        covariance = dense_covariance(rng, energy_wh)
+        ends = (int(e) for e in rng.choice(network.n_edges, 2, replace=False))
+        problem = problem_of(network, energy_wh, *ends)
+
+        def risk_of(route: Route, battery: Battery) -> float:
+            rows = route.rows
+            room_wh = follow(battery, energy_wh[rows]).charge_wh[1:] - battery.reserve_wh
+            edges = covariance[np.ix_(rows, rows)]
+            return first_passage(room_wh, edges.cumsum(axis=0).cumsum(axis=1), 6.0)
+
+        low_wh, high_wh = 20.0, 2000.0
+        with suppress(NoRouteError):
+            least, risk = problem.legs.route(problem.weights()), rng.choice([0.04, 0.055, 0.08])
+            for _ in range(20):  # start so that the route of least energy has this risk
+                middle_wh = (low_wh + high_wh) / 2
+                enough = risk_of(least, Battery(2000.0, middle_wh, 20.0)) <= risk
+                low_wh, high_wh = (low_wh, middle_wh) if enough else (middle_wh, high_wh)
+        battery, std_wh = Battery(2000.0, high_wh, 20.0), np.sqrt(covariance.diagonal())
+        return problem, RiskSearch(problem, battery, 0.05, risk_of, std_wh), network
+
+    return make
+
+
+def test_the_best_routes_equal_every_route_of_random_networks(
+    case: Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]], every_route: Routes
+) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(N_NETWORKS):
+        problem, search, network = case(seed)
+        routes = [Route(tuple(r)) for r in every_route(network, *problem.legs.stops)]
+        if not routes:
+            continue
+        risks = {route: search.risk_of(route, search.battery) for route in routes}
+        safe = [route for route in routes if risks[route] <= search.most]
+        if not safe:
+            with pytest.raises(NotEnoughChargeError, match="no route keeps"):
+                search.best((1.0, 0.0), problem.time_s)
+            seen["none"] += 1
+            continue
+        taken_wh = [problem.taken_wh(route, search.battery) for route in safe]
+        best, gap = search.best((1.0, 0.0), problem.time_s)
+        assert gap == 0.0
+        assert problem.taken_wh(best, search.battery) == pytest.approx(min(taken_wh), abs=1e-6)
+        fastest, gap = search.best((0.0, 1.0), problem.time_s)
+        assert gap == 0.0
+        least_s = min(map(problem.taken_s, safe))
+        assert problem.taken_s(fastest) == pytest.approx(least_s)
+        limit_s = 1.1 * least_s
+        within = [w for w, r in zip(taken_wh, safe, strict=True) if problem.taken_s(r) <= limit_s]
+        limited, gap = search.best((1.0, 0.0), problem.time_s, limit_s)
+        assert gap == 0.0
+        assert problem.taken_wh(limited, search.battery) == pytest.approx(min(within), abs=1e-6)
+        # by mean energy alone another route would be chosen
+        usual = min(routes, key=lambda route: problem.taken_wh(route, search.battery))
+        seen["another"] += risks[usual] > search.most
+        seen["compared"] += 1
+    assert seen["compared"] >= 15, seen
+    assert min(seen["another"], seen["none"]) >= 3, seen
+
+
+def test_advice_is_enough_and_one_percentage_point_less_is_not(
+    case: Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]], every_route: Routes
+) -> None:
+    advised = 0
+    for seed in range(N_NETWORKS):
+        problem, search, network = case(seed)
+        if not any(True for _ in every_route(network, *problem.legs.stops)):
+            continue
+        try:
+            search.best((1.0, 0.0), problem.time_s)
+        except NotEnoughChargeError as error:
+            if error.start_percent is None:
+                continue
+            for percent, enough in ((error.start_percent, True), (error.start_percent - 1, False)):
+                start_wh = max(search.battery.start_wh, 20.0 * percent)
+                battery = Battery(2000.0, start_wh, 20.0)
+                routes = [Route(tuple(r)) for r in every_route(network, *problem.legs.stops)]
+                assert enough == any(search.risk_of(r, battery) <= search.most for r in routes)
+            advised += 1
+    assert advised >= 3
+
+
+def test_the_gap_bounds_the_best_route_where_the_effort_ends(
+    case: Callable[[int], tuple[SearchProblem, RiskSearch, RoadNetwork]],
+    every_route: Routes,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(risk, "EFFORT", 4)
+    gaps = 0
+    for seed in range(N_NETWORKS):
+        problem, search, network = case(seed)
+        routes = [Route(tuple(r)) for r in every_route(network, *problem.legs.stops)]
+        taken_wh = [problem.taken_wh(r, search.battery) for r in routes if search.keeps(r)]
+        if not taken_wh:
+            continue
+        try:
+            found, gap = search.best((1.0, 0.0), problem.time_s)
+        except NotEnoughChargeError:
+            continue
+        best_wh = problem.taken_wh(found, search.battery)
+        assert search.keeps(found)
+        assert best_wh - gap - 1e-6 <= min(taken_wh) <= best_wh + 1e-6
+        gaps += gap > 0
+    assert gaps >= 2
+
+
+def test_a_plan_prints_the_risk_that_it_keeps() -> None:
+    network, car = load_network("denver"), load_vehicle()
+    planner = Planner(network, car, uncertainty=physics_belief(network, car))
+    battery = Battery.of_percent(car.battery_kwh, 5.5, 1.0)
+    found = planner.plan(1213, 40, battery=battery, risk=0.05, via=[500])
+    for planned in found.routes.values():
+        assert planned.charge_forecast.never_below_reserve >= 0.95
+        assert 500 in planned.route.edges
+    assert f"{found.recommended_route.charge_forecast.never_below_reserve:.1%}" in found.safety
+    assert "is extrapolated" in found.safety  # no trip was learned
+    plain = planner.plan(1213, 40, battery=battery, via=[500])
+    assert found.unlimited.route == plain.recommended_route.route
+    assert plain.safety == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"risk": 0.01}, "charge at the start"),
+        ({"risk": 0.6, "soc_percent": 50}, "at most 50 %"),
+        ({"risk": 0.01, "soc_percent": 50, "alternatives": 2}, "alternatives"),
+        ({"risk": 0.01, "soc_percent": 50}, "physics_belief"),
+    ],
+)
+def test_refused_combinations_are_one_line(options: dict[str, float], message: str) -> None:
+    with pytest.raises(EvrouteError, match=message):
+        plan("denver", trip="A", **options)
