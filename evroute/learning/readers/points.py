@@ -134,7 +134,7 @@ def _notes(trip: str, pieces: Sequence[Piece], drives: Sequence[_Drive]) -> list
     if drives and matched < rows:
         notes.append(
             f"{trip}: {rows - matched} of {rows} points lie more than {FARTHEST_M:.0f} m from any "
-            f"road, or no way leads to them; {len(drives)} parts are left"
+            f"road, or no way leads to them; parts left: {len(drives)}"
         )
     return notes
 
