@@ -22,7 +22,6 @@ from evroute.report.claims import (
     PANEL,
     PARTS,
     Verdict,
-    folder_verdicts,
     overall,
     run_table,
     verdicts,
@@ -44,17 +43,29 @@ def experiments() -> dict[Path, Claims]:
 
 
 def store_runs(path: Path, claims: Claims, folder: RunFolder) -> None:
-    """Write the run table beside the experiment; the runs must have begun with these claims."""
+    """Write the run table beside the experiment; the runs must have begun with these claims.
+
+    Panels with unfinished runs are left out.
+    """
     if folder.manifest().get("claims_sha256") != claims.digest():
         sys.exit(f"{folder.path} was made with other claims than {path} states; run it again")
-    folder_verdicts(folder)
-    table = run_table(folder)
+    table = finished_panels(run_table(folder))
+    verdicts(claims, table)
     statistics = sorted({claim.statistic for claim in claims.claim})
     kept = [
         name for name in ("method", *PANEL, *PARTS, "seed", "horizon", *statistics) if name in table
     ]
     rows = table[kept].to_csv(index=False, float_format="%.6g", lineterminator="\n")
     path.with_suffix(".runs.csv").write_text(f"# {claims.digest()}\n{rows}", encoding="utf-8")
+
+
+def finished_panels(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of panels, such as trips, in which every method has every seed."""
+    keys = [name for name in PANEL if name in table]
+    if not keys:
+        return table
+    runs = table.groupby(keys)["seed"].transform("size")
+    return table[runs == runs.max()]
 
 
 def stored(path: Path) -> tuple[str, pd.DataFrame] | None:

@@ -94,5 +94,15 @@ def mapped(path: Path | None, make: Callable[[], Any]) -> Any:
 
 
 def cache_path(cache_dir: Path | None, kind: str, digest: str) -> Path | None:
-    """Return the file of a cached array of some kind; None without a cache."""
+    """Return the file that caches an array; None without a cache.
+
+    Parameters
+    ----------
+    kind
+        Kind of the array, the first part of the name of the file.
+    cache_dir
+        Folder of the cache; None for no cache.
+    digest
+        Digest of the values that the array depends on.
+    """
     return None if cache_dir is None else cache_dir / "kernels" / f"{kind}-{digest[:24]}.npy"

@@ -14,7 +14,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.learning.findings import recent
 from evroute.learning.learn import learn
 from evroute.methods.setting import Setting, load_setting
-from evroute.planning.planner import plan
+from evroute.planning.trip import plan
 from evroute.resources import app_path
 from evroute.tables import read_columns
 
