@@ -344,6 +344,7 @@ class RoadNetwork:
         other = copy(self)
         maps = cast("list[MutableMapping[str, Table]]", [tables, self.tables])
         object.__setattr__(other, "_tables", ChainMap(*maps))  # reads none of them
+        vars(other).pop("pieces", None)
         return other
 
     def lines(self, x: FloatArray, y: FloatArray) -> Any:

@@ -79,9 +79,7 @@ def with_profile(
     smoothing_m: float,
 ) -> RoadNetwork:
     tables, _ = sampled(network, read, rasters, spacing_m=spacing_m, smoothing_m=smoothing_m)
-    other = network.with_tables(tables)
-    vars(other).pop("pieces", None)
-    return other
+    return network.with_tables(tables)
 
 
 def smoothing(z: RoadNetwork, srtm: RoadNetwork, read: RoadNetwork) -> None:

@@ -100,7 +100,6 @@ def test_a_belief_on_another_profile_is_refused(
     learn(table, tmp_path / "out", network=str(path), vehicle="reference")
     height_m = 2.0 * np.asarray(rolling.tables["profile"]["height_m"])
     other = rolling.with_tables({"profile": {**rolling.tables["profile"], "height_m": height_m}})
-    vars(other).pop("pieces", None)
     with pytest.raises(EvrouteError, match="belief about another profile of network 'hill'"):
         load_belief(tmp_path / "out", network=other)
     plain = RoadNetwork(**{f: getattr(rolling, f) for f in rolling.__dataclass_fields__})

@@ -71,6 +71,8 @@ def test_without_the_table_an_edge_has_one_slope(hill: RoadNetwork) -> None:
     assert hill.pieces is None
     assert hill.ascent_m.tolist() == np.maximum(hill.climb_m, 0.0).tolist()
     assert hill.descent_m.tolist() == np.maximum(-hill.climb_m, 0.0).tolist()
+    bump = {"start": np.array([0, 1, *[1] * 6]), "height_m": np.float32([5.0])}
+    assert hill.with_tables({"profile": bump}).ascent_m[0] == 5.0  # not that without the table
     assert on_terrain(hill, None) is hill
     assert on_terrain(hill, "edge") is hill
     with pytest.raises(EvrouteError, match="'hill' has no profile"):
