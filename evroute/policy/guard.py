@@ -8,7 +8,7 @@ Abbasi-Yadkori & Van Roy 2017) with two separate objects:
 - the ledger (`policy.ledger`) bounds the expected energy lost on all trips of the vehicle, between
   whatever ends, and sets the probability with which the eq. 8 route is driven instead. With
   probability 0.95 the loss never exceeds the budget: a share of the energy that eq. 8 dissipates on
-  each trip, and half a trip's worth at the start. Savings are income.
+  each trip, and the energy of four trips at the start. Savings are income.
 """
 
 from collections.abc import Callable

@@ -19,8 +19,8 @@ be shared by all edges of a trip. Mixed over s it gives a bound that holds at al
 Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
 one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
 
-Assumptions: the mean square of r is at most `SAFETY` times the running one, and no route loses more
-in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
+Assumptions: the mean square of r is at most `SAFETY` times that of the last trips, and no route
+loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
 """
 
 import numpy as np
@@ -31,6 +31,8 @@ DELTA = 0.05
 PROBABILITIES = (0.1, 0.2, 0.5, 0.8)
 """Probabilities of the baseline in trips that may drive the learner's route."""
 START_TRIPS = 4.0
+"""Budget at the start, in trips of the energy that the first one dissipates; less of it delays
+learning where the first beliefs about new roads are far off."""
 SAFETY = 1.5
 PRIOR_TRIPS = 5.0
 """Weight of the assumed deviation in the running mean square of r, in trips."""
