@@ -8,7 +8,7 @@ Abbasi-Yadkori & Van Roy 2017) with two separate objects:
 - the ledger (`policy.ledger`) bounds the expected energy lost on all trips of the vehicle, between
   whatever ends, and sets the probability with which the eq. 8 route is driven instead. With
   probability 0.95 the loss never exceeds the budget: a share of the energy that eq. 8 dissipates on
-  each trip, and half a trip's worth at the start. Savings are income.
+  each trip, and the energy of four trips at the start. Savings are income.
 """
 
 from collections.abc import Callable
@@ -96,8 +96,9 @@ class Guard:
             return proposed
         pairs = differing(proposed.edges, baseline.edges)
         sections = {proposed: [own for own, _ in pairs], baseline: [known for _, known in pairs]}
+        believed = {route: believe(route) for route in (proposed, baseline)}
         learner, known = (
-            self._weigh(route, sections[route], believe(route)) for route in (proposed, baseline)
+            self._weigh(route, sections[route], believed[route]) for route in (proposed, baseline)
         )
         excess_wh = learner.mean_wh - known.mean_wh
         if excess_wh >= learner.variance_wh2**0.5:
@@ -111,13 +112,17 @@ class Guard:
         probability = float(self.ledger.probability(noise_wh, most_wh, under_way_wh))
         self._is_free = bool(self.rng.random() >= probability)
         route = proposed if self._is_free else baseline
+        control_wh = {
+            each: sum(total_of(own, each, believed[each]) for own in sections[each])
+            for each in (proposed, baseline)
+        }
         self._pending.setdefault(route.edges, []).append(
             _Bet(
                 probability,
                 not self._is_free,
                 sections[route],
-                (learner if self._is_free else known).mean_wh,
-                excess_wh,
+                control_wh[route],
+                control_wh[proposed] - control_wh[baseline],
                 noise_wh,
                 most_wh,
             )

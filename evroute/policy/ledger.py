@@ -19,8 +19,8 @@ be shared by all edges of a trip. Mixed over s it gives a bound that holds at al
 Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic confidence sequences*,
 one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
 
-Assumptions: the mean square of r is at most `SAFETY` times the running one, and no route loses more
-in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
+Assumptions: the mean square of r is at most `SAFETY` times that of the last trips, and no route
+loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
 """
 
 import numpy as np
@@ -30,10 +30,14 @@ from evroute.arrays import FloatArray
 DELTA = 0.05
 PROBABILITIES = (0.1, 0.2, 0.5, 0.8)
 """Probabilities of the baseline in trips that may drive the learner's route."""
-START_TRIPS = 0.5
+START_TRIPS = 4.0
+"""Budget at the start, in trips of the energy that the first one dissipates; less of it delays
+learning where the first beliefs about new roads are far off."""
 SAFETY = 1.5
 PRIOR_TRIPS = 5.0
 """Weight of the assumed deviation in the running mean square of r, in trips."""
+MEMORY = 0.9
+"""Weight of a trip in the running mean square of r, relative to that of the next trip."""
 TRIAL_TRIPS = 10
 """Number of trips in which routes differ that drive the baseline first, to measure the noise."""
 MIXTURE_SHARE = 0.1
@@ -71,6 +75,7 @@ class Ledger:
         self._learner_trips: FloatArray | float = 0.0  # sum of 1 - p
         self._squares: FloatArray | float = PRIOR_TRIPS
         self._count = PRIOR_TRIPS
+        self._settled = 0
         self._trips = 0
         self._noise_wh2: FloatArray | float = 0.0  # sum of the squared noise_wh of settled trips
 
@@ -110,7 +115,7 @@ class Ledger:
             The greatest loss of trips that are not settled yet, Wh.
         """
         left_wh = self.income_wh - self.lost_at_most_wh - under_way_wh
-        if self._count < PRIOR_TRIPS + TRIAL_TRIPS:
+        if self._settled < TRIAL_TRIPS:
             return np.ones(np.shape(left_wh))
         mean_wh = np.minimum(self._lost_wh, 0.0) / (self._learner_trips + PRIOR_TRIPS)
         ahead = AHEAD.reshape(-1, *[1] * np.ndim(left_wh))
@@ -155,8 +160,9 @@ class Ledger:
         self._variance_wh2 = self._variance_wh2 + (weighted_wh**2 + 2 * bound_wh2) / 3
         self._most_wh = self._most_wh + learner * most_wh
         self._learner_trips = self._learner_trips + learner
-        self._squares = self._squares + np.square(residual_wh / noise_wh)
-        self._count += 1
+        self._squares = MEMORY * self._squares + np.square(residual_wh / noise_wh)
+        self._count = MEMORY * self._count + 1
+        self._settled += 1
         self._noise_wh2 = self._noise_wh2 + np.square(noise_wh)
 
     def trips_needed(self) -> float:
@@ -165,7 +171,7 @@ class Ledger:
         The route is then driven with the least probability of the baseline, at the noise and the
         dissipated energy of the trips so far. NaN before the first settled trip.
         """
-        settled = self._count - PRIOR_TRIPS
+        settled = self._settled
         if not settled:
             return np.nan
         p = PROBABILITIES[0]

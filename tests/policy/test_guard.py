@@ -15,6 +15,12 @@ PRIOR_WH = np.array([200.0, 100.0, 100.0, 150.0, 150.0, 200.0, 500.0])  # eq. 8 
 BUDGET_WH = (0.5 + 300 * 0.0025) * 600
 
 
+@pytest.fixture(autouse=True)
+def half_a_trip(monkeypatch) -> None:
+    """Start with the energy of half a trip: less budget shows its limits in fewer trips."""
+    monkeypatch.setattr("evroute.policy.ledger.START_TRIPS", 0.5)
+
+
 def level(hill) -> EdgeSpace:
     """The edges of the hill without its heights, so that no energy is below the potential."""
     return EdgeSpace(replace(hill, elevation_m=np.zeros(6)), load_vehicle())

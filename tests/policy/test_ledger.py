@@ -7,9 +7,23 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from evroute.policy.ledger import DELTA, PRIOR_TRIPS, SAFETY, TRIAL_TRIPS, Ledger
+from evroute.policy.ledger import (
+    DELTA,
+    MEMORY,
+    PRIOR_TRIPS,
+    SAFETY,
+    START_TRIPS,
+    TRIAL_TRIPS,
+    Ledger,
+)
 
 STREAMS, TRIP_WH = 2000, 1000.0
+
+
+@pytest.fixture
+def half_a_trip(monkeypatch) -> None:
+    """Start with the energy of half a trip: less budget shows its limits in fewer trips."""
+    monkeypatch.setattr("evroute.policy.ledger.START_TRIPS", 0.5)
 
 
 def test_the_inequality_of_the_supermartingale() -> None:
@@ -44,7 +58,7 @@ def test_the_first_trips_measure_the_noise_on_the_baseline() -> None:
     assert ledger.probability(20.0, 60.0) == 0.8
 
 
-def test_two_trips_by_hand(monkeypatch) -> None:
+def test_two_trips_by_hand(monkeypatch, half_a_trip) -> None:
     monkeypatch.setattr("evroute.policy.ledger.TRIAL_TRIPS", 0)
     ledger = Ledger(0.01)
     ledger.open(TRIP_WH)
@@ -61,7 +75,8 @@ def test_two_trips_by_hand(monkeypatch) -> None:
     # the baseline: 12 Wh above the belief in it; its weight is 1 - 1 / 0.5
     ledger.settle(0.5, 1, 12.0, believed_wh=5.0, noise_wh=20.0, most_wh=1e6)
     assert ledger._lost_wh == pytest.approx(0.5 * 5 + 30 + 0.5 * 5 - 12)
-    squares = [SAFETY * 400, SAFETY * 400 * (PRIOR_TRIPS + 1.5**2) / (PRIOR_TRIPS + 1)]
+    running = (MEMORY * PRIOR_TRIPS + 1.5**2) / (MEMORY * PRIOR_TRIPS + 1)
+    squares = [SAFETY * 400, SAFETY * 400 * running]
     variance_wh2 = (30**2 + 2 * squares[0] + 12**2 + 2 * squares[1]) / 3
     rho = 100.0**2
     margin_wh = math.sqrt(
@@ -70,7 +85,9 @@ def test_two_trips_by_hand(monkeypatch) -> None:
     assert ledger.lost_at_most_wh == pytest.approx(23 + margin_wh)
 
 
-def test_the_trips_needed_are_the_first_after_which_the_budget_covers_the_bound() -> None:
+def test_the_trips_needed_are_the_first_after_which_the_budget_covers_the_bound(
+    half_a_trip,
+) -> None:
     ledger = Ledger(0.01)
     assert math.isnan(ledger.trips_needed())
     for _ in range(4):
@@ -134,15 +151,17 @@ WORLDS = {
 }
 
 
+@pytest.mark.parametrize("start_trips", [0.5, START_TRIPS])
 @pytest.mark.parametrize("world", WORLDS)
-def test_few_streams_break_their_budget(world: str) -> None:
+def test_few_streams_break_their_budget(world: str, start_trips: float, monkeypatch) -> None:
+    monkeypatch.setattr("evroute.policy.ledger.START_TRIPS", start_trips)
     loss, options = WORLDS[world]
     broke, beyond, _, _ = play(loss, **options)
     assert np.mean(broke) <= ALLOWED
     assert np.mean(beyond) <= ALLOWED
 
 
-def test_without_the_ledger_the_same_harm_breaks_every_budget() -> None:
+def test_without_the_ledger_the_same_harm_breaks_every_budget(half_a_trip) -> None:
     broke, beyond, _, _ = play(lambda t: 0.03, p=0.1, trips=100)
     assert np.all(broke)
     assert np.mean(beyond) <= ALLOWED
@@ -156,7 +175,7 @@ def test_the_estimate_of_the_loss_has_no_bias_whatever_is_believed(belief: float
     assert abs(np.mean(error_wh)) < 4 * np.std(error_wh) / math.sqrt(STREAMS)
 
 
-def test_a_learner_that_saves_soon_drives_most_trips() -> None:
+def test_a_learner_that_saves_soon_drives_most_trips(half_a_trip) -> None:
     *_, share = play(lambda t: -0.06)
     assert share < 0.2
     *_, share = play(lambda t: 0.03)
