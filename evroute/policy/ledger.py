@@ -20,7 +20,8 @@ Ramdas, McAuliffe & Sekhon 2021, *Time-uniform, nonparametric, nonasymptotic con
 one-sided normal mixture; Waudby-Smith & Ramdas 2024 bet on bounded measurements instead).
 
 Assumptions: the mean square of r is at most `SAFETY` times that of the last trips, and no route
-loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of independent streams.
+loses more in one trip than ``most_wh``. All methods take single trips or equal arrays of
+independent streams.
 """
 
 import numpy as np
