@@ -75,4 +75,6 @@ def after_trip(request: "Request", plan: Plan, name: str) -> None:
         choose_next("folder", learned.folder.name)
         st.rerun()
     if trips := trip_count(folder_of(request.network, request.vehicle)):
-        st.caption(f"{trips} trips of this car are stored. The page My car shows and removes them.")
+        st.caption(
+            f"{trips:d} trips of this car are stored. The page My car shows and removes them."
+        )

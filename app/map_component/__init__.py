@@ -38,10 +38,10 @@ _map, _cards = (
         f"evroute_{name}",
         html=f'<div class="evroute-{name}"></div>',
         css=_read(f"{name}.css"),
-        js=_read(f"{name}.js") + scripts,
+        js="".join(map(_read, scripts)),
         isolate_styles=False,  # Leaflet's style sheet is one of the page
     )
-    for name, scripts in (("map", _read("names.js")), ("cards", ""))
+    for name, scripts in (("map", ("map.js", "names.js")), ("cards", ("cards.js",)))
 )
 
 

@@ -124,7 +124,10 @@ class DashboardMap {
   view({ view, bounds, pins }) {
     const kept = this.viewed === view || this.keptView(view);
     this.viewed = null; // the moves of this method are not kept
-    if (!kept || pins.some(({ at }) => !this.map.getBounds().contains(at))) this.fit(bounds);
+    const places = JSON.stringify(pins.map(({ at }) => at));
+    const outside = pins.some(({ at }) => !this.map.getBounds().contains(at));
+    if (!kept || (outside && places !== this.places)) this.fit(bounds);
+    this.places = places; // drawn again, the same pins move nothing: the user may have zoomed in
     this.viewed = view;
   }
 

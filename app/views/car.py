@@ -27,13 +27,13 @@ REPORT = "last_upload"
 MAP_HEIGHT = "420px"
 # in the order of `trip_terms`; Streamlit would show a text that stands alone
 COEFFICIENTS = (
-    "**{} ± {} Wh** per km on level road",
-    "**{} ± {} Wh** per metre climbed",
-    "**{} ± {} Wh** back per metre descended",
-    "**{} ± {} Wh** per minute, for lights, electronics and others",
-    "air drag **{} ± {} times** that of the vehicle data",
-    "**{} ± {} %** of recuperation lost per 10 % of charge when nearly full",
-    "heating and cooling **{} ± {} times** their expected power",
+    "{} ± {} Wh per km on level road",
+    "{} ± {} Wh per metre climbed",
+    "{} ± {} Wh back per metre descended",
+    "{} ± {} Wh per minute, for lights, electronics and others",
+    "air drag {} ± {} times that of the vehicle data",
+    "{} ± {} % of recuperation lost per 10 % of charge when nearly full",
+    "heating and cooling {} ± {} times their expected power",
 )
 DIGITS = (0, 2, 2, 1, 2, 0, 2)
 TAUGHT = 0.7  # share of its first deviation below which trips taught a coefficient
@@ -82,7 +82,7 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
                     vehicle,
                     file.name,
                     file.getvalue(),
-                    lambda done, total: bar.progress(done / total, f"{done} of {total} trips"),
+                    lambda done, total: bar.progress(done / total, f"{done:d} of {total:d} trips"),
                 )
                 lines.append(_outcome(file.name, result))
                 choose_next("folder", result.folder.name)
@@ -95,7 +95,7 @@ def add(roads: RoadNetwork, vehicle: Vehicle) -> None:
         for note in notes:
             st.caption(sentence(note))
         if skipped:
-            with st.expander(f"Set aside: {len(skipped)} trip{'s' * (len(skipped) > 1)}, and why"):
+            with st.expander(f"Trips set aside, and why: {len(skipped):d}"):
                 st.dataframe(
                     {"trip": list(skipped), "reason": list(skipped.values())}, hide_index=True
                 )
@@ -157,13 +157,16 @@ def show(roads: RoadNetwork, vehicle: Vehicle, folder: Folder) -> None:
     st.header(sentence(recent(rows)), anchor=False)
     using = st.session_state.get(key("folder")) in (None, folder.path.name)
     st.write(
-        f"{rows.num_rows} trips. Plans of this car "
-        f"{'use them, in any weather' if using else 'use another source'}."
+        sentence(
+            f"{rows.num_rows} trips; plans of this car "
+            f"{'use them, in any weather' if using else 'use another source'}"
+        )
     )
     run = f"{roads.name}-learned"
     belief = planner(roads, vehicle, DrivingConditions(), folder.path.name, run).belief
     if isinstance(belief, TripEnergies):
-        st.markdown("\n".join(f"- {line}" for line in coefficients(belief)))
+        for line in coefficients(belief):
+            st.write(literal(f"• {line}"))
     trips = rows.to_pandas()
     left, right = st.columns(2)
     left.altair_chart(energies_chart(trips), width="content", theme="streamlit")

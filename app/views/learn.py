@@ -7,7 +7,7 @@ import streamlit as st
 from cache import RECOMMENDED, RUNS, choose_known_network, first_trip, methods, network, price_s
 from findings import show_findings, show_table
 from learn_charts import regret_chart, saving_chart
-from literal import literal
+from literal import literal, sentence
 from map_component import classes_of, flipped, show_map
 from naming import place_label
 from pydantic import ValidationError
@@ -184,8 +184,8 @@ def buttons(experiment: Experiment, folder: RunFolder) -> None:
         st.rerun()
     done = f"{len(runs) - len(left)} of them finished. " if len(left) < len(runs) else ""
     st.caption(
-        f"{len(runs):d} run{'s' * (len(runs) > 1)} of {experiment.horizon:d} trips "
-        f"take{'s' * (len(runs) == 1)} about "
+        f"{len(runs):d} {'run' if len(runs) == 1 else 'runs'} of {experiment.horizon:d} trips "
+        f"{'takes' if len(runs) == 1 else 'take'} about "
         f"**{max(price_s(experiment), 1):.0f} s** from the start. "
         f"{literal(f'{done}They are kept in {folder.path}.')}"
     )
@@ -299,8 +299,10 @@ def driven(experiment: Experiment, folder: RunFolder, rounds: Any, *, still: boo
             else ("as much energy as")
         )
         st.caption(
-            f"Trip {trip}, black, over the roads of earlier trips in the first world. "
-            f"It takes {words} the route by physics."
+            sentence(
+                f"trip {trip}, black, over the roads of earlier trips in the first world; "
+                f"it takes {words} the route by physics"
+            )
         )
 
     board()

@@ -365,6 +365,7 @@ def _answer(
     )
     from evroute.planning.requests import read_requests
     from evroute.planning.search import numba_installed
+    from evroute.text import UNPRINTABLE
 
     found = AnswerTable(keep=out is not None)
     if out:
@@ -373,7 +374,8 @@ def _answer(
         with read_requests(batch, ENERGY_COLUMNS if only else COLUMNS, NUMBERS) as requests:
             rows = requests.rows
             if requests.ignored:
-                typer.echo(f"evroute: {batch}: not read: {', '.join(requests.ignored)}", err=True)
+                names = UNPRINTABLE.sub("\ufffd", ", ".join(requests.ignored))
+                typer.echo(f"evroute: {batch}: not read: {names}", err=True)
             if only:
                 if not numba_installed():
                     typer.echo(

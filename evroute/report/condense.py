@@ -35,7 +35,7 @@ def few_panels(rounds: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:
     labels = panel_labels(rounds)
     if (panels := labels.nunique()) > MAX_PANELS:
         rounds = rounds[labels.isin(sorted(labels.unique())[:MAX_PANELS])]
-        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all methods.")
+        notes.append(f"Curves of {MAX_PANELS} panels of {panels}; the tables have all panels.")
     return rounds, notes
 
 

@@ -62,6 +62,10 @@ class _Elements(HTMLParser):
         self.text.append(data)
 
 
+UNSET = (None, "", ())
+"""Values of optional fields of a vehicle that its file leaves out."""
+
+
 @pytest.fixture
 def payload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Payload:
     """Texts that try to run, in an empty working folder."""
@@ -117,7 +121,9 @@ def run_folder() -> Callable[..., Path]:
         store.save(network, roads)
         numbers = asdict(load_vehicle()) | {"name": text("vehicle.name")}
         sources = numbers.pop("sources") | {"mass_kg": text("vehicle.sources")}
-        tables = [f"{name} = {json.dumps(value)}" for name, value in numbers.items()]
+        tables = [
+            f"{name} = {json.dumps(value)}" for name, value in numbers.items() if value not in UNSET
+        ]
         tables += ["[sources]", *(f"{name} = {json.dumps(each)}" for name, each in sources.items())]
         car.write_text("\n".join(tables), encoding="utf-8")
         trip = f"{network.edge_id[0]} to {network.edge_id[5]}"

@@ -57,10 +57,14 @@ def test_the_reader_of_openstreetmap_leaves_them_out() -> None:
     assert set(network.street) == {"Main[2J Street"}
 
 
+UNSET = (None, "", (), {})
+"""Values of optional fields that a vehicle file leaves out."""
+
+
 def test_a_vehicle_file_with_them_is_refused(tmp_path: Path) -> None:
     numbers = {name: getattr(load_vehicle(), name) for name in load_vehicle().__slots__}
     numbers |= {"name": "car\x1b[2J", "sources": {}}
-    lines = [f"{name} = {json.dumps(each)}" for name, each in numbers.items() if each != {}]
+    lines = [f"{name} = {json.dumps(each)}" for name, each in numbers.items() if each not in UNSET]
     (tmp_path / "car.toml").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(EvrouteError, match=r"holds U\+001B"):
         load_vehicle(tmp_path / "car.toml")
@@ -71,6 +75,18 @@ def test_a_table_of_trips_with_them_is_refused(hill: RoadNetwork, tmp_path: Path
     table.write_text("trip,edge,energy_wh\na\x1b[2J,in,100\n", encoding="utf-8")
     with pytest.raises(EvrouteError, match=r"trip 'a\\x1b\[2J' holds U\+001B"):
         read_measured(table, Setting(hill, load_vehicle()), {"reference"})
+
+
+def test_columns_that_are_not_read_are_named_without_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = tmp_path / "trips.csv"
+    table.write_text("trip,b\x1b[2J\nA,1\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["evroute", "route", "--batch", str(table)])
+    with pytest.raises(SystemExit) as status:
+        main()
+    assert not status.value.code
+    assert "not read: b\ufffd[2J" in capsys.readouterr().err
 
 
 def test_an_error_is_one_line_whatever_it_quotes(

@@ -200,7 +200,10 @@ def test_the_terminal_shows_the_text_itself(
     network, vehicle = named(hill, field, payload.long(field))
     store.save(network, Path("roads.npz"))
     values = {name: getattr(vehicle, name) for name in vehicle.__dataclass_fields__}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items() if name != "sources"]
+    unset = (None, "", (), values["sources"])
+    lines = [
+        f"{name} = {json.dumps(value)}" for name, value in values.items() if value not in unset
+    ]
     table = [f"{name} = {json.dumps(text)}" for name, text in values["sources"].items()]
     Path("car.toml").write_text("\n".join([*lines, "[sources]", *table]), encoding="utf-8")
     monkeypatch.setenv("COLUMNS", "200")

@@ -65,8 +65,9 @@ def test_the_dashboard_shows_text_through_literal(path: Path) -> None:
     assert unescaped == []
 
 
-def test_maps_give_folium_escaped_text() -> None:
-    path = ROOT / "evroute/report/maps.py"
+@pytest.mark.parametrize("module", ["maps.py", "reach_map.py"])
+def test_maps_give_folium_escaped_text(module: str) -> None:
+    path = ROOT / "evroute/report" / module
     unescaped = [
         f"{path.name}:{call.lineno} {keyword.arg}={ast.unparse(keyword.value)}"
         for call, _ in calls(path)
@@ -78,7 +79,7 @@ def test_maps_give_folium_escaped_text() -> None:
 
 def test_no_other_module_draws_maps_or_prints_with_rich() -> None:
     homes = {
-        "folium": {"evroute/report/maps.py"},
+        "folium": {"evroute/report/maps.py", "evroute/report/reach_map.py"},
         "branca": {"evroute/report/maps.py", "evroute/report/map_page.py"},
         "rich.console": {"evroute/cli/console.py", "evroute/cli/progress.py"},
         "jinja2": {"evroute/report/maps.py", "evroute/report/page.py"},
@@ -109,7 +110,8 @@ def test_the_components_have_constant_code() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.components.v2.component"
     )
     code = {each.arg: ast.unparse(each.value) for each in call.keywords}
-    assert code["js"] == "_read(f'{name}.js')"
+    assert code["js"] == "''.join(map(_read, scripts))"
+    assert "(('map', ('map.js', 'names.js')), ('cards', ('cards.js',)))" in ast.unparse(tree)
     assert code["css"] == "_read(f'{name}.css')"
     assert code["html"] == "f'<div class=\"evroute-{name}\"></div>'"
 
