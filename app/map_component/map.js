@@ -125,8 +125,8 @@ class DashboardMap {
     const kept = this.viewed === view || this.keptView(view);
     this.viewed = null; // the moves of this method are not kept
     const places = JSON.stringify(pins.map(({ at }) => at));
-    const outside = pins.some(({ at }) => !this.map.getBounds().contains(at));
-    if (!kept || (outside && places !== this.places)) this.fit(bounds);
+    const isOutside = ({ at }) => !this.map.getBounds().contains(at);
+    if (!kept || (places !== this.places && pins.some(isOutside))) this.fit(bounds);
     this.places = places; // drawn again, the same pins move nothing: the user may have zoomed in
     this.viewed = view;
   }
