@@ -121,7 +121,7 @@ def add_planned(
     edge_wh = planned.edge_wh + (energy_wh - planned.edge_wh.sum()) * share
     edge_s = share * (np.nan if travel_s is None else travel_s)
     day = {
-        "trip": f"{datetime.now():%Y-%m-%d %H:%M:%S}",
+        "trip": f"{datetime.now():%Y-%m-%d %H:%M:%S.%f}",
         "soc_percent": start_percent,
         "auxiliary_w": conditions.load(vehicle).auxiliary_w,
         "temperature_c": conditions.temperature_c,

@@ -115,7 +115,7 @@ def test_an_upload_of_a_new_name_is_planned_on(tmp_path: Path) -> None:
     assert not page.exception
     assert page.selectbox(key="kept_network").value == "valley"
     assert "no heights" in page.warning[0].value
-    assert any("until it is reloaded" in each.value for each in page.caption)
+    assert any("until a reload" in each.value for each in page.caption)
     page.button(key="keep_network").click().run()
     try:
         assert not page.exception
