@@ -58,6 +58,9 @@ class PlanRequest(Body):
     vehicle: Name | None = Field(default=None, description="That of the belief if null.")
     soc: Percent | None = Field(default=None, description="Charge at the start, %.")
     reserve: Percent | None = Field(default=None, description="Lowest allowed charge, %.")
+    risk: float | None = Field(
+        default=None, gt=0, le=0.5, description="Greatest probability of falling below the reserve."
+    )
     max_extra_time: float | None = Field(default=None, ge=0, description="Share of the fastest.")
     alternatives: int = Field(default=0, ge=0, le=5)
     depart: str | None = Field(default=None, max_length=5, description="HH:MM.")

@@ -16,6 +16,7 @@ from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
+from evroute.learning.physics_belief import physics_belief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.network.catalog import load_network, network_version
 from evroute.planning.answers import document
@@ -87,6 +88,7 @@ class Work:
                 depart=request.depart,
                 price=request.price,
                 time_value=request.time_value,
+                risk=request.risk,
             )
             return document(plan)
 
@@ -177,7 +179,16 @@ class Work:
             car = learned.vehicle
         else:
             car = load_vehicle(vehicle or DRIVER_DEFAULT)
-        return Planner(roads, car, learned, conditions=conditions(**dict(day)))
+        day_of_trip = conditions(**dict(day))
+        if learned is not None:
+            return Planner(roads, car, learned, conditions=day_of_trip)
+        return Planner(
+            roads,
+            car,
+            conditions=day_of_trip,
+            physics="driving",
+            uncertainty=physics_belief(roads, car),
+        )
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name

@@ -41,16 +41,20 @@ def ask(
 
 def test_a_plan_is_that_of_the_library(service: str) -> None:
     request = ENDS | {"soc": 40, "reserve": 10, "conditions": {"temperature_c": -5}}
+    request |= {"risk": 0.05}
     status, answer, _ = ask(service, "POST", "/v1/plan", request)
     assert status == 200, answer
-    cold = conditions(temperature_c=-5.0)
+    cold, roads = conditions(temperature_c=-5.0), evroute.load_network("denver")
     plan = evroute.plan(
-        "denver",
+        roads,
         vehicle=DRIVER_DEFAULT,
         **ENDS,
         soc_percent=40,
         reserve_percent=10,
         conditions=cold,
+        physics="driving",
+        risk=0.05,
+        uncertainty=evroute.physics_belief(roads, evroute.load_vehicle(DRIVER_DEFAULT)),
     )
     assert answer == json.loads(json.dumps(document(plan)))
 
