@@ -50,4 +50,4 @@ def test_the_demo_ends_in_the_abstract_of_its_run_and_names_its_files(tmp_path: 
         assert f"{folder}/{name}" in last
         assert "<html" in (folder / name).read_text(encoding="utf-8")
     assert "Walnut Street" in done.stdout
-    assert "climb m" in done.stdout
+    assert "ascent m" in done.stdout

@@ -142,8 +142,9 @@ class DashboardMap {
 
   keptView(name) {
     try {
-      const [lat, lng, zoom] = JSON.parse(sessionStorage.getItem(`evroute-${name}`));
+      const [lat, lng, zoom, places] = JSON.parse(sessionStorage.getItem(`evroute-${name}`));
       this.map.setView([lat, lng], zoom, { animate: false });
+      this.places = places;
       return true;
     } catch {
       return false; // nothing is kept yet, or the browser keeps nothing
@@ -154,7 +155,7 @@ class DashboardMap {
     if (!this.viewed) return;
     const { lat, lng } = this.map.getCenter();
     try {
-      const view = JSON.stringify([lat, lng, this.map.getZoom()]);
+      const view = JSON.stringify([lat, lng, this.map.getZoom(), this.places]);
       sessionStorage.setItem(`evroute-${this.viewed}`, view);
     } catch { /* the browser keeps nothing */ }
   }

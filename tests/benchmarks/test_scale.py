@@ -1,4 +1,4 @@
-"""A region of 250,000 edges (30,000 without ``--benchmark-enable``).
+"""A region of 250,000 edges (20,000 without ``--benchmark-enable``).
 
 It consists of copies of Luxembourg's OpenStreetMap extract over synthetic hills.
 
@@ -23,7 +23,7 @@ from evroute.network import osm, store
 from evroute.network.line_graph import LineGraph
 from evroute.planning.search import Search
 
-EDGES, EDGES_IN_TESTS = 250_000, 30_000
+EDGES, EDGES_IN_TESTS = 250_000, 20_000
 TILE_EDGES = 5_784  # of the largest component of Luxembourg's extract
 STEP_DEG = (0.25, 0.15)  # a tile's width and height, lon and lat
 # What a user's process does: read, take the strongest component, give heights, store.

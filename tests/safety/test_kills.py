@@ -27,7 +27,7 @@ from evroute.methods.setting import load_setting
 from evroute.network import store
 from evroute.tables import read_columns
 
-KILLS, SEED = 5, 1
+KILLS, SEED = 3, 1
 FROM_THE_START = 0.25
 """Share of the kills at any moment since the start; the others come once files are being written.
 """
