@@ -12,7 +12,7 @@ from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
 from evroute.learning.learned_belief import LearnedBelief
-from evroute.model.base import HasJoint, HasSpectrum
+from evroute.model.base import EnergyModel, HasJoint, HasSpectrum
 from evroute.model.bounds.sets import ConfidenceSet
 from evroute.model.bounds.state import DEFAULT_DELTA, Kind, assume, bounds
 from evroute.model.coefficients import HasCoefficients
