@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -109,9 +109,11 @@ def route_intervals(
     rows = [
         ("Bayes, 95 %", "the prior is right", energy.mean_wh - half_wh, energy.mean_wh + half_wh)
     ]
-    for kind in GUARANTEES if isinstance(model, HasSpectrum) else ():
+    for kind in GUARANTEES:
         try:
-            low_wh, high_wh, b_min = route_bounds(model, arms, arms_of_route, kind)
+            low_wh, high_wh, b_min = route_bounds(
+                cast(HasSpectrum, model), arms, arms_of_route, kind
+            )
             assumption = (
                 f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g}), no noise shared by a trip"
             )

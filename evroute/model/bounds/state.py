@@ -56,7 +56,6 @@ def bounds(
     *,
     count: float,
     eta: float = DEFAULT_ETA,
-    clip_prior: bool = False,
 ) -> Interval:
     """Return the bounds of a kind.
 
@@ -70,8 +69,6 @@ def bounds(
         Number of measurements so far, used by IGP.
     eta
         Of IGP, positive.
-    clip_prior
-        Intersect with ``± B sqrt(k(x, x))``, which is also valid; CMM never exceeds it.
 
     Raises
     ------
@@ -81,20 +78,12 @@ def bounds(
     if kind == "cmm":
         return confidence.exact(points)
     if kind == "dmm":
-        interval = confidence.best_of(points)
-    elif kind == "amm":
-        interval = confidence.analytic(points)
-    elif kind == "ay":
-        interval = abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
-    else:
-        interval = improved_gp(
-            confidence.spectrum, points, confidence.assumptions, eta=eta, count=count
-        )
-    if not clip_prior:
-        return interval
-    ceiling = confidence.assumptions.norm * np.sqrt(points.prior_variance)
-    low, high = np.maximum(interval.low, -ceiling), np.minimum(interval.high, ceiling)
-    return Interval(low, high, interval.alpha_low, interval.alpha_high)
+        return confidence.best_of(points)
+    if kind == "amm":
+        return confidence.analytic(points)
+    if kind == "ay":
+        return abbasi_yadkori(confidence.spectrum, points, confidence.assumptions)
+    return improved_gp(confidence.spectrum, points, confidence.assumptions, eta=eta, count=count)
 
 
 def abbasi_yadkori(spectrum: Spectrum, points: Points, assumptions: Assumptions) -> Interval:
