@@ -56,7 +56,7 @@ def test_errors_and_intervals_are_counted() -> None:
 
 @pytest.fixture
 def belief() -> TripBelief:
-    return TripBelief(CoefficientPrior(np.zeros(7), np.array(PRIOR_STD), np.zeros((0, 7))))
+    return TripBelief(CoefficientPrior(np.zeros(8), np.array(PRIOR_STD), np.zeros((0, 8))))
 
 
 def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None:
