@@ -59,6 +59,11 @@ def findings(
         sentences += [roads(learner.belief), heights(learner)]
         sentences.append(distinguishable(learner.belief, columns["length_m"] / 1000))
         sentences += refusals(learner.belief, trips["trip"].to_pylist())
+        if after := learner.changed_after:
+            sentences.append(
+                f"errors grew by trip {after}, as if roads had changed: their speeds and "
+                "deviations, and the intervals, are learned anew since"
+            )
     sentences += map(str, driven_pairs(learner, measured)[:SHOWN_PAIRS])
     return [sentence for sentence in sentences if sentence]
 

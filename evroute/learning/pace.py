@@ -55,8 +55,12 @@ class Pace:
         self._start_factor = start_factor
         self._map_s = map_s
         self._middle_m = middle_m
-        self._seconds = np.zeros(len(length_m))
-        self._passes = np.zeros(len(length_m))
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove all trips."""
+        self._seconds = np.zeros(len(self._length_m))
+        self._passes = np.zeros(len(self._length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
         self._known: dict[bytes, FloatArray] = {}  # of the edges asked last
         self._of_all_s: FloatArray | None = None

@@ -6,6 +6,9 @@ driver's plan; with ``"eq8"`` they are the edges, at steady speed.
 A measured trip is one row of terms (`trip_terms`) as they were at departure, with the pace of
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
 the rows, and keeps belief and pace together on disk and for plans.
+
+If a test detects a change of the errors of energies or times (`change`), the pace, the deviations
+of roads and the spread of the errors are learned anew; the coefficients stay.
 """
 
 from collections.abc import Sequence
@@ -53,7 +56,7 @@ ROAD_WH_PER_KM = 15.0
 """Least deviation of roads that counts."""
 _TRIPS, _TIMES = "trips/", "times/"
 _ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
-_EDGES, _COUNTS = "driven/edge", "driven/count"
+_EDGES, _COUNTS, _CHANGED = "driven/edge", "driven/count", "driven/changed"
 
 
 class TripEnergies:
@@ -67,6 +70,11 @@ class TripEnergies:
         File that it was read from, for messages.
     physics
         One of `planner.PHYSICS`.
+
+    Attributes
+    ----------
+    changed_after
+        Number of trips before the last detected change; 0 if there was none.
 
     Raises
     ------
@@ -94,6 +102,7 @@ class TripEnergies:
         self.times = TripTimes(network, driving=driving)
         self._map_spm = self.times.pace.paces(np.arange(network.n_edges))
         self._moving = speed_factors(network) if driving else np.ones(network.n_edges)
+        self.changed_after = 0
         self._departing: tuple[MeasuredTrip, FloatArray] | None = None
 
     @property
@@ -188,6 +197,11 @@ class TripEnergies:
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
         self.times.learn(trip.edge, trip.travel_s)
+        if self.belief.changed or self.times.errors.changed:
+            self.changed_after = self.trips
+            self.times.pace.forget()
+            for errors in (self.belief, self.times.errors):
+                errors.restart()
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
@@ -227,6 +241,7 @@ class TripEnergies:
         state = {prefix + name: a for prefix, part in parts for name, a in part.items()}
         state[_ROADS] = self.roads.places
         state[_EDGES] = np.concatenate([np.empty(0, dtype=np.int64), *self._driven])
+        state[_CHANGED] = np.array(self.changed_after)
         state[_COUNTS] = np.array([len(edge) for edge in self._driven], dtype=np.int64)
         if self.junctions is not None:
             state[_JUNCTIONS] = self.junctions.places
@@ -237,6 +252,7 @@ class TripEnergies:
         for prefix, part in ((_TRIPS, self.belief), (_TIMES, self.times)):
             own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
             part.restore(own)
+        self.changed_after = int(state.get(_CHANGED, 0))
         self._driven = np.split(state[_EDGES], np.cumsum(state[_COUNTS]))[:-1]
         self.roads.admit(state[_ROADS])
         if self.junctions is not None:
@@ -274,9 +290,13 @@ class TripEnergies:
         return np.append(network.tail[edge[:1]], network.head[edge])
 
     def _road_features(self, edge: IntArray) -> FloatArray:
-        """Return the features of edges (k,) times their lengths in km, (k, m)."""
+        """Return the features of edges (k,) times their lengths in km, (k, m).
+
+        After a change as many columns of zeros precede them, for the roads before the change.
+        """
         features: FloatArray = self.roads.features(edge)
-        return features * self.network.length_m[edge, np.newaxis] / 1000.0
+        features = features * self.network.length_m[edge, np.newaxis] / 1000.0
+        return np.pad(features, ((0, 0), (features.shape[1] * (self.changed_after > 0), 0)))
 
     def _road_features_of(self, trips: Sequence[int]) -> FloatArray:
         """Return the road features of trips by their numbers, (n, m), after adding landmarks."""
@@ -286,6 +306,8 @@ class TripEnergies:
         trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
         passes = csr_array((np.ones(len(place)), (trip, place)), shape=(len(driven), len(edges)))
         features: FloatArray = passes @ self._road_features(edges)
+        before = np.array(trips) < self.changed_after
+        features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
         return features
 
     def _known_wh2(self, trip: MeasuredTrip) -> float:
