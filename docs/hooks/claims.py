@@ -115,8 +115,9 @@ def runs_table(path: Path, statistic: str) -> str:
     worlds = {place: int(group["size"].max()) for place, group in cells.groupby(level=1)}
     heads = [f"{place}, {n} worlds" for place, n in worlds.items()]
     lines = [f"| method | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
-    for method, group in cells.groupby(level=0, sort=False):
-        of = group.droplevel(0)
+    methods = cells.xs(next(iter(worlds)), level=1)["mean"].sort_values(ascending=False).index
+    for method in methods:
+        of = cells.loc[method]
         shown = [f"{_number(of.at[p, 'mean'])} ± {_number(of.at[p, 'sem'])}" for p in worlds]
         lines.append(f"| {method} | {' | '.join(shown)} |")
     return "\n".join(lines) + "\n"
