@@ -57,13 +57,6 @@ def learn(
             "profile where the network has one]"
         ),
     ] = None,
-    heights_from_trips: Annotated[
-        bool,
-        typer.Option(
-            "--heights-from-trips",
-            help="Heights by the altitudes of the points, kept with the network in --out.",
-        ),
-    ] = False,
     reset: Annotated[
         bool,
         typer.Option(
@@ -88,7 +81,6 @@ def learn(
             prior=prior,
             kernel=kernel,
             terrain=terrain,
-            heights_from_trips=heights_from_trips,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )
