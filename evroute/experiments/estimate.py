@@ -1,26 +1,21 @@
 """Estimated time and disk of an experiment, from a few rounds of each kind of its runs.
 
 Time and disk of a run are taken as linear in its rounds. Models whose rounds slow down as they
-learn more edges take longer; `hindsight` records the actual figures after the run.
+learn more edges take longer.
 """
 
-import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from evroute import limits
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
-from evroute.files import replacing
 from evroute.methods.prior import Prior
-from evroute.network.catalog import cache_dir
 
 FEW_ROUNDS, SOME_ROUNDS = 10, 40
 
@@ -123,7 +118,7 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         seconds += [time_line.at(run.horizon) for run in same]
         disk += sum(disk_line.at(run.horizon) for run in same)
     at_once = max(1, min(jobs, os.cpu_count() or 1, len(left)))
-    result = Estimate(
+    return Estimate(
         runs=len(runs),
         finished=len(runs) - len(left),
         rounds=sum(run.horizon for run in left),
@@ -137,57 +132,6 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         wall_s=preparing_s + max(sum(seconds) / at_once, *seconds, 0.0),
         disk_bytes=round(disk),
         failures=failures,
-    )
-    with replacing(_path(experiment)) as temporary:
-        temporary.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
-    return result
-
-
-def kept(experiment: Experiment) -> Estimate | None:
-    """Return the last estimate of the same configuration, None if there is none."""
-    try:
-        path = _path(experiment)
-        return Estimate(**limits.parse_json(limits.read_text(path, "json_mb"), str(path)))
-    except (FileNotFoundError, ValueError, TypeError):  # missing, or of another version
-        return None
-
-
-def hindsight(foreseen: Estimate, folder: RunFolder, took_s: float) -> dict[str, float]:
-    """Record estimated and actual seconds and bytes in ``estimate.json`` of a run folder.
-
-    Parameters
-    ----------
-    foreseen
-        Estimate before the runs.
-    folder
-        Run folder after the runs.
-    took_s
-        Actual time, s.
-    """
-    files = [
-        path
-        for path in folder.path.rglob("*")
-        if path.is_file() and not path.name.startswith("report")
-    ]
-    comparison = {
-        "estimated_s": foreseen.wall_s,
-        "took_s": took_s,
-        "estimated_bytes": foreseen.disk_bytes,
-        "took_bytes": sum(path.stat().st_size for path in files),
-    }
-    with replacing(folder.path / "estimate.json") as temporary:
-        temporary.write_text(json.dumps(comparison, indent=1) + "\n", encoding="utf-8")
-    return comparison
-
-
-def _path(experiment: Experiment) -> Path:
-    configuration = json.dumps(
-        experiment.model_dump(mode="json", exclude_none=True), sort_keys=True
-    )
-    return (
-        cache_dir()
-        / "estimates"
-        / f"{hashlib.sha256(configuration.encode()).hexdigest()[:16]}.json"
     )
 
 
