@@ -252,18 +252,15 @@ def _block(row: Any) -> tuple[str, int]:
 
 
 class _Progress:
-    """Reports the number of finished trips and failed runs; ``before``: trips done at the start."""
+    """Reports the number of finished trips and failed runs."""
 
     def __init__(self, report: "Report", folder: "RunFolder") -> None:
-        self.before: int | None = None
         self._report = report
         self._folder = folder
         self._looked_s = -math.inf
         self._counted = "trips"
 
     def __call__(self, done: int, total: int) -> None:
-        if self.before is None:
-            self.before = done
         if monotonic() - self._looked_s > LOOK_EVERY_S:
             self._looked_s, failed = monotonic(), len(self._folder.failures())
             self._counted = f"trips ({failed} runs failed)" if failed else "trips"

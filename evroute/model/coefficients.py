@@ -13,7 +13,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray, freeze
-from evroute.model.base import State, lower_factor
+from evroute.model.base import State, check_noise, check_state, lower_factor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +80,7 @@ class CoefficientModel(ABC):
     units: tuple[str, ...]
 
     def __init__(self, prior_std: FloatArray, noise_std_wh: FloatArray) -> None:
-        if not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError("noise_std_wh must be positive numbers")
+        check_noise(noise_std_wh, len(noise_std_wh))
         if not np.all((prior_std > 0) & (prior_std < np.inf)):
             raise ValueError("prior deviations of coefficients must be positive numbers")
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
@@ -155,8 +154,7 @@ class CoefficientModel(ABC):
         """
         what = f"a {self.title} model of {len(self._noise_std)} edges"
         expected = {name: part.shape for name, part in self.state().items()}
-        if {name: part.shape for name, part in state.items()} != expected:
-            raise ValueError(f"this is not the state of {what}")
+        check_state(state, expected, what)
         if not np.array_equal(state["prior_std"], self._prior_std):
             raise ValueError(f"this is not the state of {what} with these prior deviations")
         self._precision = np.array(state["precision"], dtype=np.float64)

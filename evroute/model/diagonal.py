@@ -6,7 +6,7 @@ import numpy as np
 
 from evroute.arms import Arms, Belief
 from evroute.arrays import FloatArray
-from evroute.model.base import State
+from evroute.model.base import State, check_noise, check_state
 
 
 class Diagonal(ABC):
@@ -26,8 +26,7 @@ class Diagonal(ABC):
     """Begins the names of the arrays of a state."""
 
     def __init__(self, noise_std_wh: FloatArray, prior_variance: FloatArray) -> None:
-        if not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError("noise_std_wh must be positive numbers")
+        check_noise(noise_std_wh, len(prior_variance))
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._precision = 1.0 / prior_variance
         self._information = np.zeros(len(prior_variance))
@@ -75,9 +74,6 @@ class Diagonal(ABC):
             If the state is not of such a model on as many edges.
         """
         expected = {name: part.shape for name, part in self.state().items()}
-        if {name: part.shape for name, part in state.items()} != expected:
-            raise ValueError(
-                f"this is not the state of an {self.title} model of {len(self._noise_std)} edges"
-            )
+        check_state(state, expected, f"an {self.title} model of {len(self._noise_std)} edges")
         self._precision = np.array(state[f"{self.prefix}precision"], dtype=np.float64)
         self._information = np.array(state[f"{self.prefix}information"], dtype=np.float64)

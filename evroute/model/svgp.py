@@ -22,7 +22,7 @@ from pydantic import Field
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
-from evroute.model.base import State, lower_factor
+from evroute.model.base import State, check_noise, check_state, lower_factor
 from evroute.model.kernels import EdgeContextKernel
 from evroute.model.options import ModelOptions, ModelSetting
 from evroute.model.slots import Slots, kept_slots
@@ -112,8 +112,7 @@ class SparseVariationalGP:
         n = kernel.graph.n_edges
         if not np.array_equal(arms.id, np.arange(n)):
             raise ValueError(f"the reference arms must be all {n} edges of the kernel's network")
-        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError(f"noise_std_wh must be {n} positive numbers")
+        check_noise(noise_std_wh, n)
         self._kernel = kernel
         self._noise_std = np.asarray(noise_std_wh, dtype=np.float64)
         self._reference = _points(arms.id, arms.features)
@@ -249,12 +248,10 @@ class SparseVariationalGP:
             "counts": (2,),
             "rng": (),
         }
-        if {name: part.shape for name, part in state.items()} != expected or np.any(
-            state["arms"][:, 0] >= len(self._reference)
-        ):
-            raise ValueError(
-                f"this is not the state of a variational model of {len(self._reference)} edges"
-            )
+        what = f"a variational model of {len(self._reference)} edges"
+        check_state(state, expected, what)
+        if np.any(state["arms"][:, 0] >= len(self._reference)):
+            raise ValueError(f"this is not the state of {what}")
         self._start()
         self._met.append(state["arms"][:, 0].astype(np.int64), state["arms"][:, 1:])
         self._seen, self._measured, self._held = (
