@@ -356,11 +356,11 @@ def test_10_a_mixture_costs_at_most_the_logarithm_of_its_weight_and_whitening_eq
     _, x, y, _ = problem(10)
     mixed = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1)
     mixed.observe(x, y)
-    mixture = mixed.assumptions.mixture
-    for c in mixture.scales:
+    scales = mixed.assumptions.scales
+    for c in scales:
         single = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=float(c))
         single.observe(x, y)
-        assert radius2(mixed) <= radius2(single) + 2 * 0.2**2 * np.log(len(mixture.scales)) + 1e-12
+        assert radius2(mixed) <= radius2(single) + 2 * 0.2**2 * np.log(len(scales)) + 1e-12
     stds = rng.uniform(0.1, 0.5, len(y))
     whitened = BoundState(rbf, B=4.0, sigma=0.2, delta=0.1, c=0.5)
     whitened.observe(x, y, noise_std=stds)

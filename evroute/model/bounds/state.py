@@ -11,9 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evroute.model.bounds.sets import Assumptions, ConfidenceSet, Interval
+from evroute.model.bounds.sets import DEFAULT_SCALES, Assumptions, ConfidenceSet, Interval
 from evroute.model.bounds.spectrum import Points, Spectrum
-from evroute.model.mixture import DEFAULT_SCALES, Mixture
 
 Kind = Literal["cmm", "dmm", "amm", "ay", "igp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -32,7 +31,7 @@ thumb without guarantee.
 
 
 def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
-    """Return assumptions with one scale, or the mixture of `model.mixture.DEFAULT_SCALES`.
+    """Return assumptions with one scale, or the mixture of `DEFAULT_SCALES`.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ def assume(norm: float, sigma: float, delta: float, c: Scale) -> Assumptions:
         A scale, or ``mixture``.
     """
     scales = DEFAULT_SCALES if c == "mixture" else (c,)
-    return Assumptions(norm, sigma, delta, Mixture(np.array(scales, dtype=np.float64)))
+    return Assumptions(norm, sigma, delta, np.array(scales, dtype=np.float64))
 
 
 def bounds(
