@@ -8,8 +8,9 @@ back. Composed step by step they are exactly f, and stay exact where regeneratio
 battery is full (`energy.full_battery`), which the triple (in, net, out) does not.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -85,6 +86,27 @@ class ChargeFunctions:
         start = np.concatenate([[0], np.cumsum(count)])
         row = np.arange(start[-1]) + np.repeat(self.start[arms] - start[:-1], count)
         return follow(battery, self.step_wh[row], start)
+
+    def follow_stops(
+        self, battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
+    ) -> ChargeTrace:
+        """Return the charge over arms (k,) with stops; at a stop it is that on arrival.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start.
+        arms
+            (k,) arms in driving order.
+        stops
+            Number of arms driven before each stop, and charge after it, %.
+        """
+        first, *others = pairwise([0, *(after for after, _ in stops), len(arms)])
+        trace = self.follow(battery, arms[slice(*first)])
+        for leg, (_, percent) in zip(others, stops, strict=True):
+            charged = replace(battery, start_wh=battery.capacity_wh * (percent / 100))
+            trace = trace.joined(self.follow(charged, arms[slice(*leg)]))
+        return trace
 
     def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
         """Return the function from charge before an arm, Wh, and its row to charge after and low.
