@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
+
+from evroute.arrays import FloatArray
 from evroute.experiments.execution import attempt
 from evroute.experiments.experiment import Experiment, manifest
 from evroute.experiments.runs import Run, RunFolder
@@ -63,15 +66,6 @@ class Estimate:
     failures: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    start: float
-    slope: float
-
-    def at(self, rounds: int) -> float:
-        return self.start + self.slope * rounds
-
-
 def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     """Estimate time and disk of an experiment by playing a few rounds of each combination.
 
@@ -111,12 +105,14 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
         if (key := (first.network, first.prior)) not in prepared:
             prepared.add(key)  # every process prepares the network before its first run
             preparing_s += _played(first, 1)[0]
-        time_line, disk_line, error = _calibrated(first)
+        start, slope, error = _calibrated(first)
         if error:
             failures[first.name] = error
             continue
-        seconds += [time_line.at(run.horizon) for run in same]
-        disk += sum(disk_line.at(run.horizon) for run in same)
+        for run in same:
+            run_s, run_bytes = start + slope * run.horizon
+            seconds.append(float(run_s))
+            disk += float(run_bytes)
     at_once = max(1, min(jobs, os.cpu_count() or 1, len(left)))
     return Estimate(
         runs=len(runs),
@@ -135,18 +131,19 @@ def estimate(experiment: Experiment, out: Path, *, jobs: int = 1) -> Estimate:
     )
 
 
-def _calibrated(run: Run) -> tuple[_Line, _Line, str]:
-    """Return seconds and bytes of a run as lines in its rounds, and its error or ""."""
+def _calibrated(run: Run) -> tuple[FloatArray, FloatArray, str]:
+    """Return start and slope, (2,) each, of seconds and bytes by round of a run, and its error.
+
+    The error is empty if the run succeeds.
+    """
     few, some = min(FEW_ROUNDS, run.horizon), min(SOME_ROUNDS, run.horizon)
-    some_s, some_bytes, error = _played(run, some)
+    *used, error = _played(run, some)
+    most = np.array(used)
     if error or few == some:
-        return _Line(some_s, 0.0), _Line(some_bytes, 0.0), error
-    few_s, few_bytes, error = _played(run, few)
-    lines = []
-    for less, more in ((few_s, some_s), (few_bytes, some_bytes)):
-        slope = max(more - less, 0.0) / (some - few)
-        lines.append(_Line(more - slope * some, slope))
-    return lines[0], lines[1], error
+        return most, np.zeros(2), error
+    *used, error = _played(run, few)
+    slope = np.maximum(most - used, 0.0) / (some - few)
+    return most - slope * some, slope, error
 
 
 def _played(run: Run, rounds: int) -> tuple[float, float, str]:
