@@ -11,7 +11,7 @@ import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
 from evroute.learning.landmarks import Covariance
-from evroute.model.context_kernels.matern52 import Matern52
+from evroute.model.context_kernels.matern import Matern52
 from evroute.network.road_network import RoadNetwork
 
 LENGTHSCALE_M = 600.0
