@@ -12,7 +12,7 @@ from evroute.errors import EvrouteError
 from evroute.text import counted
 
 if TYPE_CHECKING:
-    from evroute.cli.progress import Report
+    from evroute.cli.console import Report
     from evroute.experiments.experiment import Experiment
     from evroute.experiments.runs import RunFolder
 
@@ -120,7 +120,7 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    from evroute.cli.progress import progress
+    from evroute.cli.console import progress
     from evroute.experiments.estimate import hindsight, kept
     from evroute.experiments.experiment import grid, load_experiment
     from evroute.experiments.experiment import simulate as run

@@ -18,8 +18,13 @@ from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
-from evroute.learning.landmarks import Landmarks
+from evroute.learning.fields import (
+    HEIGHT_STD_M,
+    Landmarks,
+    has_heights,
+    junction_height,
+    road_deviation,
+)
 from evroute.learning.learned_belief import check_subject
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.noise_fit import START

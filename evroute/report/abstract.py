@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from evroute.planning.plan import SMALL_WH
 from evroute.report.charts import panel_labels
-from evroute.report.mean_interval import half_interval
-from evroute.report.savings import FIRST_TRIPS, SMALL_SHARE
+from evroute.report.savings import FIRST_TRIPS, SMALL_SHARE, half_interval
 
 if TYPE_CHECKING:
     import pandas as pd

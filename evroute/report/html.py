@@ -17,7 +17,7 @@ from evroute.network.road_network import RoadNetwork
 from evroute.network.summary import summary
 from evroute.planning.plan import Plan
 from evroute.report.abstract import abstract
-from evroute.report.differences import differences
+from evroute.report.beliefs import differences
 from evroute.report.extras import require
 from evroute.report.maps import base_map, route_map
 from evroute.report.own_trips import accuracy, coefficient_history, read_trips, trips_table

@@ -24,8 +24,8 @@ from evroute.report.colours import (
     value_classes,
 )
 from evroute.report.extras import require
-from evroute.report.leaflet import embedded
 from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
+from evroute.report.map_page import embedded
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
 

@@ -14,8 +14,8 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.trip import plan
 from evroute.report import extras
 from evroute.report.colours import ENERGY_CLASSES, visit_classes
-from evroute.report.leaflet import embedded
 from evroute.report.lines import route_line, thin_lines
+from evroute.report.map_page import embedded
 from evroute.report.maps import class_lines, route_map, stretches, values_map
 from evroute.report.profile import profiles
 
