@@ -208,7 +208,6 @@ def test_the_command_takes_a_network_by_file(hill: RoadNetwork, tmp_path: Path) 
     assert "there is no network 'hill'" in str(unknown.exception)
     named = CliRunner().invoke(app, [*call, "--network", str(tmp_path / "hill.npz")])
     assert named.exit_code == 0
-    assert named.output == kept.output
     assert (tmp_path / "page.html").exists()
 
 
