@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evroute.energy.driving import DrivingConditions
-    from evroute.planning.guarantee import Guarantee
     from evroute.planning.planner import Planner
 
 
@@ -120,23 +119,6 @@ def route(
     ] = None,
     belief: Belief = None,
     run: Run = None,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs "
-            "--belief."
-        ),
-    ] = None,
-    assume: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help=(
-                "Assumption of --interval: B (or auto), sigma (noise factor), delta. [B=5 sigma=1 "
-                "delta=0.05]"
-            ),
-        ),
-    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     geojson: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")
@@ -182,8 +164,6 @@ def route(
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
-        (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
-        (assume and interval is None, "--assume belongs to --interval"),
         (
             only is not None and (only != "energy" or batch is None or search != "potential"),
             "--only energy goes with --batch, and with no other --search than potential",
@@ -206,7 +186,6 @@ def route(
     from evroute.network.catalog import load_network
     from evroute.network.profile import on_terrain
 
-    wanted = None if interval is None else _guarantee(interval, assume or [])
     day = conditions(
         temperature_c=temperature,
         wind_mps=wind,
@@ -234,7 +213,6 @@ def route(
             chosen,
             learned,
             conditions=conditions,
-            guarantee=wanted,
             physics=physics,
             uncertain=bool(batch or risk),
         )
@@ -280,27 +258,6 @@ def route(
     for written in (geojson, gpx, map_):
         if written:
             typer.echo(written)
-
-
-def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
-    from typing import Any
-
-    from evroute.errors import EvrouteError
-    from evroute.planning.guarantee import Guarantee
-    from evroute.planning.numbers import number_of
-
-    values: dict[str, Any] = {}
-    for each in assumed:
-        name, _, value = each.partition("=")
-        if name not in ("B", "sigma", "delta"):
-            raise EvrouteError(f"--assume '{each}' is none of B=VALUE, sigma=VALUE, delta=VALUE")
-        values[name] = (
-            "auto" if (name, value) == ("B", "auto") else number_of(f"--assume {name}", value)
-        )
-    try:
-        return Guarantee(interval, **values)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise EvrouteError(str(error)) from None
 
 
 def _answer(

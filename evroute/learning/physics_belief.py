@@ -7,7 +7,6 @@ from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.guarantee import Guarantee
 from evroute.planning.planner import Planner
 
 
@@ -31,7 +30,6 @@ def driver_planner(
     belief: LearnedBelief | TripEnergies | None = None,
     *,
     conditions: DrivingConditions = EQ8_CONDITIONS,
-    guarantee: Guarantee | None = None,
     physics: str | None = None,
     uncertain: bool = True,
 ) -> Planner:
@@ -45,7 +43,7 @@ def driver_planner(
         Name or TOML file of a vehicle; None for that of the belief, or `DRIVER_DEFAULT`.
     belief
         Learned energies of the network; physics if None.
-    conditions, guarantee
+    conditions
         As in `Planner`.
     physics
         Physics of a plan without a belief, as in `Planner`; ``driving`` if None.
@@ -60,7 +58,7 @@ def driver_planner(
     if belief is not None:
         known = vehicle in (None, belief.vehicle.name)
         car = belief.vehicle if known else load_vehicle(str(vehicle))
-        return Planner(network, car, belief, conditions=conditions, guarantee=guarantee)
+        return Planner(network, car, belief, conditions=conditions)
     car = load_vehicle(vehicle or DRIVER_DEFAULT)
     return Planner(
         network,

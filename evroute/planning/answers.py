@@ -83,6 +83,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "climb_m": route.ascent_m,  # its name in earlier versions
         "descent_m": route.descent_m,
         "held": {"arms": route.held_arms, "wh": route.held_wh},
+        "stops": [asdict(stop) for stop in route.stops],
         "min_soc_percent": None,
         "arrival_soc_percent": None,
     }
@@ -99,18 +100,6 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
             "interval_90_wh": [low, high],
             "inflation": route.energy_forecast.inflation,
             "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
-        }
-    if route.guarantee:
-        bounds = route.guarantee
-        entry["forecast"]["guarantee"] = {
-            "expected_wh": [bounds.low_wh, bounds.high_wh],
-            "summed_edges_wh": [bounds.sum_low_wh, bounds.sum_high_wh],
-            "interval": bounds.wanted.kind,
-            "B": bounds.norm,
-            "B_min": bounds.b_min,
-            "sigma": bounds.wanted.sigma,
-            "delta": bounds.wanted.delta,
-            "assumes": bounds.assumes,
         }
     if route.charge_forecast:
         trips = route.charge_forecast
