@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
@@ -23,12 +23,10 @@ from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.errors import LimitError, MissingPackageError, NetworkFormatError
 from evroute.network import controls, osm_tags
 from evroute.network.coordinates import WGS84, transformer
+from evroute.network.geo import nx, osmnx
 from evroute.network.osm_roads import ATTRIBUTION, SHORTEST_EDGE_M, check_places, utm_zone
 from evroute.network.osm_tags import VEHICLES
 from evroute.network.road_network import RoadNetwork, Source
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
@@ -72,17 +70,13 @@ def read(path: Path, name: str) -> RoadNetwork:
         If it is too large or nested too deep.
     """
     try:
-        import osmnx
-    except ImportError as error:
-        raise MissingPackageError("osmnx", "geo") from error
-    try:
         with path.open("rb") as handle:
             sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
         limits.check_xml(path, counted=True)
         graph = osmnx.load_graphml(path, node_dtypes={"osmid": str})
     except OSError as error:
         raise NetworkFormatError(f"cannot read {path}: {error.strerror or error}") from error
-    except LimitError:
+    except (LimitError, MissingPackageError):
         raise
     except (ParseError, expat.ExpatError) as error:
         raise NetworkFormatError(f"{path.name} is cut off or not XML: {error}") from error

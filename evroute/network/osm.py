@@ -22,6 +22,7 @@ from xml.parsers import expat
 from evroute import limits
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
 from evroute.network import osm_roads, osm_tags
+from evroute.network.geo import osmnx, requests
 from evroute.network.osm_roads import ATTRIBUTION, Extract, Way
 from evroute.network.osm_tags import TYPICAL_KMH
 from evroute.network.restrictions import Relation
@@ -138,11 +139,6 @@ def read_place(place: str, name: str, cache: Path) -> RoadNetwork:
     NetworkFormatError
         If it has no drivable road.
     """
-    try:
-        import osmnx
-        import requests
-    except ImportError as error:
-        raise MissingPackageError("osmnx", "geo") from error
     osmnx.settings.use_cache, osmnx.settings.cache_folder = True, cache
     try:
         extract = limits.within_time(
@@ -225,7 +221,6 @@ def _extract(path: Path) -> Extract:
 
 
 def _downloaded(place: str) -> Extract:
-    import osmnx
 
     return _from_overpass(_answers(osmnx.geocode_to_gdf(place).union_all()))
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evroute.arrays import FloatArray
-from evroute.errors import MissingPackageError
+from evroute.network.geo import nx, osmnx
 
 Tags = Mapping[str, str]
 
@@ -200,11 +200,6 @@ def parse_kmh(texts: Sequence[str | None]) -> FloatArray:
     Accepted: numbers, in km/h or with their unit, one per lane ("50|30", their mean), kinds of
     roads ("DE:urban"), zones ("DE:zone:30") and walking speed ("walk").
     """
-    try:
-        import networkx as nx
-        import osmnx
-    except ImportError as error:
-        raise MissingPackageError("osmnx", "geo") from error
     plain = ["|".join(map(_plain, text.split("|"))) if text else text for text in texts]
     distinct = list(dict.fromkeys([*plain, "50"]))  # OSMnx refuses a graph without any limit
     graph = nx.MultiDiGraph(crs="EPSG:4326")

@@ -17,7 +17,8 @@ from evroute.arrays import FloatArray
 from evroute.errors import NoRouteError
 from evroute.planning.battery import Battery
 from evroute.planning.labels import GREATEST_EFFORT, TOLERANCE_S
-from evroute.planning.search_problem import NO_GAP_WH, Legs, SearchProblem, gap_text, rounded_up
+from evroute.planning.legs import Legs
+from evroute.planning.search_problem import NO_GAP_WH, SearchProblem, gap_text, rounded_up
 
 MOST_ROUTES = 16
 

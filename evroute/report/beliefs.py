@@ -5,7 +5,6 @@ Differences of a belief from physics: the roads that differ most, and learned co
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +22,8 @@ from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.forecast import forecast
 from evroute.report.charts import method_styles
+from evroute.report.extras import pd
 from evroute.report.results import read_route
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFrame":
@@ -47,8 +44,6 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
         Columns: edge (id), street, eq. 8 (Wh), learned (Wh), difference (Wh), sd (Wh) of the
         learned energy, z (difference in sd, 0 where nothing was learned).
     """
-    import pandas as pd
-
     difference_wh = belief.mean_wh - arms.prior_mean_wh
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference_wh == 0, 0.0, difference_wh / belief.std_wh)
@@ -69,8 +64,6 @@ def differences(belief: Belief, arms: Arms, network: RoadNetwork) -> "pd.DataFra
 
 def coefficients_table(model: HasCoefficients) -> "pd.DataFrame":
     """Return one row for each coefficient of physics: learned deviation, sd and prior sd."""
-    import pandas as pd
-
     found = model.coefficients()
     return pd.DataFrame(
         {
@@ -159,8 +152,6 @@ def route_intervals(
     true_wh
         True expected energy of the route, Wh.
     """
-    import pandas as pd
-
     energy = forecast(model, arms, arms_of_route)
     noise_wh2 = float((model.noise_std(arms)[arms_of_route] ** 2).sum())
     half_wh = BAYES_95 * float(np.sqrt(max(energy.edge_covariance_wh2.sum() - noise_wh2, 0.0)))
@@ -171,7 +162,10 @@ def route_intervals(
         for kind in GUARANTEES:
             try:
                 low_wh, high_wh, b_min = route_bounds(model, arms, arms_of_route, kind)
-                assumption = f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g}), no noise shared by a trip"
+                assumption = (
+                    f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g}), "
+                    "no noise shared by a trip"
+                )
                 rows.append((f"{kind.upper()}, 95 %", assumption, low_wh, high_wh))
             except EvrouteError as error:
                 rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))

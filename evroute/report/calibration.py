@@ -9,8 +9,6 @@ For runs with a battery (``soc`` and ``reserve`` of an experiment), after the fi
 chosen routes and on random ones where the run has a random-route probe.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -18,13 +16,8 @@ from evroute.arrays import FloatArray
 from evroute.experiments.battery_log import COLUMNS
 from evroute.learning.intervals import LEVELS
 from evroute.report.charts import LABEL_LIMIT
-from evroute.report.extras import require
+from evroute.report.extras import alt, pd
 from evroute.report.table import label_columns, means
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
-
 
 BURN_IN = 50
 N_BINS = 10
@@ -70,8 +63,6 @@ def forecasts(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`.
     """
-    import pandas as pd
-
     late = rounds[rounds["t"] > BURN_IN]
     names = list(dict.fromkeys([*label_columns(rounds), "index", "model"]))
     halves = [f"half{100 * level:.0f}_wh" for level in LEVELS]
@@ -122,9 +113,6 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
     frame
         From `forecasts`.
     """
-    require("altair")
-    import altair as alt
-
     rows = []
     off_wh = (frame["measured_wh"] - frame["mean_wh"]).abs()
     for (method, routes), group in frame.assign(off_wh=off_wh).groupby(
@@ -164,8 +152,6 @@ def reliability(frame: "pd.DataFrame") -> "alt.FacetChart":
 
 def routes_colour() -> "alt.Color":
     """Return the colour encoding of chosen and random routes."""
-    import altair as alt
-
     scale = alt.Scale(domain=list(_SHADES), range=list(_SHADES.values()))
     return alt.Color("routes:N", scale=scale, legend=alt.Legend(title="routes", orient="top"))
 
@@ -173,7 +159,6 @@ def routes_colour() -> "alt.Color":
 def _faceted(
     rows: list[dict[str, object]], layers: list["alt.Chart"], title: str
 ) -> "alt.FacetChart":
-    import altair as alt
 
     return (
         alt.layer(*layers, data=alt.Data(values=rows))
@@ -199,8 +184,6 @@ def charges(rounds: "pd.DataFrame") -> "pd.DataFrame":
     rounds
         From `results.read_rounds`.
     """
-    import pandas as pd
-
     if COLUMNS[0] not in rounds:
         return rounds.iloc[:0]
     late = rounds[rounds["t"] > BURN_IN]
@@ -277,9 +260,6 @@ def reserve_reliability(frame: "pd.DataFrame") -> "alt.ConcatChart":
     frame
         From `charges`.
     """
-    require("altair")
-    import altair as alt
-
     rows = reserve_bins(frame).round(6).to_dict("records")
     scale = alt.Scale(domain=[0, 1])
     points = (

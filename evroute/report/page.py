@@ -12,7 +12,7 @@ from functools import partial
 from io import BytesIO
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evroute.errors import EvrouteError
 from evroute.experiments.runs import RunFolder
@@ -31,17 +31,13 @@ from evroute.report.calibration import (
 from evroute.report.charts import axes, method_styles, panel_labels
 from evroute.report.claims import N_NAMES, Verdict, claims_table, folder_verdicts, verdict_lines
 from evroute.report.exploration import visits_chart
+from evroute.report.extras import alt, pd
 from evroute.report.interval_scores import interval_table
 from evroute.report.profile import svg
 from evroute.report.results import read_diagnostics, read_rounds, read_timings, read_visits
 from evroute.report.savings import savings_table, vehicles_table
 from evroute.report.table import final_table, label_columns
-from evroute.text import slug
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
-
+from evroute.text import counted, slug
 
 MAX_PANELS = 12
 """Largest number of panels of curves."""
@@ -317,15 +313,10 @@ def _lead(rounds: "pd.DataFrame") -> str:
     runs, methods, worlds = (rounds[name].nunique() for name in ("run", "method", "seed"))
     trips, horizon = len(rounds[["network", "trip"]].drop_duplicates()), int(rounds["t"].max())
     return (
-        f"{count(runs, 'finished run')} of up to {count(horizon, 'trip')}: "
-        f"{count(methods, 'method')} "
-        f"on {count(trips, 'named trip')}, each in up to {count(worlds, 'world')}."
+        f"{counted(runs, 'finished run')} of up to {counted(horizon, 'trip')}: "
+        f"{counted(methods, 'method')} "
+        f"on {counted(trips, 'named trip')}, each in up to {counted(worlds, 'world')}."
     )
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number with a noun in singular or plural."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def cells(table: "pd.DataFrame", n_names: int) -> dict[str, Any]:

@@ -7,16 +7,12 @@ cancels.
 Intervals of means over worlds, by Student's t.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.report.charts import method_styles
+from evroute.report.extras import pd
 from evroute.report.table import LAST_TRIPS, label_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def half_interval(values: FloatArray, level: float) -> float:
@@ -82,7 +78,6 @@ def savings_table(rounds: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _table(rounds: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
-    import pandas as pd
 
     order = list(method_styles(rounds))
     frame = rounds.assign(method=pd.Categorical(rounds["method"], order, ordered=True))
