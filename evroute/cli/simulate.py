@@ -12,7 +12,7 @@ from evroute.errors import EvrouteError
 from evroute.text import counted
 
 if TYPE_CHECKING:
-    from evroute.cli.progress import Report
+    from evroute.cli.console import Report
     from evroute.experiments.experiment import Experiment
     from evroute.experiments.runs import RunFolder
 
@@ -76,7 +76,7 @@ def simulate(
         int | None, typer.Option(min=1, help="Worlds per method and trip. [5]")
     ] = None,
     vehicle: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="A vehicle of the catalogue, or a .toml file; for several, a column of --trips."
         ),
@@ -116,11 +116,16 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Let methods learn in simulated worlds. Interrupted, the same command continues."""
-    from evroute.cli.progress import progress
+    from evroute.cli.console import progress
     from evroute.experiments.experiment import grid, load_experiment
     from evroute.experiments.experiment import simulate as run
     from evroute.experiments.runs import RunFolder
 
+    if vehicle and len(vehicle) > 1:
+        raise EvrouteError(
+            f"--vehicle is given {len(vehicle)} times; for several vehicles, name them in a column "
+            "of the table of --trips"
+        )
     options: dict[str, Any] = {} if variance_scale is None else {"variance_scale": variance_scale}
     options |= dict(map(_parsed, option or ()))
     of_runs = {name: options.pop(name) for name in OF_RUNS if name in options}
@@ -130,7 +135,11 @@ def simulate(
     grids = {"world": world, "search": search, "kernel": kernel}
     parts = {"network": network, "trip": trip, "method": method, "model": model, "index": index}
     choices = parts | grids | options
-    fields = {"horizon": horizon, "seeds": seeds, "vehicle": vehicle} | grids | of_runs
+    fields = (
+        {"horizon": horizon, "seeds": seeds, "vehicle": vehicle[0] if vehicle else None}
+        | grids
+        | of_runs
+    )
     given = {name: value for name, value in fields.items() if value is not None}
     if experiment is not None:
         if clash := [name for name, value in choices.items() if value is not None]:

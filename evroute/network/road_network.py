@@ -24,6 +24,7 @@ from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
 from evroute.network import controls
 from evroute.network.coordinates import WGS84, check_crs, transformer
+from evroute.network.geo import shapely
 from evroute.network.optional_tables import TABLES, Table
 from evroute.network.pieces import Pieces
 from evroute.network.texts import check_name, check_texts
@@ -350,8 +351,6 @@ class RoadNetwork:
 
     def lines(self, x: FloatArray, y: FloatArray) -> Any:
         """Return the edges as lines of shapely, (n,), through positions (p,) of shape points."""
-        import shapely
-
         edge = np.repeat(np.arange(self.n_edges), np.diff(self.shape_start))
         return shapely.linestrings(x, y, indices=edge)
 

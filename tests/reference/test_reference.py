@@ -26,7 +26,7 @@ from evroute.model.nystrom.posterior import SparsePosterior
 from evroute.model.nystrom.sampling import Redraw
 from evroute.model.vector_kernel import VectorKernel
 from evroute.network.line_graph import LineGraph
-from evroute.planning.rectified import rectified_mean
+from evroute.planning.weights import rectified_mean
 from evroute.policy.confidence import BayesUCBOptions, UCBOptions
 
 HERE = Path(__file__).parent
