@@ -4,7 +4,6 @@ The folder is one that ``evroute route --belief`` plans with; its only run is ca
 ``NETWORK-learned``::
 
     manifest.json       the settings of the belief
-    network.npz         with ``heights_from_trips``, the network with heights
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
@@ -29,7 +28,6 @@ from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
-from evroute.learning.driven_heights import driven_heights
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import Measured, MeasuredTrip
@@ -41,15 +39,12 @@ from evroute.methods.parts import MODELS
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
-from evroute.network import store
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
-HEIGHTS = "network.npz"
-"""Network with the heights that trips recorded, in the folder."""
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
 
@@ -94,7 +89,6 @@ def learn(
     prior: str | None = None,
     kernel: str | None = None,
     terrain: str | None = None,
-    heights_from_trips: bool = False,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -122,9 +116,6 @@ def learn(
     terrain
         One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
         folder, and for a new one the profile where the network has one.
-    heights_from_trips
-        Learn on the network with the heights that the points of the first table recorded
-        (`driven_heights`); it is kept as ``network.npz`` in the folder.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
@@ -154,9 +145,6 @@ def learn(
         setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
         setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
-    kept_heights = folder.path / HEIGHTS
-    if heights_from_trips and table is not None:
-        setting = _with_heights(setting, kept_heights, Path(table))
     if model is None:
         model, options = _method_of(made, options or {})
     given = {"prior": prior, "kernel": kernel}
@@ -190,8 +178,6 @@ def learn(
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
-        if heights_from_trips and not kept_heights.exists():
-            store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
         conflicts = [
@@ -226,10 +212,6 @@ def learn(
     late = set(list(recorded)[before:])
     known = [trip for trip in measured.trips if trip.trip not in late]
     notes = list(measured.notes)
-    if heights_from_trips:
-        notes.append(
-            f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
-        )
     if conflicts:
         notes.append(
             f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
@@ -248,16 +230,6 @@ def learn(
         aside=aside,
         findings=findings(pa.table(trips), recorded.values(), learner),
     )
-
-
-def _with_heights(setting: Setting, kept: Path, table: Path) -> Setting:
-    """Return a setting with the network kept in a folder, or with heights by the table's points."""
-    network = store.load(kept) if kept.exists() else driven_heights(table, setting.network)
-    if network.edge_id != setting.network.edge_id:
-        raise EvrouteError(
-            f"{kept} has other roads than network '{setting.network.name}'; choose another --out"
-        )
-    return Setting(network, setting.vehicle, setting.assumed)
 
 
 def _method_of(made: dict[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:

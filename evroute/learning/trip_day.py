@@ -16,7 +16,6 @@ from scipy.special import ndtri
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trip_belief import KM, TripBelief
 from evroute.learning.trip_terms import FADE, returned_by_pieces
@@ -26,7 +25,6 @@ from evroute.planning.charge_tree import way
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.first_passage import first_passage
 from evroute.planning.forecast import INTERVAL_LEVEL, ChargeForecast
-from evroute.planning.guarantee import Guarantee, RouteGuarantee
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,16 +225,3 @@ class TripDay:
             network, plain = self.space.network, terms[:, : len(prior)]
             terms[:, FADE] = -above * returned_by_pieces(network, edges, plain, prior, loaded)
         return terms
-
-    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
-        """Refuse: bounds with a guarantee need a regression with a kernel.
-
-        Raises
-        ------
-        EvrouteError
-            Always.
-        """
-        raise EvrouteError(
-            "a belief of whole trips has no intervals with a guarantee; "
-            "learn with model 'exact' or 'fixed-features', unfitted"
-        )

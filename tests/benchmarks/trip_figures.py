@@ -21,7 +21,6 @@ import pandas as pd
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.learning.driven_heights import driven_heights
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.readers.formats import read_measured
@@ -132,7 +131,7 @@ def twizy() -> None:
 
 
 def altitudes() -> None:
-    """The traces of the Twizy by points: heights of the map, none, and those of its own drives."""
+    """The traces of the Twizy by points: heights of the map, and none."""
     vehicle = load_vehicle(VEHICLES / "twizy.toml")
     with TemporaryDirectory() as folder:
         network = rabat(Path(folder))
@@ -142,7 +141,6 @@ def altitudes() -> None:
         for name, roads in (
             ("of the map", network),
             ("removed", level),
-            ("by own drives", driven_heights(table, level)),
         ):
             setting = Setting(roads, vehicle)
             trips = read_measured(table, setting, {"twizy"}).trips
