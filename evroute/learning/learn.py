@@ -110,7 +110,8 @@ def learn(
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
-        ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
+        ``"trips"``, the belief of whole trips, with the option ``physics`` (`planner.PHYSICS`; that
+        of drivers' plans in a new folder); or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
     terrain
@@ -145,12 +146,9 @@ def learn(
         setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
         setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
-    if model is None:
-        model, options = _method_of(made, options or {})
+    model, options = _method_of(made, model, options or {})
     given = {"prior": prior, "kernel": kernel}
-    fresh = _before_trips(
-        model, options or {}, setting, [name for name, value in given.items() if value]
-    )
+    fresh = _before_trips(model, options, setting, [name for name, value in given.items() if value])
     measured = Measured()
     if table is not None:
         given_name = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
@@ -232,10 +230,15 @@ def learn(
     )
 
 
-def _method_of(made: dict[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the model of a manifest with its options and those given, or the default."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL}))
-    return str(method.pop("model")), {k: v for k, v in method.items() if k != "index"} | options
+def _method_of(
+    made: dict[str, Any], model: str | None, options: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return a model and its options: those given, on top of those of a manifest or the default."""
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": "driving"}))
+    own = str(method.pop("model"))
+    if model not in (None, own if own == DEFAULT_MODEL else None):
+        return str(model), options
+    return own, {k: v for k, v in method.items() if k != "index"} | options
 
 
 def _before_trips(
@@ -243,12 +246,12 @@ def _before_trips(
 ) -> LearnedBelief | TripEnergies:
     """Return the belief before any trip; ``given`` names what only models of edges take."""
     if model == trip_energies.MODEL:
-        if strange := [*options, *given]:
+        if strange := [*(name for name in options if name != "physics"), *given]:
             raise EvrouteError(
                 f"model '{model}' learns whole trips and takes no {strange[0]}; name "
                 "another model of 'evroute method list', such as physics+gp"
             )
-        return TripEnergies(setting)
+        return TripEnergies(setting, physics=str(options.get("physics", "eq8")))
     if model not in MODELS:
         known = ", ".join([trip_energies.MODEL, *MODELS])
         raise UnknownNameError(f"unknown model '{model}'; there are {known}")

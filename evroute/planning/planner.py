@@ -48,6 +48,13 @@ INTERPRETED_PLANS = 3
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
+def check_physics(physics: str) -> str:
+    """Return a name of `PHYSICS`; UnknownNameError if it is none."""
+    if physics not in PHYSICS:
+        raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
+    return physics
+
+
 class Planner:
     """Plans on one network with one vehicle.
 
@@ -91,9 +98,7 @@ class Planner:
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
-        if physics not in PHYSICS:
-            raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
-        if belief is not None and physics != "eq8":
+        if check_physics(physics) != "eq8" and belief is not None:
             raise EvrouteError("a belief has its own physics; leave physics out")
         self.network = network
         self.vehicle = vehicle

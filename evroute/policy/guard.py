@@ -159,6 +159,10 @@ class Guard:
             Evidence(),
         )
 
+    def forget(self) -> None:
+        """Remove the measurements of the licence; the ledger keeps its own."""
+        self._journal = Journal()
+
     def diagnostics(self) -> dict[str, float]:
         """Return the state after the last round.
 
