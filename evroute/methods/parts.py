@@ -55,6 +55,7 @@ METHODS: dict[str, dict[str, Any]] = {
         "arms": "turns",
         "learn_speeds": True,
         "guard": True,
+        "change_test": True,
     },
     "gp-ucb": {"model": "exact", "index": "ucb"},
     "gp-bayes-ucb": {"model": "exact", "index": "bayes-ucb"},
