@@ -30,6 +30,16 @@ def check_suffix(path: Path) -> None:
         raise EvrouteError(f"--out {path} must end in {' or '.join(SUFFIXES)}")
 
 
+def write_table(path: Path, table: Any) -> None:
+    """Write a table of pyarrow as CSV or Parquet, by the end of the path."""
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
+    with replacing(path) as temporary:
+        write(table, temporary)
+
+
 class AnswerTable:
     """Numbers of the recommended routes of answers, as they come.
 
@@ -82,8 +92,6 @@ class AnswerTable:
     def write(self, path: Path) -> None:
         """Write the rows as CSV or Parquet, by the end of the path."""
         import pyarrow as pa
-        import pyarrow.csv
-        import pyarrow.parquet as pq
 
         names = dict.fromkeys(name for row in self.rows for name in row)
         columns = {
@@ -93,10 +101,7 @@ class AnswerTable:
             )
             for name in names
         }
-        table = pa.table(columns)
-        write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
-        with replacing(path) as temporary:
-            write(table, temporary)
+        write_table(path, pa.table(columns))
 
 
 def _row(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,13 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.driving import COMFORT_C, DrivingConditions, temperature_feature
 from evroute.energy.edge_energy import piece_energy
 from evroute.energy.longitudinal import EnergyParts, potential_wh
-from evroute.energy.prior import DEFAULT_SPREAD, EQ8_CONDITIONS, EnergyPrior, edge_parts, spread_around
+from evroute.energy.prior import (
+    DEFAULT_SPREAD,
+    EQ8_CONDITIONS,
+    EnergyPrior,
+    edge_parts,
+    spread_around,
+)
 from evroute.energy.regressors import Regressors
 from evroute.energy.vehicle import Vehicle, load_vehicle
 from evroute.model.base import State

@@ -44,22 +44,27 @@ def read_requests(
     Raises
     ------
     EvrouteError
-        If a CSV file is empty, or a Parquet file cannot be read.
+        If a CSV file is empty or damaged, or a Parquet file cannot be read.
     """
     if path.suffix.lower() == ".parquet":
         names, rows = _parquet(path)
         yield _requests(names, rows, columns, ())
         return
-    with path.open(newline="", encoding="utf-8-sig") as handle:
-        lines = limits.lines(handle, str(path))
-        header = next(lines, None)
-        if header is None:
-            raise EvrouteError(
-                f"{path} is empty; its first line names the columns, such as from,to"
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            lines = limits.lines(handle, str(path))
+            header = next(lines, None)
+            if header is None:
+                raise EvrouteError(
+                    f"{path} is empty; its first line names the columns, such as from,to"
+                )
+            separator = max(SEPARATORS, key=header.count)
+            table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
+            yield _requests(
+                table.fieldnames or [], table, columns, () if separator == "," else numbers
             )
-        separator = max(SEPARATORS, key=header.count)
-        table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
-        yield _requests(table.fieldnames or [], table, columns, () if separator == "," else numbers)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise EvrouteError(f"{path} is not a CSV table in UTF-8: {error}") from None
 
 
 def _requests(
