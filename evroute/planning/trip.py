@@ -38,6 +38,7 @@ def plan(
     price: float | None = None,
     time_value: float | None = None,
     risk: float | None = None,
+    charge: bool = False,
     uncertainty: LearnedEnergies | None = None,
 ) -> Plan:
     """Plan one trip between two places, or a named one.
@@ -54,7 +55,7 @@ def plan(
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart, price, time_value, risk
+    search, max_extra_time, alternatives, depart, price, time_value, risk, charge
         As in `Planner.plan`.
     conditions
         Temperature, wind, payload and speeds of the day.
@@ -79,13 +80,6 @@ def plan(
     first, *between, last = stops(roads, trip, ends or waypoints)
     if isinstance(belief, (str, Path)):
         raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
-    if soc_percent is None and reserve_percent:
-        raise EvrouteError("reserve_percent needs the charge at the start: soc_percent")
-    battery = (
-        None
-        if soc_percent is None
-        else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    )
     planner = Planner(
         roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
     )
@@ -93,7 +87,7 @@ def plan(
         first,
         last,
         search=search,
-        battery=battery,
+        battery=Battery.requested(car.battery_kwh, soc_percent, reserve_percent),
         max_extra_time=max_extra_time,
         via=between,
         alternatives=alternatives,
@@ -101,4 +95,5 @@ def plan(
         price=price,
         time_value=time_value,
         risk=risk,
+        charge=charge,
     )
