@@ -98,6 +98,14 @@ def route(
             "without --belief by the uncertainty of physics.",
         ),
     ] = None,
+    charge: Annotated[
+        bool,
+        typer.Option(
+            "--charge",
+            help="Charge on the way where no route keeps the reserve: the fastest such plan. Needs "
+            "--soc and 'evroute network chargers'.",
+        ),
+    ] = False,
     temperature: Annotated[
         float | None,
         typer.Option(
@@ -200,6 +208,8 @@ def route(
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
+        (charge and soc is None, "--charge needs the charge at the start: --soc"),
+        (charge and batch, "--charge plans one trip; leave out --batch"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
@@ -295,6 +305,7 @@ def route(
         price=price,
         time_value=time_value,
         risk=None if risk is None else share_of("--risk", risk),
+        charge=charge,
     )
     _write(roads, plan, geojson, gpx, map_)
     if json:
