@@ -306,7 +306,6 @@ class Planner:
         self, problem: SearchProblem, battery: Battery, error: NotEnoughChargeError, charge: bool
     ) -> tuple[Rows, tuple[ChargingStop, ...]]:
         """Return the row with stops; the error, with the stops as advice, unless ``charge``."""
-        self.search.compiled = numba_installed()
         found = charging_stops(problem, battery, self.chargers)
         if found is None:
             raise NotEnoughChargeError(
