@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.arrays import FloatArray, IntArray, expanded, freeze
 from evroute.network.pieces import Pieces, summed
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace, follow
 
@@ -82,10 +82,8 @@ class ChargeFunctions:
 
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
         """Return the charge over arms (k,) in driving order, also below the reserve."""
-        count = np.diff(self.start)[arms]
-        start = np.concatenate([[0], np.cumsum(count)])
-        row = np.arange(start[-1]) + np.repeat(self.start[arms] - start[:-1], count)
-        return follow(battery, self.step_wh[row], start)
+        row, place = expanded(self.start, arms)
+        return follow(battery, self.step_wh[row], np.searchsorted(place, np.arange(len(arms) + 1)))
 
     def follow_stops(
         self, battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]

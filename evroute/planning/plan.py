@@ -11,7 +11,6 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charging import ChargingStop
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
-from evroute.planning.guarantee import RouteGuarantee
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
 SMALL_WH = 100.0
@@ -90,8 +89,6 @@ class PlannedRoute:
         Charge along the route; None without a battery.
     energy_forecast, charge_forecast
         Forecasts of a belief; None without one, the second also without a battery.
-    guarantee
-        Bounds of the expected energy, where requested.
     stops
         Stops to charge; their time is in ``time_s``.
     """
@@ -111,7 +108,6 @@ class PlannedRoute:
     charge: ChargeTrace | None = None
     energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
-    guarantee: RouteGuarantee | None = None
     stops: tuple[ChargingStop, ...] = ()
 
     @property
