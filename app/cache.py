@@ -17,6 +17,7 @@ from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
+from evroute.learning.physics_belief import physics_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
@@ -170,7 +171,10 @@ def _planner(
     version: tuple[int, ...],
 ) -> Planner:
     if not folder:
-        return Planner(roads, vehicle, conditions=conditions, physics=physics)
+        uncertainty = physics_belief(roads, vehicle)
+        return Planner(
+            roads, vehicle, conditions=conditions, physics=physics, uncertainty=uncertainty
+        )
     belief = load_belief(RUNS / folder, run, network=roads)
     return Planner(roads, vehicle, belief, conditions=conditions, guarantee=guarantee)
 

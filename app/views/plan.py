@@ -3,6 +3,7 @@
 A request that cannot be met leaves the map and the cards of the last plan, dimmed.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,17 +12,18 @@ import streamlit as st
 from cache import planner
 from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
-from map_component import MapEvent, flipped, legend, show_cards, show_map
+from map_component import MapEvent, address, flipped, legend, show_cards, show_map
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
+from range_layer import Range, range_from
 from request import Request, ask, link_of, show_effects
 from route_tabs import show_tabs
 from state import key, read_link, write_link
 
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery, greatest_start_wh
+from evroute.planning.battery import greatest_start_wh
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
@@ -30,6 +32,7 @@ from evroute.report.lines import route_line
 from evroute.report.maps import marks, stretches
 
 LAST = "last_plan"
+LAST_RANGE = "last_range"
 WASTED_WH = 5.0
 NOTABLE = 0.02
 HEIGHT = "var(--evroute-full-height)"
@@ -53,6 +56,10 @@ def main() -> None:
         roads, shown = plan_to_show(request, plan)
         if roads is None:
             return
+        reached = range_of(request) if request and request.shows_range else None
+        lines = plan.safety if plan else "", reached.words if reached else ""
+        for words in filter(None, lines):
+            st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
             cards = cards_of(roads, shown, selected)
@@ -62,7 +69,7 @@ def main() -> None:
         if request:
             write_link(link_of(request))
     with right:
-        draw_map(roads, request, shown, selected, dim=plan is None)
+        draw_map(roads, request, shown, selected, dim=plan is None, reached=reached)
 
 
 def plan_to_show(
@@ -88,41 +95,36 @@ def make_plan(request: Request) -> Plan | None:
         for place in known:
             check_place(roads, place)
         rows = stops(roads, None, known)
-        return plan_between(request, rows, request.battery)
+        return plan_between(request, rows)
     except NotEnoughChargeError as error:
-        needed = error.start_percent
+        needed, risk = error.start_percent, request.risk
         if needed is None or needed > 100:
             st.error(sentence(str(error)))
-            return None
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False):
-            st.error(f"{soc:.0f} % is not enough: start with {needed:d} %.")
-            st.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
+            possible = replace(request, risk=None)
+        else:
+            goal = f" for a risk of {100 * risk:g} %" if risk else ""
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.error(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %.")
+                st.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
+            enough_wh = request.battery.capacity_wh * needed / 100
+            possible = replace(request, battery=replace(request.battery, start_wh=enough_wh))
         if LAST not in st.session_state:
-            enough = replace(request.battery, start_wh=request.battery.capacity_wh * needed / 100)
-            st.session_state[LAST] = roads, plan_between(request, rows, enough)
+            with suppress(NotEnoughChargeError):
+                st.session_state[LAST] = roads, plan_between(possible, rows)
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
 
 
-def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> Plan:
-    """Return the plan between edge rows with a battery.
-
-    Parameters
-    ----------
-    request
-        All other inputs.
-    rows
-        Origin, stops and destination.
-    battery
-        Charge and reserve.
-    """
+def plan_between(request: Request, rows: tuple[int, ...]) -> Plan:
+    """Return the plan of a request between edge rows: origin, stops and destination."""
     origin, *via, destination = rows
     return planner_of(request).plan(
         origin,
         destination,
         via=via,
-        battery=battery,
+        battery=request.battery,
+        risk=request.risk,
         max_extra_time=request.max_extra_time,
         depart=request.depart or None,
         price=request.price,
@@ -152,8 +154,33 @@ def use_charge(percent: int) -> None:
     st.session_state[key("soc")] = percent
 
 
+def range_of(request: Request) -> Range | None:
+    """Return the roads within reach from the origin; None without one.
+
+    The last one is kept for reruns with the same inputs.
+    """
+    if not request.places[0]:
+        return None
+    planner, last = planner_of(request), st.session_state.get(LAST_RANGE)
+    inputs = request.places[0], request.battery, request.risk
+    if last is None or last[0] is not planner or last[1] != inputs:
+        try:
+            check_place(request.network, request.places[0])
+            last = planner, inputs, range_from(planner, *inputs)
+        except EvrouteError:
+            return None  # the plan has shown the reason
+        st.session_state[LAST_RANGE] = last
+    return last[2]
+
+
 def draw_map(
-    roads: RoadNetwork, request: Request | None, shown: Plan | None, selected: str, *, dim: bool
+    roads: RoadNetwork,
+    request: Request | None,
+    shown: Plan | None,
+    selected: str,
+    *,
+    dim: bool,
+    reached: Range | None,
 ) -> None:
     """Draw routes and pins.
 
@@ -169,6 +196,8 @@ def draw_map(
         The selected row.
     dim
         True if the routes are those of an earlier request.
+    reached
+        The roads within reach; None if they are not shown.
     """
     places = request.places if request else tuple(chosen())
     pins = pins_of(roads, places)
@@ -182,8 +211,12 @@ def draw_map(
             for text, (lon, lat) in marks(roads, shown, selected).items()
             if text not in ("start", "destination")
         ]
-        drawn["legend"] = legend(ENERGY_CLASSES)
+        drawn["legends"] = [legend(ENERGY_CLASSES)]
         corners += [point for route in drawn["routes"] for point in route["line"]]
+    drawn["range"] = {"shown": bool(request and request.shows_range), "url": ""}
+    if reached:
+        drawn["range"]["url"] = address("range", reached.lines)
+        drawn["legends"] = [*drawn.get("legends", []), legend(reached.classes)]
     bounds = None
     if corners:
         lats, lons = zip(*corners, strict=True)
@@ -199,9 +232,11 @@ def draw_map(
 
 
 def on_event(event: MapEvent) -> None:
-    """Select the clicked route, or change the places."""
+    """Select the clicked route, show or hide the range, or change the places."""
     if event["kind"] == "route":
         st.session_state[key("route")] = event["name"]
+    elif event["kind"] == "range":
+        st.session_state[key("range")] = not st.session_state.get(key("range"))
     else:
         take_event(event)
 

@@ -16,13 +16,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import DRIVER_DEFAULT
+from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import keep, load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import energy_text
+from evroute.planning.reach import reachable
 from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
@@ -133,6 +135,34 @@ def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
     page = linked({"trip": "A", "soc": "1", "reserve": "1"})
     assert "1 % is not enough" in page.error[0].value
     assert len(shown(page, "cards")["cards"]) == 3
+
+
+def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
+    link = {"trip": "A", "soc": "14", "risk": "5.0", "range": "True"}
+    page = linked(link)
+    roads, car = load_network("denver"), load_vehicle(DRIVER_DEFAULT)
+    request = {"soc_percent": 14, "reserve_percent": 10, "risk": 0.05, "physics": "driving"}
+    request |= {"vehicle": car, "uncertainty": physics_belief(roads, car)}
+    expected = plan(roads, trip="A", **request)
+    found = reachable(roads, origin=expected.origin, **request)
+    words = " ".join(each.value for each in page.markdown)
+    assert expected.safety.partition(";")[0][1:] in words
+    assert f"14 % reaches {found.length_m / 1000:.0f} of" in words
+    assert f"up to {found.extent_m / 1000:.1f} km away" in words
+    drawn = shown(page, "map")
+    assert drawn["range"]["shown"]
+    assert [each["title"] for each in drawn["legends"]] == ["Wh per km", "Charge there, %"]
+    assert link.items() <= page.query_params.items()
+    page.toggle(key="kept_range").set_value(False)
+    page.session_state["kept_risk"] = 1.0
+    page.slider(key="kept_soc").set_value(12).run()
+    assert not page.exception
+    with pytest.raises(NotEnoughChargeError) as refused:
+        plan(roads, trip="A", **(request | {"soc_percent": 12, "risk": 0.01}))
+    needed = refused.value.start_percent
+    assert page.error[0].value == f"12 % is not enough for a risk of 1 %: start with {needed} %."
+    assert shown(page, "map")["range"] == {"shown": False, "url": ""}
+    assert shown(page, "map")["dim"]
 
 
 def test_the_reserve_ends_at_the_charge() -> None:
