@@ -7,7 +7,7 @@ APP := $(VENV)/.with-app
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: help setup demo test lint bench mutate same app screenshots figures claims notebooks docs clean
+.PHONY: help setup demo test lint bench mutate same app screenshots figures claims plots notebooks docs clean
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -74,6 +74,9 @@ figures: setup ## the paper's figures and ours at full length, in runs/ (hours);
 
 claims: setup ## judge the claims of experiments on their runs in runs/, and write the tables of the docs
 	$(BIN)/python docs/hooks/claims.py
+
+plots: setup ## the pictures of the docs, drawn from their tables
+	$(BIN)/python docs/hooks/plots.py
 
 screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (needs Chromium)
 	$(BIN)/python tests/app/screenshots.py

@@ -23,7 +23,6 @@ from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
 from evroute.network.road_network import RoadNetwork
 from evroute.network.trips import load_trips
-from evroute.planning.guarantee import Guarantee
 from evroute.planning.places import stops
 from evroute.planning.planner import Planner
 
@@ -130,7 +129,6 @@ def planner(
     conditions: DrivingConditions,
     folder: str,
     run: str,
-    guarantee: Guarantee | None = None,
     physics: str = "eq8",
 ) -> Planner:
     """Return the planner on a belief, reloaded if its file has changed.
@@ -141,8 +139,6 @@ def planner(
         As in `Planner`.
     folder, run
         Run folder and run of the belief; empty for physics alone.
-    guarantee
-        Assumptions of the guaranteed interval; None for no interval.
     physics
         Physics of a plan without a belief, as in `Planner`.
 
@@ -156,7 +152,7 @@ def planner(
     if folder and path.exists():
         found = path.stat()
         version = found.st_mtime_ns, found.st_size, found.st_ino
-    return _planner(roads, vehicle, conditions, folder, run, guarantee, physics, version)
+    return _planner(roads, vehicle, conditions, folder, run, physics, version)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={**BY_DIGEST, Vehicle: repr})
@@ -166,7 +162,6 @@ def _planner(
     conditions: DrivingConditions,
     folder: str,
     run: str,
-    guarantee: Guarantee | None,
     physics: str,
     version: tuple[int, ...],
 ) -> Planner:
@@ -176,7 +171,7 @@ def _planner(
             roads, vehicle, conditions=conditions, physics=physics, uncertainty=uncertainty
         )
     belief = load_belief(RUNS / folder, run, network=roads)
-    return Planner(roads, vehicle, belief, conditions=conditions, guarantee=guarantee)
+    return Planner(roads, vehicle, belief, conditions=conditions)
 
 
 @st.cache_data(show_spinner=False, hash_funcs=BY_DIGEST)

@@ -35,3 +35,14 @@ def freeze(owner: object, **columns: tuple[Any, Any, tuple[int, ...]]) -> None:
             array = array.copy()
             array.setflags(write=False)
         object.__setattr__(owner, name, array)
+
+
+def expanded(start: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows that owners (k,) have, in their order, and the position of each row's owner.
+
+    Owner i has the rows ``start[i]`` to ``start[i + 1]``.
+    """
+    count = np.diff(start)[owners]
+    place = np.repeat(np.arange(len(owners)), count)
+    row = np.arange(len(place)) + (start[owners] - np.cumsum(count) + count)[place]
+    return row, place

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evroute.errors import EvrouteError
+from evroute.invalid import first_problem
 
 _WORDS = {"number": "a number", "integer": "an integer", "boolean": "true or false", "null": "none"}
 _SIGNS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
@@ -40,12 +41,7 @@ class PartOptions(Options):
         try:
             return cls(**{name: values[name] for name in cls.model_fields if name in values})
         except ValidationError as error:
-            problem = error.errors()[0]
-            name = str(problem["loc"][0])
-            valid, sentence = cls.described()[name]
-            raise EvrouteError(
-                f"option {name} is {values[name]!r}; it must be {valid} ({sentence})"
-            ) from None
+            raise EvrouteError(f"option {first_problem(error)}") from None
 
     @classmethod
     def described(cls) -> dict[str, tuple[str, str]]:

@@ -245,3 +245,26 @@ def test_the_site_builds_without_a_warning(tmp_path, monkeypatch):
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
+
+
+def test_pictures_of_the_docs_read_the_tables_of_their_pages(tmp_path, monkeypatch):
+    pytest.importorskip("altair")
+    import runpy
+
+    plots = runpy.run_path(str(ROOT / "docs/hooks/plots.py"))
+    assert plots["numbers"]("**−6.9 ± 8.7** (0 %)") == [-6.9, 8.7, 0]
+    assert plots["numbers"]("89 / **1,199**, 65") == [89, 1199, 65]
+    (tmp_path / "docs").mkdir()
+    page = "| a | b |\n| --- | --- |\n| no | 1 |\n\n| c | b |\n| --- | --- |\n| | 2 |\n| x | 3 |\n"
+    (tmp_path / "docs/page.md").write_text(page, encoding="utf-8")
+    monkeypatch.setitem(plots["table"].__globals__, "ROOT", tmp_path)
+    assert plots["table"]("page.md", "c", "b").to_dict("list") == {"c": ["", "x"], "b": ["2", "3"]}
+    with pytest.raises(SystemExit, match="no table with the columns d, b"):
+        plots["table"]("page.md", "d", "b")
+
+
+def test_every_picture_that_the_docs_draw_is_kept_small_and_shown():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for picture in (ROOT / "docs/images").glob("*.svg"):
+        assert picture.stat().st_size < 100_000, picture.name
+        assert f"images/{picture.name})" in text, f"no page shows {picture.name}"

@@ -12,12 +12,13 @@ ROUNDS = 8
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", ""), "drives", "twizy.csv.gz")
 
 
-def test_all_six_are_there() -> None:
+def test_all_seven_are_there() -> None:
     assert [path.stem for path in NOTEBOOKS] == [
         "engines",
         "kernels",
         "luxembourg",
         "monaco",
+        "papers",
         "real_trips",
         "worlds",
     ]

@@ -34,8 +34,9 @@ COEFFICIENTS = (
     "air drag {} ± {} times that of the vehicle data",
     "{} ± {} % of recuperation lost per 10 % of charge when nearly full",
     "heating and cooling {} ± {} times their expected power",
+    "stops and turns {} ± {} times their expected energy",
 )
-DIGITS = (0, 2, 2, 1, 2, 0, 2)
+DIGITS = (0, 2, 2, 1, 2, 0, 2, 2)
 TAUGHT = 0.7  # share of its first deviation below which trips taught a coefficient
 
 
@@ -197,7 +198,8 @@ def coefficients(belief: TripEnergies) -> list[str]:
     prior, b = belief.belief.prior, belief.belief.coefficients.coefficients
     sd = np.sqrt(belief.belief.regression.covariance.diagonal())
     lines = []
-    for k, (text, digits) in enumerate(zip(COEFFICIENTS, DIGITS, strict=True)):
+    named = zip(COEFFICIENTS, DIGITS, prior.mean, strict=False)  # the last only with its physics
+    for k, (text, digits, _) in enumerate(named):
         unit = {4: prior.mean[k], 5: 0.01}.get(k, 1.0)
         line = text.format(f"{b[k] / unit:.{digits}f}", f"{sd[k] / unit:.{digits}f}")
         own = f"vehicle data: {prior.mean[k] / unit:.{digits}f}"

@@ -3,7 +3,8 @@
 An experiment with claims (``data/experiments/NAME.toml``, ``data/bandits/NAME.toml``) and runs in
 ``runs/NAME`` gets ``NAME.runs.csv`` beside it: one row per run, and the digest of the claims in the
 first line. Tables between the marks ``<!-- claims: FILE -->`` and ``<!-- end of claims -->`` of the
-pages are then written from claims and runs.
+pages are then written from claims and runs, and tables between ``<!-- runs: FILE STATISTIC -->``
+and ``<!-- end of runs -->`` from the runs: mean ± standard error over the worlds.
 """
 
 import re
@@ -30,6 +31,10 @@ from evroute.report.claims import (
 ROOT = Path(__file__).parents[2]
 TABLE = re.compile(
     r"(?<=<!-- claims: )(?P<file>\S+)(?P<mark> -->\n).*?(?=<!-- end of claims -->)", re.S
+)
+RUNS = re.compile(
+    r"(?<=<!-- runs: )(?P<file>\S+) (?P<statistic>\w+)(?P<mark> -->\n).*?(?=<!-- end of runs -->)",
+    re.S,
 )
 
 
@@ -83,17 +88,38 @@ def table_of(path: Path, claims: Claims) -> str:
     lines = [
         f"`{claims.command}`",
         "",
-        "| claim | source | comparator | mean | of the comparator | ratio | at most | verdict |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| claim (source) | comparator | mean, of the comparator | ratio, at most | verdict |",
+        "| --- | --- | --- | --- | --- |",
     ]
     if known is None:
         for claim in claims.claim:
             lines.append(
-                f"| {claim.statement} | {claim.source} | | | | | {claim.at_most:g} | not run |"
+                f"| {claim.statement} ({claim.source}) | | | {claim.at_most:g} | not run |"
             )
         return "\n".join(lines) + "\n"
     for _, group in groupby(verdicts(claims, known[1]), key=lambda each: each.claim):
         lines.append(_row(list(group)))
+    return "\n".join(lines) + "\n"
+
+
+def runs_table(path: Path, statistic: str) -> str:
+    """Return a statistic of the stored runs by method and trip, in Markdown."""
+    known = stored(path)
+    if known is None:
+        return "Not run.\n"
+    runs = known[1].dropna(subset=[statistic])
+    places = runs["network"].str.title() + " " + runs["trip"]
+    cells = runs.groupby([runs["method"], places], sort=False)[statistic].agg(
+        ["mean", "sem", "size"]
+    )
+    worlds = {place: int(group["size"].max()) for place, group in cells.groupby(level=1)}
+    heads = [f"{place}, {n} worlds" for place, n in worlds.items()]
+    lines = [f"| method | {' | '.join(heads)} |", "| --- |" + " --- |" * len(heads)]
+    methods = cells.xs(next(iter(worlds)), level=1)["mean"].sort_values(ascending=False).index
+    for method in methods:
+        of = cells.loc[method]
+        shown = [f"{_number(of.at[p, 'mean'])} ± {_number(of.at[p, 'sem'])}" for p in worlds]
+        lines.append(f"| {method} | {' | '.join(shown)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -105,13 +131,10 @@ def _row(panels: list[Verdict]) -> str:
     against = claim.against if isinstance(claim.against, float) else None
     comparator = "printed" if against else ", ".join(map(str, claim.against.values()))
     cells = [
-        claim.statement,
-        claim.source,
+        f"{claim.statement} ({claim.source})",
         comparator,
-        _span([each.mean for each in panels]),
-        _span([each.against for each in panels]),
-        _interval(panels),
-        f"{claim.at_most:g}",
+        f"{_span([each.mean for each in panels])}; {_span([each.against for each in panels])}",
+        f"{_interval(panels)}; {claim.at_most:g}",
         verdict,
     ]
     return f"| {' | '.join(cells)} |"
@@ -125,8 +148,12 @@ def _interval(panels: list[Verdict]) -> str:
 
 def _span(values: list[float]) -> str:
     """Return the least and the greatest of the panels."""
-    ends = [f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (min(values), max(values))]
+    ends = [_number(min(values)), _number(max(values))]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def written(page: str) -> str:
@@ -137,7 +164,11 @@ def written(page: str) -> str:
         path = ROOT / mark["file"]
         return f"{mark['file']}{mark['mark']}{table_of(path, known[path])}"
 
-    return TABLE.sub(table, page)
+    def of_runs(mark: re.Match[str]) -> str:
+        rows = runs_table(ROOT / mark["file"], mark["statistic"])
+        return f"{mark['file']} {mark['statistic']}{mark['mark']}{rows}"
+
+    return RUNS.sub(of_runs, TABLE.sub(table, page))
 
 
 def main() -> None:

@@ -38,9 +38,8 @@ def command_line() -> str:
         "# Command line",
         "",
         "Written from the program itself as this page was built. Every command has `--help`. "
-        "Status 0: done; 1: done "
-        "in part (a row, a run failed); 2: the request cannot be met, with the reason in one line; "
-        "70: an internal error, whose traceback `EVROUTE_DEBUG=1` shows; 130: interrupted.",
+        "Status 0: done; 1: done in part; 2: the request cannot be met; 70: an internal error, "
+        "whose traceback `EVROUTE_DEBUG=1` shows; 130: interrupted.",
         "",
     ]
     for words, callback in _commands("evroute", app):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evroute.cli.console import plain_console
+from evroute.cli.shared import Network, VehicleName
 
 if TYPE_CHECKING:
     from evroute.learning.learn import Learned
@@ -22,16 +23,8 @@ def learn(
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the belief; earlier trips in it are kept.")],
-    network: Annotated[
-        str, typer.Option(help="A network's name, or a stored .npz file.")
-    ] = "denver",
-    vehicle: Annotated[
-        str | None,
-        typer.Option(
-            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --out, or "
-            "nissan-leaf-40]"
-        ),
-    ] = None,
+    network: Network = "denver",
+    vehicle: VehicleName = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -64,13 +57,6 @@ def learn(
             "profile where the network has one]"
         ),
     ] = None,
-    heights_from_trips: Annotated[
-        bool,
-        typer.Option(
-            "--heights-from-trips",
-            help="Heights by the altitudes of the points, kept with the network in --out.",
-        ),
-    ] = False,
     reset: Annotated[
         bool,
         typer.Option(
@@ -95,7 +81,6 @@ def learn(
             prior=prior,
             kernel=kernel,
             terrain=terrain,
-            heights_from_trips=heights_from_trips,
             reset=reset,
             on_progress=lambda done, total: report("trips", done, total),
         )

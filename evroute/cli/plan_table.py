@@ -47,9 +47,6 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     if plan.safety:
         console.print(plan.safety, soft_wrap=True)
     console.print(plan.minutes_note)
-    bounds = [r.guarantee for r in plan.routes.values() if r.guarantee]
-    if bounds:
-        console.print(f"expected: {bounds[0].assumes}", soft_wrap=True)
     for line in (held_note(plan.recommended_route), lowest_charge(roads, plan)):
         if line:
             console.print(line, soft_wrap=True)
@@ -111,10 +108,6 @@ def _energy(routes: "list[PlannedRoute]") -> Iterator[Line]:
             f"  {100 * level:.0f} % of trips",
             [_range(*each.interval_wh(level)) for each in forecasts],
         )
-    bounds = [r.guarantee for r in routes if r.guarantee]
-    if bounds:
-        cells = [_range(b.low_wh, b.high_wh) for b in bounds]
-        yield f"  expected, {bounds[0].wanted.kind}", cells
     yield "Wh/km", [f"{r.wh_per_km:.1f}" for r in routes]
 
 

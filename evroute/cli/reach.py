@@ -5,6 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.shared import (
+    Belief,
+    Charge,
+    Map,
+    Network,
+    Origin,
+    Payload,
+    Run,
+    Temperature,
+    VehicleName,
+    refuse,
+    write,
+)
+
 if TYPE_CHECKING:
     from evroute.planning.battery import Battery
     from evroute.planning.planner import Planner
@@ -14,27 +28,15 @@ SHARES = (50, 90, 100)
 
 
 def reach(
-    network: Annotated[
-        str, typer.Option(help="A network's name, or a stored .npz file.")
-    ] = "denver",
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="PLACE",
-            help="Where from: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
-        ),
-    ] = None,
+    network: Network = "denver",
+    start: Origin = None,
     goal: Annotated[
         str | None,
         typer.Option(
             "--to", metavar="PLACE", help="Instead: the charge that every road needs to get there."
         ),
     ] = None,
-    soc: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
-    ] = None,
+    soc: Charge = None,
     reserve: Annotated[float, typer.Option(min=0, max=100, help="Lowest allowed charge, %.")] = 0.0,
     risk: Annotated[
         str | None,
@@ -44,71 +46,58 @@ def reach(
             "expected energies decide.",
         ),
     ] = None,
-    vehicle: Annotated[
-        str | None,
-        typer.Option(
-            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --belief, or "
-            "nissan-leaf-40]"
-        ),
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option(metavar="C", help="Outside temperature, °C.")
-    ] = None,
-    payload: Annotated[
-        float, typer.Option(metavar="KG", help="Load on top of the mass of the vehicle, kg.")
-    ] = 0.0,
-    belief: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Go by the belief that was learned in this folder."),
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option(help="Run of --belief, if the folder has several.")
-    ] = None,
+    vehicle: VehicleName = None,
+    temperature: Temperature = None,
+    payload: Payload = 0.0,
+    belief: Belief = None,
+    run: Run = None,
     geojson: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write roads and area as GeoJSON.")
     ] = None,
-    map_: Annotated[
-        Path | None,
-        typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet."),
-    ] = None,
+    map_: Map = None,
 ) -> None:
     """Find the roads within reach of a charge, or the charge that every road needs to a place."""
     from threadpoolctl import threadpool_limits
 
     from evroute.energy.driving import conditions
-    from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
-    from evroute.errors import EvrouteError
     from evroute.learning.belief import load_belief
-    from evroute.learning.physics_belief import physics_belief
+    from evroute.learning.physics_belief import driver_planner
     from evroute.network.catalog import load_network
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
-    from evroute.planning.planner import Planner
     from evroute.planning.reach import reach as reach_of
+    from evroute.report.reach_map import reach_geojson, reach_map
 
-    if (start is None) == (goal is None):
-        raise EvrouteError("give the place to drive from (--from) or the place to drive to (--to)")
-    if run is not None and belief is None:
-        raise EvrouteError("--run names a run of a folder: --belief FOLDER")
-    if goal is not None and any(each is not None for each in (soc, risk, geojson, map_)):
-        raise EvrouteError("--soc, --risk, --geojson and --map go with --from, not with --to")
-    if start is not None and soc is None:
-        raise EvrouteError("--from needs the charge at the start: --soc")
+    refuse(
+        (
+            (start is None) == (goal is None),
+            "give the place to drive from (--from) or the place to drive to (--to)",
+        ),
+        (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
+        (
+            goal is not None and any(each is not None for each in (soc, risk, geojson, map_)),
+            "--soc, --risk, --geojson and --map go with --from, not with --to",
+        ),
+        (
+            start is not None and soc is None,
+            "--from needs the charge at the start: --soc",
+        ),
+    )
     threadpool_limits(1)  # threads of small products wait for each other
     roads = load_network(network)
     day = conditions(temperature_c=temperature, payload_kg=payload)
     learned = None if belief is None else load_belief(belief, run, network=roads)
-    car = learned.vehicle if learned and not vehicle else load_vehicle(vehicle or DRIVER_DEFAULT)
-    uncertain = physics_belief(roads, car) if learned is None else None
-    physics = "driving" if learned is None else "eq8"
-    planner = Planner(roads, car, learned, conditions=day, physics=physics, uncertainty=uncertain)
-    battery = Battery.of_percent(car.battery_kwh, reserve if soc is None else soc, reserve)
+    planner = driver_planner(roads, vehicle, learned, conditions=day)
+    battery = Battery.of_percent(
+        planner.vehicle.battery_kwh, reserve if soc is None else soc, reserve
+    )
     if goal is not None:
         _print_needs(planner, goal, battery)
         return
     limit = None if risk is None else share_of("--risk", risk)
     found = reach_of(planner, str(start), battery, risk=limit)
-    _write(found, geojson, map_)
+    write(geojson, lambda: reach_geojson(found))
+    write(map_, lambda: reach_map(found))
     _print(found, learned is None)
     for written in (geojson, map_):
         if written:
@@ -150,21 +139,3 @@ def _print_needs(planner: "Planner", goal: str, battery: "Battery") -> None:
     for share in SHARES if len(possible) else ():
         least = np.quantile(possible, share / 100, method="inverted_cdf")
         typer.echo(f"{share} % of them need at most {least:.1f} % of charge")
-
-
-def _write(found: "Reach", geojson: Path | None, map_: Path | None) -> None:
-    from evroute.files import replacing
-
-    if geojson:
-        from json import dumps
-
-        from evroute.report.reach_map import reach_geojson
-
-        with replacing(geojson) as temporary:
-            temporary.write_text(dumps(reach_geojson(found)), encoding="utf-8")
-    if map_:
-        from evroute.report.reach_map import reach_map
-
-        page = reach_map(found)
-        with replacing(map_) as temporary:
-            page.save(str(temporary))

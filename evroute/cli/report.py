@@ -24,7 +24,6 @@ def report(
     """
     from evroute.experiments.runs import RunFolder
     from evroute.files import replacing
-    from evroute.learning.learn import HEIGHTS
     from evroute.network.catalog import load_network
     from evroute.report.abstract import SHOWN_SENTENCES
     from evroute.report.bandits import build_bandit_page
@@ -38,9 +37,7 @@ def report(
             status.update(f"drawing {name}")
 
         if runs.manifest().get("kind") == "learned":
-            kept = folder / HEIGHTS
-            source = str(kept) if network is None and kept.exists() else network
-            roads = None if source is None else load_network(source)
+            roads = None if network is None else load_network(network)
             page = build_trips_page(runs, roads, on_progress)
         elif "problem" in runs.manifest().get("configuration", {}):
             page = build_bandit_page(runs)

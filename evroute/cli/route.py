@@ -6,28 +6,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evroute.cli.shared import (
+    Belief,
+    Charge,
+    Map,
+    Network,
+    Origin,
+    Payload,
+    Run,
+    Temperature,
+    VehicleName,
+    refuse,
+    write,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evroute.energy.driving import DrivingConditions
-    from evroute.network.road_network import RoadNetwork
-    from evroute.planning.guarantee import Guarantee
-    from evroute.planning.plan import Plan
     from evroute.planning.planner import Planner
 
 
 def route(
-    network: Annotated[
-        str, typer.Option(help="A network's name, or a stored .npz file.")
-    ] = "denver",
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="PLACE",
-            help="Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
-        ),
-    ] = None,
+    network: Network = "denver",
+    start: Origin = None,
     goal: Annotated[
         str | None, typer.Option("--to", metavar="PLACE", help="Destination, written likewise.")
     ] = None,
@@ -38,13 +40,7 @@ def route(
     trip: Annotated[
         str | None, typer.Option(help="A named trip of the network, instead of two places.")
     ] = None,
-    vehicle: Annotated[
-        str | None,
-        typer.Option(
-            help="A vehicle of 'evroute vehicle list', or a .toml file. [that of --belief, or "
-            "nissan-leaf-40]"
-        ),
-    ] = None,
+    vehicle: VehicleName = None,
     physics: Annotated[
         str | None,
         typer.Option(
@@ -82,10 +78,7 @@ def route(
             metavar="MONEY", help="Value of an hour: recommends the least cost. Needs --price."
         ),
     ] = None,
-    soc: Annotated[
-        float | None,
-        typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
-    ] = None,
+    soc: Charge = None,
     reserve: Annotated[
         float | None,
         typer.Option(min=0, max=100, help="Lowest allowed charge, %. Needs --soc. [0]"),
@@ -98,12 +91,7 @@ def route(
             "without --belief by the uncertainty of physics.",
         ),
     ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            metavar="C", help="Outside temperature, °C: changes air density, heating and cooling."
-        ),
-    ] = None,
+    temperature: Temperature = None,
     wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
     wind_from: Annotated[
         float,
@@ -114,9 +102,7 @@ def route(
     speed_factor: Annotated[
         float, typer.Option(help="Driven speeds as a share of the speeds of the network.")
     ] = 1.0,
-    payload: Annotated[
-        float, typer.Option(metavar="KG", help="Load on top of the mass of the vehicle, kg.")
-    ] = 0.0,
+    payload: Payload = 0.0,
     aux: Annotated[
         float | None,
         typer.Option(
@@ -131,30 +117,8 @@ def route(
             "edge). [profile; with --belief that of its folder]"
         ),
     ] = None,
-    belief: Annotated[
-        Path | None,
-        typer.Option(metavar="RUNS", help="Plan on the belief that runs in this folder learned."),
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option(help="Run of --belief, if the folder has several.")
-    ] = None,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            help="Bounds of the expected energy with a guarantee: cmm, dmm, amm, ay, igp. Needs "
-            "--belief."
-        ),
-    ] = None,
-    assume: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help=(
-                "Assumption of --interval: B (or auto), sigma (noise factor), delta. [B=5 sigma=1 "
-                "delta=0.05]"
-            ),
-        ),
-    ] = None,
+    belief: Belief = None,
+    run: Run = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     geojson: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the routes as GeoJSON.")
@@ -162,10 +126,7 @@ def route(
     gpx: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the recommended route as GPX.")
     ] = None,
-    map_: Annotated[
-        Path | None,
-        typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet."),
-    ] = None,
+    map_: Map = None,
     batch: Annotated[
         Path | None,
         typer.Option(
@@ -192,7 +153,7 @@ def route(
 ) -> None:
     """Plan a trip by least energy, beside the fastest and the shortest route."""
     places = [place for place in (start, *(via or ()), goal) if place is not None]
-    _refuse(
+    refuse(
         (via and (start is None or goal is None), "--via goes between --from and --to"),
         (
             not (batch or trip or places),
@@ -203,8 +164,6 @@ def route(
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
-        (interval and belief is None, "--interval needs a belief: --belief FOLDER"),
-        (assume and interval is None, "--assume belongs to --interval"),
         (
             only is not None and (only != "energy" or batch is None or search != "potential"),
             "--only energy goes with --batch, and with no other --search than potential",
@@ -227,7 +186,6 @@ def route(
     from evroute.network.catalog import load_network
     from evroute.network.profile import on_terrain
 
-    wanted = None if interval is None else _guarantee(interval, assume or [])
     day = conditions(
         temperature_c=temperature,
         wind_mps=wind,
@@ -247,45 +205,33 @@ def route(
         learned = load_belief(belief, run, network=roads)
         roads = learned.network
 
-    from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
-    from evroute.planning.planner import Planner
+    from evroute.learning.physics_belief import driver_planner
 
-    chosen_physics = physics or ("driving" if learned is None else "eq8")
-    name = vehicle or (DRIVER_DEFAULT if learned is None else learned.vehicle.name)
-
-    def planner_of(chosen: str, conditions: "DrivingConditions") -> "Planner":
-        of_belief = vehicle is None and learned is not None and chosen == name
-        car = learned.vehicle if of_belief and learned is not None else load_vehicle(chosen)
-        uncertainty = None
-        if learned is None and (batch or risk):
-            from evroute.learning.physics_belief import physics_belief
-
-            uncertainty = physics_belief(roads, car)
-        return Planner(
+    def planner_of(chosen: str | None, conditions: "DrivingConditions") -> "Planner":
+        return driver_planner(
             roads,
-            car,
+            chosen,
             learned,
             conditions=conditions,
-            guarantee=wanted,
-            physics=chosen_physics,
-            uncertainty=uncertainty,
+            physics=physics,
+            uncertain=bool(batch or risk),
         )
 
     if batch is not None:
-        _answer(batch, planner_of, name, day, search, only, out)
+        _answer(batch, planner_of, vehicle, day, search, only, out)
         return
     from evroute.planning.battery import Battery
     from evroute.planning.numbers import share_of
     from evroute.planning.places import stops
+    from evroute.report import exports, maps
 
     origin, *between, destination = stops(roads, trip, places)
-    planner = planner_of(name, day)
-    kwh = planner.vehicle.battery_kwh
+    planner = planner_of(vehicle, day)
     plan = planner.plan(
         origin,
         destination,
         search=search,
-        battery=None if soc is None else Battery.of_percent(kwh, soc, reserve or 0.0),
+        battery=Battery.requested(planner.vehicle.battery_kwh, soc, reserve),
         max_extra_time=(
             None if max_extra_time is None else share_of("--max-extra-time", max_extra_time)
         ),
@@ -296,7 +242,9 @@ def route(
         time_value=time_value,
         risk=None if risk is None else share_of("--risk", risk),
     )
-    _write(roads, plan, geojson, gpx, map_)
+    write(geojson, lambda: exports.route_geojson(roads, plan))
+    write(gpx, lambda: exports.route_gpx(roads, plan))
+    write(map_, lambda: maps.route_map(roads, plan))
     if json:
         from json import dumps
 
@@ -312,40 +260,10 @@ def route(
             typer.echo(written)
 
 
-def _refuse(*conflicts: tuple[object, str]) -> None:
-    """Raise EvrouteError with the message of the first conflict that there is."""
-    from evroute.errors import EvrouteError
-
-    for conflict, message in conflicts:
-        if conflict:
-            raise EvrouteError(message)
-
-
-def _guarantee(interval: str, assumed: list[str]) -> "Guarantee":
-    from typing import Any
-
-    from evroute.errors import EvrouteError
-    from evroute.planning.guarantee import Guarantee
-    from evroute.planning.numbers import number_of
-
-    values: dict[str, Any] = {}
-    for each in assumed:
-        name, _, value = each.partition("=")
-        if name not in ("B", "sigma", "delta"):
-            raise EvrouteError(f"--assume '{each}' is none of B=VALUE, sigma=VALUE, delta=VALUE")
-        values[name] = (
-            "auto" if (name, value) == ("B", "auto") else number_of(f"--assume {name}", value)
-        )
-    try:
-        return Guarantee(interval, **values)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise EvrouteError(str(error)) from None
-
-
 def _answer(
     batch: Path,
-    planner_of: "Callable[[str, DrivingConditions], Planner]",
-    vehicle: str,
+    planner_of: "Callable[[str | None, DrivingConditions], Planner]",
+    vehicle: str | None,
     day: "DrivingConditions",
     search: str,
     only: str | None,
@@ -397,28 +315,3 @@ def _answer(
     typer.echo(f"evroute: {found.summary}", err=True)
     if found.failed:
         raise typer.Exit(1)
-
-
-def _write(
-    roads: "RoadNetwork", plan: "Plan", geojson: Path | None, gpx: Path | None, map_: Path | None
-) -> None:
-    from evroute.files import replacing
-
-    if geojson:
-        from json import dumps
-
-        from evroute.report.exports import route_geojson
-
-        with replacing(geojson) as temporary:
-            temporary.write_text(dumps(route_geojson(roads, plan)), encoding="utf-8")
-    if gpx:
-        from evroute.report.exports import route_gpx
-
-        with replacing(gpx) as temporary:
-            temporary.write_text(route_gpx(roads, plan), encoding="utf-8")
-    if map_:
-        from evroute.report.maps import route_map
-
-        page = route_map(roads, plan)
-        with replacing(map_) as temporary:
-            page.save(str(temporary))

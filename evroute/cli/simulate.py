@@ -103,10 +103,6 @@ def simulate(
     jobs: Annotated[
         int, typer.Option(min=1, help="Processes; the results do not depend on it.")
     ] = 1,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="TCP://HOST:PORT", help="Run on a Dask cluster instead."),
-    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -162,11 +158,9 @@ def simulate(
         out = Path("runs", experiment.stem)
 
     if dry_run:
-        if scheduler is not None:
-            raise EvrouteError("--dry-run estimates for the processes of --jobs, not for a cluster")
         _print_estimate(requested, out, jobs)
         return
-    foreseen = kept(requested) if scheduler is None else None
+    foreseen = kept(requested)
     started = monotonic()
     try:
         with progress(quiet=quiet) as report:
@@ -175,7 +169,6 @@ def simulate(
                 requested,
                 out,
                 jobs=jobs,
-                scheduler=scheduler,
                 resume=resume,
                 on_progress=on_progress,
             )

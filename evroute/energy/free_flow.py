@@ -5,6 +5,8 @@ judged on the others (docs/figures/cars.md). Stop signs, which these networks la
 turns without a known control never do.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from evroute.arrays import FloatArray, IntArray
@@ -26,10 +28,13 @@ SPEED_FACTORS = {
 OTHER_ROADS = 0.74
 
 
+@lru_cache(maxsize=4)
 def speed_factors(network: RoadNetwork) -> FloatArray:
     """Return the mean speed over the limit of each edge, (n,)."""
     of_class = {name: _factor(name) for name in set(network.road_class)}
-    return np.array([of_class[name] for name in network.road_class])
+    factors: FloatArray = np.array([of_class[name] for name in network.road_class])
+    factors.setflags(write=False)
+    return factors
 
 
 def _factor(road_class: str) -> float:

@@ -84,23 +84,23 @@ class TurnEnergy:
 
     def mean_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
         """Return the energy (a,) of some rows of the table at edge speeds (n,), Wh."""
-        entered, car = self.table.entered[rows], self.vehicle
-        n = self.network.n_edges
-        taken, returned = split_energy(*self._pieces(self.at_wheels, speed_mps), n)
+        edge, place = np.unique(self.table.entered[rows], return_inverse=True)
+        taken, returned = split_energy(*self._pieces(self.at_wheels, edge, speed_mps), len(edge))
         work_wh, *_ = at_battery(
-            car,
-            taken.total_wh[entered],
-            returned.total_wh[entered],
+            self.vehicle,
+            taken.total_wh[place],
+            returned.total_wh[place],
             self._gained_wh(rows, speed_mps),
         )
-        auxiliary_wh = car.auxiliary_w * self.network.length_m / speed_mps / J_PER_WH
+        time_s = self.network.length_m[edge] / speed_mps[edge]
         if self.free_flow:
-            auxiliary_wh = auxiliary_wh / speed_factors(self.network)
-        return work_wh + auxiliary_wh[entered] + self.wasted_wh(rows, speed_mps)
+            time_s = time_s / speed_factors(self.network)[edge]
+        auxiliary_wh = self.vehicle.auxiliary_w * time_s / J_PER_WH
+        return work_wh + auxiliary_wh[place] + self.wasted_wh(rows, speed_mps)
 
     def edge_wh(self, speed_mps: FloatArray) -> FloatArray:
         """Return eq. 8 of every edge (n,) at speeds (n,), Wh."""
-        parts, place = self._pieces(self.vehicle, speed_mps)
+        parts, place = self._pieces(self.vehicle, np.arange(self.network.n_edges), speed_mps)
         return summed(parts.total_wh, place, self.network.n_edges)
 
     def wasted_wh(self, rows: IntArray, speed_mps: FloatArray) -> FloatArray:
@@ -152,13 +152,15 @@ class TurnEnergy:
         before_wh = np.where(rows < self.table.n_turns, kinetic_wh[self.table.left[rows]], 0.0)
         return kinetic_wh[self.table.entered[rows]] - before_wh
 
-    def _pieces(self, vehicle: Vehicle, speed_mps: FloatArray) -> tuple[EnergyParts, IntArray]:
+    def _pieces(
+        self, vehicle: Vehicle, edge: IntArray, speed_mps: FloatArray
+    ) -> tuple[EnergyParts, IntArray]:
         return piece_energy(
             self.network,
             vehicle,
-            np.arange(self.network.n_edges),
-            speed_mps,
-            headwind_mps=self._headwind_mps,
+            edge,
+            speed_mps[edge],
+            headwind_mps=self._headwind_mps[edge],
             air_density_kgpm3=self._density_kgpm3,
         )
 

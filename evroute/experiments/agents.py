@@ -172,6 +172,7 @@ def _learner(
         space=Corridor(space.edges, method.corridor) if method.corridor else space,
         rng=default_rng(policy_seeds),
         guard=guard,
+        restarts=bool(method.change_test),
     )
     return Learner(agent, model, space, over_arms)
 

@@ -40,7 +40,6 @@ from evroute.energy.prior import DEFAULT_SPREAD, check_spread
 from evroute.energy.vehicle import DEFAULT as DEFAULT_VEHICLE
 from evroute.errors import EvrouteError
 from evroute.experiments.agents import check_shared, check_vehicles
-from evroute.experiments.cluster import execute_on
 from evroute.experiments.execution import execute
 from evroute.experiments.regret import DEFINITION
 from evroute.experiments.runs import Run, RunFolder
@@ -283,7 +282,7 @@ def _options_of_pair(model: str, index: str) -> set[str]:
     if not of_model.only_edges:
         fields |= {"arms", "learn_speeds", "controls"}
     if of_model.has_kernel:
-        fields |= {"lengthscale_factor", "fit_hyperparameters"}
+        fields |= {"lengthscale_factor", "fit_hyperparameters", "change_test"}
     return fields | of_model.model_fields.keys() | index_options(index).model_fields.keys()
 
 
@@ -299,13 +298,12 @@ def simulate(
     out: str | Path,
     *,
     jobs: int = 1,
-    scheduler: str | None = None,
     resume: bool = True,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunFolder:
     """Execute an experiment, or its unfinished part, and return its folder.
 
-    Results do not depend on ``jobs`` or ``scheduler``. A run that fails leaves its error in the
+    Results do not depend on ``jobs``. A run that fails leaves its error in the
     folder (``RunFolder.failures``), and the others go on. With ``jobs`` above 1 a script must
     call this under ``if __name__ == "__main__":``, because its processes start afresh.
 
@@ -317,8 +315,6 @@ def simulate(
         The folder: new, empty, or begun by the same experiment.
     jobs
         Processes, at least 1.
-    scheduler
-        Address of a Dask cluster that plays the runs instead, ``tcp://host:port``.
     resume
         Keep the finished runs of the folder; otherwise play all runs again, with the same result.
     on_progress
@@ -330,8 +326,7 @@ def simulate(
         If ``jobs`` is not positive.
     EvrouteError
         If a network, trip or vehicle is unknown, the folder belongs to another experiment or is
-        being written by another process, a worker process died, or the cluster does not answer or
-        was lost.
+        being written by another process, or a worker process died.
     """
     if jobs < 1:
         raise ValueError(f"jobs is {jobs}; it must be at least 1")
@@ -356,10 +351,7 @@ def simulate(
         def on_rounds(done: int) -> None:
             on_progress(kept + done, total)
 
-        if scheduler is None:
-            execute(left, folder, jobs=jobs, on_progress=on_rounds)
-        else:
-            execute_on(scheduler, left, folder, on_progress=on_rounds)
+        execute(left, folder, jobs=jobs, on_progress=on_rounds)
         folder.merge(runs)
     return folder
 

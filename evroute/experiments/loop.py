@@ -74,9 +74,12 @@ def run(
 
     def update(trips: Iterable[Feedback]) -> None:
         for ended in trips:
-            agents[ended.vehicle].tell(ended)
+            agent, errors_of_car = agents[ended.vehicle], past[ended.vehicle]
+            agent.tell(ended)
             mean_wh, sd_wh = expected.pop(ended)
-            past[ended.vehicle].add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
+            errors_of_car.add(float(ended.energy_wh.sum()) - mean_wh, sd_wh)
+            if errors_of_car.changed and agent.restart():
+                errors_of_car.forget()
 
     for t in range(1, horizon + 1):
         request = environment.observe(t)
@@ -109,7 +112,7 @@ def run(
         laps["update_s"] = perf_counter() - drove
         laps["index_s"] = asked - started - laps["posterior_s"] - laps["search_s"]
         logbook.timed(laps)
-        logbook.diagnosed(agent.model, agent.guard)
+        logbook.diagnosed(agent.model, agent.guard, agent)
         score = judges[request.vehicle].score(environment, request, route)
         logbook.drove(request, route, feedback, score, agent.index)
         predicted = {"predicted_wh": predicted_wh, "predicted_sd_wh": predicted_sd_wh, **halves_wh}

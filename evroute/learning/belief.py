@@ -87,7 +87,8 @@ def save(path: Path, belief: LearnedBelief | TripEnergies, *, trips: int | None 
 def method_of(belief: LearnedBelief | TripEnergies) -> dict[str, Any]:
     """Return model and options of a belief as a table."""
     if isinstance(belief, TripEnergies):
-        return {"model": MODEL}
+        physics = {} if belief.physics == "eq8" else {"physics": belief.physics}
+        return {"model": MODEL, **physics}
     return belief.method.model_dump(exclude_none=True)
 
 
@@ -178,7 +179,8 @@ def _restored(
 ) -> LearnedBelief | TripEnergies:
     try:
         if about.method.get("model") == MODEL:
-            trips = TripEnergies(setting, str(path))
+            physics = str(about.method.get("physics", "eq8"))
+            trips = TripEnergies(setting, str(path), physics=physics)
             trips.restore(state)
             return trips
         belief = LearnedBelief.before_trips(

@@ -13,7 +13,7 @@ from evroute.learning.noise_fit import LATE_REFITS
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.trip_belief import TripBelief
 from evroute.learning.trip_energies import TripEnergies
-from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES
+from evroute.learning.trip_terms import AUXILIARY, DRAG, FADE, NAMES, TURNING
 
 LAST = 50
 """Newest trips of which intervals are counted apart."""
@@ -33,6 +33,7 @@ FIELDS = (
     "drag or front_m2",
     "full_battery_fade",
     "auxiliary_w",
+    "mass_kg or recuperation_efficiency",
 )
 """Fields of a vehicle file behind each coefficient."""
 
@@ -58,6 +59,11 @@ def findings(
         sentences += [roads(learner.belief), heights(learner)]
         sentences.append(distinguishable(learner.belief, columns["length_m"] / 1000))
         sentences += refusals(learner.belief, trips["trip"].to_pylist())
+        if after := learner.changed_after:
+            sentences.append(
+                f"errors grew by trip {after}, as if roads had changed: their speeds and "
+                "deviations, and the intervals, are learned anew since"
+            )
     sentences += map(str, driven_pairs(learner, measured)[:SHOWN_PAIRS])
     return [sentence for sentence in sentences if sentence]
 
@@ -128,10 +134,17 @@ def coefficients(learner: TripEnergies) -> str:
         f"{b[k] / scale:.2f} ± {sd[k] / scale:.2f} times"
         for k, scale in ((DRAG, belief.prior.mean[DRAG]), (AUXILIARY, 1.0))
     )
+    turns = (
+        ""
+        if len(belief.prior.mean) <= TURNING
+        else (
+            f"stops and turns {b[TURNING]:.2f} ± {sd[TURNING]:.2f} times their energy by physics; "
+        )
+    )
     return (
         f"{km} per km, {up} per metre up, {down} back per metre down, {minute} per minute; "
-        f"air drag {drag} that of the vehicle file; heating and cooling {extra} their power; above "
-        f"{vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
+        f"air drag {drag} that of the vehicle file; {turns}heating and cooling {extra} their "
+        f"power; above {vehicle.full_battery_percent:.0f} % of charge recuperation fades by "
         f"{b[FADE]:.0%} ± {sd[FADE]:.0%} per 10 %"
     )
 

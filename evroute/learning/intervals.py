@@ -17,6 +17,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from evroute.arrays import FloatArray
 from evroute.learning import tail
+from evroute.learning.change import ChangeTest
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 """Levels of the intervals that runs record."""
@@ -78,18 +79,28 @@ class PastErrors:
     """Errors of past trips in predicted deviations, which give the spread of the next error."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove all errors."""
+        self.__dict__.pop("spread", None)
         self._tail = tail.no_errors()
-        self._scores: list[float] = []
+        self._test = ChangeTest()
 
     @property
     def trips(self) -> int:
         """Number of errors."""
-        return len(self._scores)
+        return len(self._test.scores)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the errors became larger, by the test of `learning.change`."""
+        return bool(self._test.detected)
 
     @cached_property
     def spread(self) -> ErrorSpread:
         """Distribution of the next error."""
-        return ErrorSpread(*tail.mode(self._tail), np.array(self._scores))
+        return ErrorSpread(*tail.mode(self._tail), np.array(self._test.scores))
 
     @property
     def inflation(self) -> float:
@@ -101,16 +112,18 @@ class PastErrors:
         if sd_wh > 0:
             self.__dict__.pop("spread", None)
             self._tail = tail.add_error(self._tail, error_wh / sd_wh)
-            self._scores.append(abs(error_wh / sd_wh))
+            self._test.add(abs(error_wh / sd_wh))
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the errors as arrays, for `restore`."""
-        return {"tail": self._tail, "scores": np.array(self._scores)}
+        return {"tail": self._tail, "scores": np.array(self._test.scores)}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over a state."""
-        self.__dict__.pop("spread", None)
-        self._tail, self._scores = state["tail"], state["scores"].tolist()
+        self.forget()
+        self._tail = state["tail"]
+        for score in state["scores"].tolist():
+            self._test.add(score)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

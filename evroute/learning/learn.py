@@ -4,7 +4,6 @@ The folder is one that ``evroute route --belief`` plans with; its only run is ca
 ``NETWORK-learned``::
 
     manifest.json       the settings of the belief
-    network.npz         with ``heights_from_trips``, the network with heights
     measured/0001.parquet ...  the trips as measured, one file for each call: `parts`
     trips.parquet       one row per trip, in the order learned: `Learned.trips`
     routes/RUN.parquet  one row per edge driven: run, t, edge (network row), observed_wh, travel_s
@@ -29,7 +28,6 @@ from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
 from evroute.errors import DamagedFileError, EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning import belief, trip_energies
-from evroute.learning.driven_heights import driven_heights
 from evroute.learning.findings import findings
 from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.measured import Measured, MeasuredTrip
@@ -41,15 +39,12 @@ from evroute.methods.parts import MODELS
 from evroute.methods.prior import Prior
 from evroute.methods.setting import Setting, load_setting
 from evroute.model.context_kernels import DEFAULT_KERNEL
-from evroute.network import store
 from evroute.network.catalog import load_network
 from evroute.network.profile import on_terrain
 from evroute.network.road_network import RoadNetwork
 from evroute.tables import is_readable, read_columns, write_columns
 
 DEFAULT_MODEL = trip_energies.MODEL
-HEIGHTS = "network.npz"
-"""Network with the heights that trips recorded, in the folder."""
 WAIT_S = 60.0
 """Longest wait for another call that writes the same folder, s."""
 
@@ -94,7 +89,6 @@ def learn(
     prior: str | None = None,
     kernel: str | None = None,
     terrain: str | None = None,
-    heights_from_trips: bool = False,
     reset: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:
@@ -116,15 +110,13 @@ def learn(
         Spread of the prior deviations, and kernel between contexts, of a model of edges. None for
         those of the folder, and ``"paper"`` and ``"matern-5/2"`` for a new one.
     model, options
-        ``"trips"``, the belief of whole trips, which has no options; or one of `parts.MODELS` with
+        ``"trips"``, the belief of whole trips, with the option ``physics`` (`planner.PHYSICS`; that
+        of drivers' plans in a new folder); or one of `parts.MODELS` with
         its options, ``arms="turns"`` and ``learn_speeds=True`` among them. None for those of the
         folder, and ``"trips"`` for a new one.
     terrain
         One slope per edge (``"edge"``), or the ``"profile"`` of the network. None for that of the
         folder, and for a new one the profile where the network has one.
-    heights_from_trips
-        Learn on the network with the heights that the points of the first table recorded
-        (`driven_heights`); it is kept as ``network.npz`` in the folder.
     reset
         Start afresh. The trips measured before are moved to ``reset-DATE`` in the folder.
     on_progress
@@ -154,15 +146,9 @@ def learn(
         setting = Setting(on_terrain(roads, terrain), car, assumed)
     if vehicle is None and "vehicle" in made:
         setting = Setting(setting.network, Vehicle(**made["vehicle"]), assumed)
-    kept_heights = folder.path / HEIGHTS
-    if heights_from_trips and table is not None:
-        setting = _with_heights(setting, kept_heights, Path(table))
-    if model is None:
-        model, options = _method_of(made, options or {})
+    model, options = _method_of(made, model, options or {})
     given = {"prior": prior, "kernel": kernel}
-    fresh = _before_trips(
-        model, options or {}, setting, [name for name, value in given.items() if value]
-    )
+    fresh = _before_trips(model, options, setting, [name for name, value in given.items() if value])
     measured = Measured()
     if table is not None:
         given_name = {vehicle, Path(vehicle).stem} if isinstance(vehicle, str) else set()
@@ -190,8 +176,6 @@ def learn(
         if reset:
             folder.write_manifest(manifest)
         folder.open(manifest)  # another process may have made it first
-        if heights_from_trips and not kept_heights.exists():
-            store.save(setting.network, kept_heights)
         adopt_tables(folder.path, run, setting.network)
         recorded = read_parts(folder.path, setting.network)
         conflicts = [
@@ -226,10 +210,6 @@ def learn(
     late = set(list(recorded)[before:])
     known = [trip for trip in measured.trips if trip.trip not in late]
     notes = list(measured.notes)
-    if heights_from_trips:
-        notes.append(
-            f"heights: {setting.network.source.elevation}; plan with --network {kept_heights}"
-        )
     if conflicts:
         notes.append(
             f"trip '{conflicts[0]}'{' and others' * (len(conflicts) > 1)}: recorded before with "
@@ -250,20 +230,15 @@ def learn(
     )
 
 
-def _with_heights(setting: Setting, kept: Path, table: Path) -> Setting:
-    """Return a setting with the network kept in a folder, or with heights by the table's points."""
-    network = store.load(kept) if kept.exists() else driven_heights(table, setting.network)
-    if network.edge_id != setting.network.edge_id:
-        raise EvrouteError(
-            f"{kept} has other roads than network '{setting.network.name}'; choose another --out"
-        )
-    return Setting(network, setting.vehicle, setting.assumed)
-
-
-def _method_of(made: dict[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the model of a manifest with its options and those given, or the default."""
-    method = dict(made.get("method", {"model": DEFAULT_MODEL}))
-    return str(method.pop("model")), {k: v for k, v in method.items() if k != "index"} | options
+def _method_of(
+    made: dict[str, Any], model: str | None, options: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return a model and its options: those given, on top of those of a manifest or the default."""
+    method = dict(made.get("method", {"model": DEFAULT_MODEL, "physics": "driving"}))
+    own = str(method.pop("model"))
+    if model not in (None, own if own == DEFAULT_MODEL else None):
+        return str(model), options
+    return own, {k: v for k, v in method.items() if k != "index"} | options
 
 
 def _before_trips(
@@ -271,12 +246,12 @@ def _before_trips(
 ) -> LearnedBelief | TripEnergies:
     """Return the belief before any trip; ``given`` names what only models of edges take."""
     if model == trip_energies.MODEL:
-        if strange := [*options, *given]:
+        if strange := [*(name for name in options if name != "physics"), *given]:
             raise EvrouteError(
                 f"model '{model}' learns whole trips and takes no {strange[0]}; name "
                 "another model of 'evroute method list', such as physics+gp"
             )
-        return TripEnergies(setting)
+        return TripEnergies(setting, physics=str(options.get("physics", "eq8")))
     if model not in MODELS:
         known = ", ".join([trip_energies.MODEL, *MODELS])
         raise UnknownNameError(f"unknown model '{model}'; there are {known}")

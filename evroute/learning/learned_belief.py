@@ -29,7 +29,6 @@ from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.charge_tree import way
 from evroute.planning.forecast import RouteForecast, forecast, predict
-from evroute.planning.guarantee import Guarantee, RouteGuarantee, guarantee_arms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,16 +188,6 @@ class LearnedBelief:
         reference = self.space.reference
         std_wh = [forecast(self.model, reference, route).std_wh for route in routes]
         return self.inflation * np.array(std_wh)
-
-    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
-        """Bound the expected energy of a trip over arms (k,).
-
-        Raises
-        ------
-        EvrouteError
-            If the model is no plain regression with a kernel.
-        """
-        return guarantee_arms(self.model, self.space.reference, arms_of_route, requested)
 
     def expected(self, trip: MeasuredTrip) -> dict[str, float]:
         """Return the prediction of a trip before it is learned, by names of columns."""

@@ -4,7 +4,8 @@
 times a local factor g_e counts as ``n0`` passes. g_e is driven time over the map's time on the
 other roads near the edge, each once with a Gaussian weight of its distance, joined by `LOCAL_S`
 seconds at the factor g of all trips. g is driven time over the map's time on all edges measured,
-joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip.
+joined by `START_TRIPS` trips at `START_FACTOR`, each as long as the average trip. With the times of
+drivers' plans, which count stops, the map's times are over `speed_factors` and the start is 1.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from scipy.spatial import KDTree
 
 from evroute.arrays import FloatArray, IntArray
+from evroute.energy.free_flow import speed_factors
 from evroute.network.road_network import RoadNetwork
 
 MAP_PASSES = 1.0
@@ -38,23 +40,38 @@ class Pace:
         (n,) time at the speed limit of the map, s.
     middle_m
         (n, 2) middle of each edge in metres.
+    start_factor
+        Driven time over the map's time before any trip.
     """
 
-    def __init__(self, length_m: FloatArray, map_s: FloatArray, middle_m: FloatArray) -> None:
+    def __init__(
+        self,
+        length_m: FloatArray,
+        map_s: FloatArray,
+        middle_m: FloatArray,
+        start_factor: float = START_FACTOR,
+    ) -> None:
         self._length_m = length_m
+        self._start_factor = start_factor
         self._map_s = map_s
         self._middle_m = middle_m
-        self._seconds = np.zeros(len(length_m))
-        self._passes = np.zeros(len(length_m))
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove all trips."""
+        self._seconds = np.zeros(len(self._length_m))
+        self._passes = np.zeros(len(self._length_m))
         self._totals = np.zeros(3)  # driven s, map s, trips
         self._known: dict[bytes, FloatArray] = {}  # of the edges asked last
         self._of_all_s: FloatArray | None = None
 
     @classmethod
-    def of_network(cls, network: RoadNetwork) -> "Pace":
-        """Return the pace of the edges of a network before any trip."""
+    def of_network(cls, network: RoadNetwork, *, driving: bool = False) -> "Pace":
+        """Return the pace of edges before any trip, that of drivers' plans if ``driving``."""
         ends_m = np.column_stack([network.x_m, network.y_m])
         middle_m = (ends_m[network.tail] + ends_m[network.head]) / 2
+        if driving:
+            return cls(network.length_m, network.time_s / speed_factors(network), middle_m, 1.0)
         return cls(network.length_m, network.time_s, middle_m)
 
     @property
@@ -67,7 +84,7 @@ class Pace:
         """Driven time over the map's time, g."""
         driven_s, map_s, trips = self._totals
         ratio = driven_s / map_s if trips else 0.0
-        return float((trips * ratio + START_TRIPS * START_FACTOR) / (trips + START_TRIPS))
+        return float((trips * ratio + START_TRIPS * self._start_factor) / (trips + START_TRIPS))
 
     @property
     def time_s(self) -> FloatArray:

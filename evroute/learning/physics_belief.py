@@ -1,9 +1,13 @@
-"""The belief of trips before any trip: the uncertainty of physics, for risks without a belief."""
+"""The belief of trips before any trip, and the planner of a driver, who has it or a learned one."""
 
-from evroute.energy.vehicle import Vehicle
+from evroute.energy.driving import DrivingConditions
+from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle
+from evroute.learning.learned_belief import LearnedBelief
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.planner import Planner
 
 
 def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> TripEnergies:
@@ -18,3 +22,48 @@ def physics_belief(network: RoadNetwork, vehicle: Vehicle) -> TripEnergies:
     0
     """
     return TripEnergies(Setting(network, vehicle))
+
+
+def driver_planner(
+    network: RoadNetwork,
+    vehicle: str | None = None,
+    belief: LearnedBelief | TripEnergies | None = None,
+    *,
+    conditions: DrivingConditions = EQ8_CONDITIONS,
+    physics: str | None = None,
+    uncertain: bool = True,
+) -> Planner:
+    """Return the planner on a belief, or on physics and its uncertainty.
+
+    Parameters
+    ----------
+    network
+        Roads to plan on.
+    vehicle
+        Name or TOML file of a vehicle; None for that of the belief, or `DRIVER_DEFAULT`.
+    belief
+        Learned energies of the network; physics if None.
+    conditions
+        As in `Planner`.
+    physics
+        Physics of a plan without a belief, as in `Planner`; ``driving`` if None.
+    uncertain
+        Whether a plan without a belief can limit a risk, which takes longer to prepare.
+
+    Raises
+    ------
+    EvrouteError
+        If the vehicle is unknown, or the belief is about another one.
+    """
+    if belief is not None:
+        known = vehicle in (None, belief.vehicle.name)
+        car = belief.vehicle if known else load_vehicle(str(vehicle))
+        return Planner(network, car, belief, conditions=conditions)
+    car = load_vehicle(vehicle or DRIVER_DEFAULT)
+    return Planner(
+        network,
+        car,
+        conditions=conditions,
+        physics=physics or "driving",
+        uncertainty=physics_belief(network, car) if uncertain else None,
+    )

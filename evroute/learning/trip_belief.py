@@ -122,6 +122,11 @@ class TripBelief:
         return tuple(trip.number for trip in self._refused)
 
     @property
+    def changed(self) -> bool:
+        """Whether the errors of the trips became larger, by the test of `learning.change`."""
+        return self._errors.changed
+
+    @property
     def coefficients(self) -> cone.Physical:
         """Coefficients in force: the constrained mode, and how far it is from the mean."""
         return self._mean
@@ -197,6 +202,14 @@ class TripBelief:
             due = inflated or (waited > 0 and waited % JUDGED_AGAIN == 0)
             if due and self._admit(next(each for each in self._refused if each.number == number)):
                 self._refused = [each for each in self._refused if each.number != number]
+
+    def restart(self) -> None:
+        """Forget the errors, and take the features of the late field anew; coefficients stay."""
+        self._errors.forget()
+        if self.late_std and self.late is not None:
+            numbers = [trip.number for trip in self._learned]
+            self._replace_late(self.late, self.late.features(numbers))
+            self._rebuild()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that was learned, as arrays; rows only ever grow."""

@@ -16,17 +16,15 @@ from scipy.special import ndtri
 from evroute.arms import Belief
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
 from evroute.learning.intervals import TripPrediction
 from evroute.learning.trip_belief import KM, TripBelief
 from evroute.learning.trip_terms import FADE, returned_by_pieces
 from evroute.learning.trip_times import TripTimes
+from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.charge_tree import way
-from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.first_passage import first_passage
 from evroute.planning.forecast import INTERVAL_LEVEL, ChargeForecast
-from evroute.planning.guarantee import Guarantee, RouteGuarantee
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,11 +113,11 @@ class TripDay:
     vehicle
         Battery, and the charge above which recuperation fades.
     space
-        The edges, with the potential of the belief.
+        The a arms, edges or turns, with the potential of the belief.
     terms
-        (n, a) terms of the edges and features of fields, the full-battery term 0.
+        (a, c) terms of the arms and features of fields, the full-battery term 0.
     columns
-        (a,) columns of the belief that they are.
+        (c,) columns of the belief that they are.
     unknown_wh2
         Function that returns the covariance of the energies up to the ends of edges (k,) that no
         column explains, (k, k) Wh².
@@ -129,7 +127,7 @@ class TripDay:
 
     belief: TripBelief
     vehicle: Vehicle
-    space: EdgeSpace
+    space: SearchSpace
     terms: FloatArray
     columns: IntArray
     unknown_wh2: Callable[[IntArray], FloatArray]
@@ -137,12 +135,12 @@ class TripDay:
 
     @cached_property
     def mean_wh(self) -> FloatArray:
-        """(n,) expected energy of each edge where nothing is lost to a full battery, Wh."""
+        """(a,) expected energy of each arm where nothing is lost to a full battery, Wh."""
         return self.terms @ self.belief.coefficients.coefficients[self.columns]
 
     @property
     def noise_std_wh(self) -> FloatArray:
-        """(n,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
+        """(a,) standard deviation of the noise of one passage, the trip's own part left out, Wh."""
         noise = self.belief.noise
         return np.sqrt(noise.variance(self.terms[:, KM]) - noise.trip_wh**2)
 
@@ -152,7 +150,7 @@ class TripDay:
         return float(self.belief.coefficients.coefficients[FADE])
 
     def posterior(self) -> Belief:
-        """Return mean and standard deviation of every edge, noise left out, (n,) Wh."""
+        """Return mean and standard deviation of every arm, noise left out, (a,) Wh."""
         spread = self.terms @ self.belief.regression.root[self.columns]
         return Belief(self.mean_wh, np.sqrt((spread**2).sum(axis=1)))
 
@@ -164,7 +162,7 @@ class TripDay:
         Parameters
         ----------
         arms_of_route
-            (k,) edges in driving order.
+            (k,) arms in driving order.
         energy_wh
             (k,) expected energies as they are searched and shown, Wh.
         expected
@@ -175,7 +173,8 @@ class TripDay:
         if expected is not None:
             lost_wh += expected.lost_wh - self.full_battery_fade * float(terms[:, FADE].sum())
         reached = np.cumsum(terms, axis=0)
-        unknown_wh2 = self.unknown_wh2(arms_of_route)
+        edges = self.space.states.edge[arms_of_route]
+        unknown_wh2 = self.unknown_wh2(edges)
         spread = reached @ self.belief.regression.root[self.columns]
         known_wh2 = spread @ spread.T + self.belief.noise.covariance(reached[:, KM])
         row = np.zeros(len(self.belief.column))
@@ -183,32 +182,29 @@ class TripDay:
         return TripForecast(
             self.belief.expect(row, float(unknown_wh2[-1, -1])).shifted(lost_wh),
             known_wh2 + unknown_wh2,
-            lambda: self.times.expect(
-                arms_of_route, speed_factor=self.space.conditions.speed_factor
-            ),
+            lambda: self.times.expect(edges, speed_factor=self.space.edges.conditions.speed_factor),
         )
 
-    def reached_std_wh(
-        self, edges: IntArray, before: IntArray, charge_wh: FloatArray
-    ) -> FloatArray:
-        """Return the deviation of the energy up to the end of each edge of a tree, (k,) Wh.
+    def reached_std_wh(self, arms: IntArray, before: IntArray, charge_wh: FloatArray) -> FloatArray:
+        """Return the deviation of the energy up to the end of each arm of a tree, (k,) Wh.
 
         Parameters
         ----------
-        edges
-            (k,) edges, each after the one before it.
+        arms
+            (k,) arms, each after the one before it.
         before
-            (k,) position of the edge before each; -1 where a trip begins.
+            (k,) position of the arm before each; -1 where a trip begins.
         charge_wh
             (k,) expected charge at the start of each, Wh.
         """
-        reached = self._terms(edges, charge_wh)
-        for edge, previous in enumerate(before.tolist()):
+        reached = self._terms(arms, charge_wh)
+        for arm, previous in enumerate(before.tolist()):
             if previous >= 0:
-                reached[edge] += reached[previous]
+                reached[arm] += reached[previous]
         variance = ((reached @ self.belief.regression.root[self.columns]) ** 2).sum(axis=1)
         unknown_wh2: FloatArray | float = 0.0
         if len(self.columns) > len(self.belief.prior.mean):  # fields are not sums over edges
+            edges = self.space.states.edge[arms]
             routes = [edges[way(before, position)] for position in range(len(edges))]
             unknown_wh2 = np.array([self.unknown_wh2(route)[-1, -1] for route in routes])
         std_wh: FloatArray = np.sqrt(
@@ -216,27 +212,15 @@ class TripDay:
         )
         return std_wh
 
-    def _terms(self, edges: IntArray, charge_wh: FloatArray | None) -> FloatArray:
-        """Return the terms of edges that begin with charges (k,) Wh, (k, a); None if unknown."""
-        terms: FloatArray = self.terms[edges]
+    def _terms(self, arms: IntArray, charge_wh: FloatArray | None) -> FloatArray:
+        """Return the terms of arms that begin with charges (k,) Wh, (k, c); None if unknown."""
+        terms: FloatArray = self.terms[arms]
         if charge_wh is not None:
             percent = charge_wh / (self.vehicle.battery_kwh * 1000.0) * 100
             above = np.maximum(percent - self.vehicle.full_battery_percent, 0.0) / 10.0
-            prior = self.belief.prior.mean
-            loaded = 1.0 + self.space.conditions.payload_kg / self.vehicle.mass_kg
-            network, plain = self.space.network, terms[:, : len(prior)]
-            terms[:, FADE] = -above * returned_by_pieces(network, edges, plain, prior, loaded)
+            prior, space = self.belief.prior.mean, self.space.edges
+            loaded = 1.0 + space.conditions.payload_kg / self.vehicle.mass_kg
+            edges, plain = self.space.states.edge[arms], terms[:, : len(prior)]
+            returned_wh = returned_by_pieces(space.network, edges, plain, prior, loaded)
+            terms[:, FADE] = -above * returned_wh
         return terms
-
-    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
-        """Refuse: bounds with a guarantee need a regression with a kernel.
-
-        Raises
-        ------
-        EvrouteError
-            Always.
-        """
-        raise EvrouteError(
-            "a belief of whole trips has no intervals with a guarantee; "
-            "learn with model 'exact' or 'fixed-features', unfitted"
-        )

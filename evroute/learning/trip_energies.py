@@ -1,8 +1,14 @@
 """TripEnergies: the default belief of ``evroute learn``: whole trips of one vehicle on one network.
 
+With ``physics="driving"`` its arms are the turns, and its mean before any trip is the energy of the
+driver's plan; with ``"eq8"`` they are the edges, at steady speed.
+
 A measured trip is one row of terms (`trip_terms`) as they were at departure, with the pace of
 earlier trips, and one energy. The belief of the coefficients is `trip_belief`; this module makes
 the rows, and keeps belief and pace together on disk and for plans.
+
+If a test detects a change of the errors of energies or times (`change`), the pace, the deviations
+of roads and the spread of the errors are learned anew; the coefficients stay.
 """
 
 from collections.abc import Sequence
@@ -16,7 +22,9 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.display import drawn_by
 from evroute.energy.constants import GRAVITY_MPS2, J_PER_WH
 from evroute.energy.driving import DrivingConditions
+from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
+from evroute.energy.turn_prior import TurnEnergy
 from evroute.energy.vehicle import Vehicle
 from evroute.learning.fields import HEIGHT_STD_M, has_heights, junction_height, road_deviation
 from evroute.learning.landmarks import Landmarks
@@ -26,6 +34,7 @@ from evroute.learning.noise_fit import START
 from evroute.learning.trip_belief import FIELD, LATE, LateField, TripBelief
 from evroute.learning.trip_day import TripDay
 from evroute.learning.trip_terms import (
+    TURNING,
     coefficient_prior,
     edge_terms,
     heaviness,
@@ -36,7 +45,10 @@ from evroute.learning.trip_times import TripTimes
 from evroute.methods.setting import Setting
 from evroute.model.base import State
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.arm_space import SearchSpace
 from evroute.planning.edge_space import EdgeSpace
+from evroute.planning.planner import check_physics
+from evroute.planning.turn_space import TurnSpace
 
 MODEL = "trips"
 """Name of this belief among the models of ``evroute learn``."""
@@ -44,7 +56,7 @@ ROAD_WH_PER_KM = 15.0
 """Least deviation of roads that counts."""
 _TRIPS, _TIMES = "trips/", "times/"
 _ROADS, _JUNCTIONS = "landmarks/roads", "landmarks/junctions"
-_EDGES, _COUNTS = "driven/edge", "driven/count"
+_EDGES, _COUNTS, _CHANGED = "driven/edge", "driven/count", "driven/changed"
 
 
 class TripEnergies:
@@ -56,25 +68,41 @@ class TripEnergies:
         Network and vehicle.
     source
         File that it was read from, for messages.
+    physics
+        One of `planner.PHYSICS`.
+
+    Attributes
+    ----------
+    changed_after
+        Number of trips before the last detected change; 0 if there was none.
+
+    Raises
+    ------
+    UnknownNameError
+        If the physics is unknown.
     """
 
     _repr_html_ = drawn_by("belief_html")
 
-    def __init__(self, setting: Setting, source: str = "this") -> None:
+    def __init__(self, setting: Setting, source: str = "this", *, physics: str = "eq8") -> None:
         self.setting = setting
         self.source = source
-        network = setting.network
+        self.physics = check_physics(physics)
+        driving, network = physics == "driving", setting.network
         self.roads = Landmarks(road_deviation(network))
         self.junctions = None if has_heights(network) else Landmarks(junction_height(network))
         heavy = heaviness(setting.vehicle)
         self.belief = TripBelief(
-            coefficient_prior(setting.vehicle),
+            coefficient_prior(setting.vehicle, driving=driving),
             START.times(heavy),
             field_std=HEIGHT_STD_M * _weight(setting.vehicle),
             late=LateField(self._road_features_of, ROAD_WH_PER_KM * heavy),
         )
         self._driven: list[IntArray] = []
-        self.times = TripTimes(network)
+        self.times = TripTimes(network, driving=driving)
+        self._map_spm = self.times.pace.paces(np.arange(network.n_edges))
+        self._moving = speed_factors(network) if driving else np.ones(network.n_edges)
+        self.changed_after = 0
         self._departing: tuple[MeasuredTrip, FloatArray] | None = None
 
     @property
@@ -116,24 +144,28 @@ class TripEnergies:
     @property
     def edge_posterior(self) -> Belief:
         """Posterior of every edge, noise left out, (n,) Wh."""
-        return self.under(EQ8_CONDITIONS).posterior()
+        day = self.under(EQ8_CONDITIONS)
+        return day.space.edge_belief(day.posterior())
 
     def row(self, trip: MeasuredTrip) -> FloatArray:
         """Return the terms of a trip by what is known at its departure, (p,)."""
-        extra_w = np.nan_to_num(trip.auxiliary_w - self.vehicle.auxiliary_w)
-        celsius = None if np.isnan(trip.temperature_c) else trip.temperature_c
-        kept: dict[str, Any] = {
-            "extra_w": extra_w,
-            "payload_kg": float(np.nan_to_num(trip.payload_kg)),
-            "conditions": DrivingConditions(temperature_c=celsius),
-        }
-        terms = self._terms(trip.edge, **kept)
+        auxiliary_w = trip.auxiliary_w
+        known = DrivingConditions(
+            temperature_c=None if np.isnan(trip.temperature_c) else trip.temperature_c,
+            payload_kg=float(np.nan_to_num(trip.payload_kg)),
+            auxiliary_w=self.vehicle.auxiliary_w if np.isnan(auxiliary_w) else auxiliary_w,
+        )
+        arms = trip.edge
+        if self.physics == "driving":
+            begins = np.append(0, np.flatnonzero(~self.network.has_turns(trip.edge)) + 1)
+            arms = self.setting.turn_table.rows_along(trip.edge, begins)
+        terms = self._terms(arms, known)
         b = self.belief.coefficients.coefficients[: terms.shape[1]]
         if np.isfinite(trip.soc_percent):
             expected_wh = terms @ b * (trip.routes == 1)  # the charge at departure on all routes
             used_wh = np.cumsum(expected_wh) - expected_wh
             percent = trip.soc_percent - used_wh / (self.vehicle.battery_kwh * 10.0)
-            terms = self._terms(trip.edge, soc_percent=np.minimum(percent, 100.0), **kept)
+            terms = self._terms(arms, known, np.minimum(percent, 100.0))
         self._reach(trip.edge)
         row = self._joined(terms.sum(axis=0) / trip.routes, trip.edge)
         row[self.belief.column == LATE] *= trip.routes == 1
@@ -165,34 +197,38 @@ class TripEnergies:
         self._driven.append(trip.edge[: len(trip.edge) * (trip.routes == 1)])
         self.belief.learn(row, float(trip.energy_wh.sum()), self._known_wh2(trip))
         self.times.learn(trip.edge, trip.travel_s)
+        if self.belief.changed or self.times.errors.changed:
+            self.changed_after = self.trips
+            self.times.pace.forget()
+            for errors in (self.belief, self.times.errors):
+                errors.restart()
 
     def under(self, conditions: DrivingConditions) -> TripDay:
         """Return the energies of a day with these conditions."""
-        loaded = conditions.load(self.vehicle)
-        edges = np.arange(self.network.n_edges)
-        terms = self._terms(
-            edges,
-            extra_w=loaded.auxiliary_w - self.vehicle.auxiliary_w,
-            payload_kg=conditions.payload_kg,
-            conditions=conditions,
-        )
-        slope = potential_slope(self.belief.coefficients.coefficients, _weight(self.vehicle))
-        slope *= loaded.mass_kg / self.vehicle.mass_kg
-        places = np.arange(len(self.network.elevation_m))
-        junction_wh = slope * self.network.elevation_m
+        network, b = self.network, self.belief.coefficients.coefficients
+        edges = np.arange(network.n_edges)
+        if self.physics == "driving":
+            edges = self.setting.turn_table.entered
+        terms = self._terms(np.arange(len(edges)), conditions)
+        slope = potential_slope(b, _weight(self.vehicle))
+        slope *= conditions.load(self.vehicle).mass_kg / self.vehicle.mass_kg
+        junction_wh = slope * network.elevation_m
         columns, parts = [np.arange(terms.shape[1])], [terms]
         if self.belief.late_std:
             columns.append(np.flatnonzero(self.belief.column == LATE))
             parts.append(self._road_features(edges))
         if self.junctions is not None:
             of_height = np.flatnonzero(self.belief.column == FIELD)
-            features = self.junctions.features(places)
-            junction_wh += features @ self.belief.coefficients.coefficients[of_height]
+            features = self.junctions.features(np.arange(len(junction_wh)))
+            junction_wh += features @ b[of_height]
             columns.append(of_height)
-            parts.append(features[self.network.head] - features[self.network.tail])
-        space = EdgeSpace(
-            self.network, self.vehicle, conditions=conditions, junction_wh=junction_wh
+            parts.append((features[network.head] - features[network.tail])[edges])
+        space: SearchSpace = EdgeSpace(
+            network, self.vehicle, conditions=conditions, junction_wh=junction_wh
         )
+        if self.physics == "driving":
+            table, kinetic = self.setting.turn_table, float(b[TURNING])
+            space = TurnSpace(space.edges, table, free_flow=True, kinetic=kinetic)
         rows = np.hstack(parts)
         column = np.concatenate(columns)
         return TripDay(
@@ -205,6 +241,7 @@ class TripEnergies:
         state = {prefix + name: a for prefix, part in parts for name, a in part.items()}
         state[_ROADS] = self.roads.places
         state[_EDGES] = np.concatenate([np.empty(0, dtype=np.int64), *self._driven])
+        state[_CHANGED] = np.array(self.changed_after)
         state[_COUNTS] = np.array([len(edge) for edge in self._driven], dtype=np.int64)
         if self.junctions is not None:
             state[_JUNCTIONS] = self.junctions.places
@@ -215,6 +252,7 @@ class TripEnergies:
         for prefix, part in ((_TRIPS, self.belief), (_TIMES, self.times)):
             own = {name.removeprefix(prefix): a for name, a in state.items() if prefix in name}
             part.restore(own)
+        self.changed_after = int(state.get(_CHANGED, 0))
         self._driven = np.split(state[_EDGES], np.cumsum(state[_COUNTS]))[:-1]
         self.roads.admit(state[_ROADS])
         if self.junctions is not None:
@@ -231,7 +269,7 @@ class TripEnergies:
         check_subject(self.source, self.setting, network, vehicle)
 
     def _joined(self, terms: FloatArray, edge: IntArray) -> FloatArray:
-        """Return the row of a trip over edges (k,): its terms (7,), then the features of fields."""
+        """Return the row of a trip over edges (k,): its terms (p,), then the features of fields."""
         row = np.zeros(len(self.belief.column))
         row[self.belief.column == 0] = terms
         if self.belief.late_std:
@@ -252,9 +290,13 @@ class TripEnergies:
         return np.append(network.tail[edge[:1]], network.head[edge])
 
     def _road_features(self, edge: IntArray) -> FloatArray:
-        """Return the features of edges (k,) times their lengths in km, (k, m)."""
+        """Return the features of edges (k,) times their lengths in km, (k, m).
+
+        After a change as many columns of zeros precede them, for the roads before the change.
+        """
         features: FloatArray = self.roads.features(edge)
-        return features * self.network.length_m[edge, np.newaxis] / 1000.0
+        features = features * self.network.length_m[edge, np.newaxis] / 1000.0
+        return np.pad(features, ((0, 0), (features.shape[1] * (self.changed_after > 0), 0)))
 
     def _road_features_of(self, trips: Sequence[int]) -> FloatArray:
         """Return the road features of trips by their numbers, (n, m), after adding landmarks."""
@@ -264,6 +306,8 @@ class TripEnergies:
         trip = np.repeat(np.arange(len(driven)), [len(edge) for edge in driven])
         passes = csr_array((np.ones(len(place)), (trip, place)), shape=(len(driven), len(edges)))
         features: FloatArray = passes @ self._road_features(edges)
+        before = np.array(trips) < self.changed_after
+        features[before] = np.roll(features[before], features.shape[1] // 2, axis=1)
         return features
 
     def _known_wh2(self, trip: MeasuredTrip) -> float:
@@ -290,37 +334,47 @@ class TripEnergies:
 
     def _terms(
         self,
-        edge: IntArray,
-        *,
-        extra_w: float,
-        payload_kg: float,
+        arms: IntArray,
+        conditions: DrivingConditions,
         soc_percent: FloatArray | float = np.nan,
-        conditions: DrivingConditions = EQ8_CONDITIONS,
     ) -> FloatArray:
-        """Return the terms of edges (k,), (k, p)."""
-        network, vehicle = self.network, self.vehicle
+        """Return the terms of arms (k,), (k, p)."""
+        network, vehicle, prior = self.network, self.vehicle, self.belief.prior.mean
+        driving = self.physics == "driving"
+        edge = self.setting.turn_table.entered[arms] if driving else arms
         up_m, down_m = network.ascent_m[edge], 0.0 - network.descent_m[edge]
 
-        def terms(returned_wh: FloatArray) -> FloatArray:
+        def terms(pace_spm: FloatArray, returned_wh: FloatArray | float = 0.0) -> FloatArray:
             return edge_terms(
                 vehicle,
                 length_m=network.length_m[edge],
                 up_m=up_m,
                 down_m=down_m,
-                pace_spm=self.times.pace.paces(edge) / conditions.speed_factor,
+                pace_spm=pace_spm / conditions.speed_factor,
                 returned_wh=returned_wh,
                 soc_percent=soc_percent,
-                auxiliary_w=vehicle.auxiliary_w + extra_w,
+                auxiliary_w=conditions.load(vehicle).auxiliary_w,
                 headwind_mps=conditions.headwind_mps(network)[edge],
                 air_density_kgpm3=conditions.air_density_kgpm3,
-                payload_kg=payload_kg,
+                payload_kg=conditions.payload_kg,
+                moving=self._moving[edge],
             )
 
-        plain = terms(np.zeros(len(edge)))
+        pace_spm = self.times.pace.paces(edge)
+        plain = terms(pace_spm)
+        turning = np.empty((len(edge), 0))
+        if driving:
+            energy = TurnEnergy(
+                network, vehicle, self.setting.turn_table, conditions, free_flow=True
+            )
+            plan_wh = energy.mean_wh(arms, conditions.speed_factor * network.speed_mps)
+            turning = (plan_wh - terms(self._map_spm[edge]) @ prior[:TURNING])[:, np.newaxis]
+        plain = np.hstack([plain, turning])
         if np.isnan(soc_percent).all():
             return plain
-        loaded = 1.0 + payload_kg / vehicle.mass_kg
-        return terms(returned_by_pieces(network, edge, plain, self.belief.prior.mean, loaded))
+        loaded = 1.0 + conditions.payload_kg / vehicle.mass_kg
+        returned_wh = returned_by_pieces(network, edge, plain, prior, loaded)
+        return np.hstack([terms(pace_spm, returned_wh), turning])
 
 
 def _weight(vehicle: Vehicle) -> float:

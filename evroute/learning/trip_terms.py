@@ -10,12 +10,18 @@ minutes                length * pace                               ``P_aux/60`` 
 drag                   ``½ rho Cd A length v²``, Wh                ``1/eta_p``           0.4
 full battery           ``-max(s - s0, 0)/10 * sum of min(m, 0)``   0                     0.5
 auxiliary power        ``(P - P_aux) * minutes``, Wh               1                     0.5
+stops and turns        driver's physics less all above, Wh         1                     0.3
 =====================  ==========================================  ===================  ===
 
-All terms are sums over edges, so a search can use them. The sums in the table are over the pieces
-of an edge with one slope each: one piece where the network has no profile. ``m`` is the prior mean
-of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which recuperation
-fades; the coefficient of that term is the share of recuperation lost per 10 % above ``s0``.
+The last term exists where the driver's physics is on (`turn_prior` in free flow). It is a sum over
+the start and the turns of a route, at the speeds of the map, so the prior mean of a trip is the
+energy of the driver's plan. Drag then is that of the speed between stops.
+
+All terms are sums over edges or turns, so a search can use them. The sums in the table are over the
+pieces of an edge with one slope each: one piece where the network has no profile. ``m`` is the
+prior mean of a piece's energy, Wh, ``s`` the charge in percent and ``s0`` the charge above which
+recuperation fades; the coefficient of that term is the share of recuperation lost per 10 % above
+``s0``.
 
 Standard deviations are those of a car. The first four, and the noise of trips, grow in proportion
 to the mass of vehicles above `CAR_KG`.
@@ -38,19 +44,21 @@ NAMES = (
     "drag",
     "full battery",
     "auxiliary power",
+    "stops and turns",
 )
-PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5)
-KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY = range(7)
+PRIOR_STD = (30.0, 1.0, 1.0, 6.0, 0.4, 0.5, 0.5, 0.3)
+KM, UP, DOWN, MINUTES, DRAG, FADE, AUXILIARY, TURNING = range(8)
 
 CAR_KG = 2000.0
 SPEED_MPS = (1.0, 40.0)
 """Range of the speeds that enter the drag term, m/s."""
 
 
-def coefficient_prior(vehicle: Vehicle) -> CoefficientPrior:
+def coefficient_prior(vehicle: Vehicle, *, driving: bool = False) -> CoefficientPrior:
     """Return the prior of the coefficients of a vehicle, and the cone of physical coefficients.
 
-    The cone: km, minutes and drag at least 0; ``0 <= metres down <= metres up``; fade at least 0.
+    The cone: km, minutes and drag at least 0; ``0 <= metres down <= metres up``; fade, and stops
+    and turns at least 0. The coefficient of stops and turns exists if ``driving``.
     """
     weight_n = vehicle.mass_kg * GRAVITY_MPS2
     mean = [
@@ -61,13 +69,16 @@ def coefficient_prior(vehicle: Vehicle) -> CoefficientPrior:
         1.0 / vehicle.propulsion_efficiency,
         vehicle.full_battery_fade,
         1.0,
+        1.0,
     ]
     std = np.array(PRIOR_STD)
     std[: MINUTES + 1] *= heaviness(vehicle)
-    cone = np.zeros((6, len(NAMES)))
+    cone = np.zeros((7, len(NAMES)))
     cone[np.arange(5), [KM, MINUTES, DRAG, FADE, DOWN]] = 1.0
     cone[5, [UP, DOWN]] = 1.0, -1.0
-    return CoefficientPrior(np.array(mean), std, cone)
+    cone[6, TURNING] = 1.0
+    p = TURNING + driving
+    return CoefficientPrior(np.array(mean[:p]), std[:p], cone[: 6 + driving, :p])
 
 
 def heaviness(vehicle: Vehicle) -> float:
@@ -82,12 +93,13 @@ def edge_terms(
     up_m: FloatArray,
     down_m: FloatArray,
     pace_spm: FloatArray,
-    returned_wh: FloatArray,
+    returned_wh: FloatArray | float,
     soc_percent: FloatArray | float = np.nan,
     auxiliary_w: float = np.nan,
     headwind_mps: FloatArray | float = 0.0,
     air_density_kgpm3: float = AIR_DENSITY_KGPM3,
     payload_kg: float = 0.0,
+    moving: FloatArray | float = 1.0,
 ) -> FloatArray:
     """Return the terms of edges, (k, 7); a trip's row is their sum over its edges.
 
@@ -114,9 +126,11 @@ def edge_terms(
         Of the day; drag goes with the signed square of ``speed + headwind``.
     payload_kg
         On top of the vehicle's mass; it scales the terms of length and height.
+    moving
+        (k,) mean speed over the speed between stops, which sets the drag.
     """
     minutes = length_m * pace_spm / 60.0
-    speed_mps = np.clip(1.0 / pace_spm, *SPEED_MPS)
+    speed_mps = np.clip(1.0 / (pace_spm * moving), *SPEED_MPS)
     air_mps = speed_mps + headwind_mps
     area = 0.5 * air_density_kgpm3 * vehicle.drag * vehicle.front_m2
     above = np.asarray(soc_percent) - vehicle.full_battery_percent
@@ -130,7 +144,7 @@ def edge_terms(
             loaded * down_m,
             minutes,
             area * length_m * air_mps * np.abs(air_mps) / J_PER_WH,
-            -excess * returned_wh,
+            np.broadcast_to(-excess * returned_wh, minutes.shape),
             extra_w * minutes / 60.0,
         ]
     )
@@ -148,9 +162,9 @@ def returned_by_pieces(
     edge
         (k,) rows.
     terms
-        (k, 7) terms of the edges, that of the full battery 0.
+        (k, p) terms of the edges, that of the full battery 0.
     mean
-        (7,) prior mean of the coefficients. All but heights is spread evenly over an edge.
+        (p,) prior mean of the coefficients. All but heights is spread evenly over an edge.
     loaded
         Mass with payload over that of the vehicle.
     """

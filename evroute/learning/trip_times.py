@@ -26,12 +26,13 @@ _PACE, _ERRORS = "pace/", "errors/"
 class TripTimes:
     """Expected travel times on a network.
 
-    pace: of its edges.  errors: belief of the times of whole trips, in s.
+    pace: of its edges, before any trip that of drivers' plans if ``driving``.  errors: belief of
+    the times of whole trips, in s.
     """
 
-    def __init__(self, network: RoadNetwork) -> None:
+    def __init__(self, network: RoadNetwork, *, driving: bool = False) -> None:
         self._length_m = network.length_m
-        self.pace = Pace.of_network(network)
+        self.pace = Pace.of_network(network, driving=driving)
         known = CoefficientPrior(np.array([0.0, 1.0]), np.zeros(2), np.zeros((0, 2)))
         self.errors = TripBelief(known, START_S)
 

@@ -36,7 +36,8 @@ class Method(BaseModel):
     trips.
     controls: add lights, stop signs and priority to the contexts of turns; the network needs them.
     guard: the share of the eq. 8 route's energy that learning may lose (`Guard`), or true for the
-    default.
+    default.  change_test: learn roads, speeds and the guard's licence anew after a detected change
+    (`learning.change`); it needs a model with a kernel.
     corridor: search only edges on ways that cost at most this factor times the least by eq. 8, and
     predict no others (`Corridor`).  lengthscale_factor: the model's kernel has the world's
     lengthscale times this.  fit_hyperparameters: fit kernel and noise to the measurements. Both
@@ -55,6 +56,7 @@ class Method(BaseModel):
     learn_speeds: Literal[True] | None = None
     controls: Literal[True] | None = None
     guard: Annotated[float, Field(gt=0, lt=1, strict=True)] | Literal[True] | None = None
+    change_test: Literal[True] | None = None
     corridor: float | None = Field(default=None, ge=1)
     lengthscale_factor: float | None = Field(default=None, gt=0)
     fit_hyperparameters: Literal[True] | None = None
@@ -81,6 +83,11 @@ class Method(BaseModel):
             raise EvrouteError(
                 f"model '{self.model}' takes no {next(iter(self._given_fields()))}: it has no "
                 "kernel"
+            )
+        if self.change_test and not model.has_kernel:
+            raise EvrouteError(
+                f"model '{self.model}' takes no change_test: its coefficients belong to the "
+                "vehicle, not to roads that change; leave it out"
             )
         if self.learn_speeds and not self.arms:
             raise EvrouteError("learn_speeds is for arms on turns; give arms = 'turns' too")
@@ -149,6 +156,7 @@ class Method(BaseModel):
             parts.append("corridor" + _short(self.corridor))
         if self.guard:
             parts.append("guarded" + _short(self.guard))
+        parts += ["change-test"] * bool(self.change_test)
         return "-".join(parts)
 
     @property
@@ -165,6 +173,7 @@ class Method(BaseModel):
         name += f" with {' and '.join(extras)}" if extras else ""
         name += f" corridor {_short(self.corridor)}" if self.corridor else ""
         name += f" guarded {_short(self.guard)}".rstrip() if self.guard else ""
+        name += ", change test" if self.change_test else ""
         return f"{name} ({options})" if options else name
 
     def _by_part(self) -> tuple[dict[str, Any], dict[str, Any]]:

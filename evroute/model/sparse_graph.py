@@ -22,7 +22,7 @@ from scipy.sparse import csc_matrix, csr_array, csr_matrix, identity
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.model.graph_matern import digest
 
 NU = 2
@@ -56,9 +56,8 @@ class SparseRoot:
 
     def rows(self, edges: IntArray) -> csr_array:
         """Return the rows of some edges, (k, n)."""
-        first, last = self.start[self.row[edges]], self.start[self.row[edges] + 1]
-        indptr = np.concatenate([[0], np.cumsum(last - first)])
-        entry = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], last - first)
+        entry, place = expanded(self.start, self.row[edges])
+        indptr = np.searchsorted(place, np.arange(len(edges) + 1))
         values = self.value[entry].astype(np.float64)
         return csr_array((values, self.column[entry], indptr), shape=(len(edges), len(self.row)))
 

@@ -6,11 +6,7 @@ reused.
 """
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from evroute import limits
 from evroute.errors import EvrouteError, MissingPackageError
@@ -53,11 +49,16 @@ def rasters(network: RoadNetwork, folder: Path) -> list[Path]:
         import rasterio  # noqa: F401
     except ImportError as error:
         raise MissingPackageError("rasterio", "geo") from error
-    found = [
-        path
-        for tile, bounds in _windows(network)
-        if (path := _read(tile, bounds, folder)) is not None
+    lon, lat = network.junction_lon_lat
+    west, south = (math.floor(at.min() / MARGIN_DEG - 1) * MARGIN_DEG for at in (lon, lat))
+    east, north = (math.ceil(at.max() / MARGIN_DEG + 1) * MARGIN_DEG for at in (lon, lat))
+    bounds = round(west, 2), round(south, 2), round(east, 2), round(north, 2)
+    tiles = [
+        tile_name(row, column)
+        for row in range(math.floor(bounds[1]), math.ceil(bounds[3]))
+        for column in range(math.floor(bounds[0]), math.ceil(bounds[2]))
     ]
+    found = [path for tile in tiles if (path := _read(tile, bounds, folder)) is not None]
     if not found:
         raise EvrouteError(f"Copernicus GLO-30 has no heights where network '{network.name}' lies")
     return found
@@ -69,34 +70,12 @@ def tile_name(lat: int, lon: int) -> str:
     return f"Copernicus_DSM_COG_10_{north}{abs(lat):02d}_00_{east}{abs(lon):03d}_00_DEM"
 
 
-def _windows(network: RoadNetwork) -> Iterator[tuple[str, Bounds]]:
-    """Yield the name of each tile at or next to junctions, and the bounds to read, degrees."""
-    lon, lat = network.junction_lon_lat
-    south, west, north, east = (
-        lat - MARGIN_DEG,
-        lon - MARGIN_DEG,
-        lat + MARGIN_DEG,
-        lon + MARGIN_DEG,
-    )
-    for row in range(math.floor(south.min()), math.floor(north.max()) + 1):
-        for column in range(math.floor(west.min()), math.floor(east.max()) + 1):
-            near = (north >= row) & (south <= row + 1) & (east >= column) & (west <= column + 1)
-            if near.any():
-                low = (
-                    np.floor(np.array([west[near].min(), south[near].min()]) / MARGIN_DEG)
-                    * MARGIN_DEG
-                )
-                high = (
-                    np.ceil(np.array([east[near].max(), north[near].max()]) / MARGIN_DEG)
-                    * MARGIN_DEG
-                )
-                yield tile_name(row, column), (*low.tolist(), *high.tolist())
-
-
 def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
     """Return the window of a tile as a file of ``folder``, None if the tile does not exist."""
     import rasterio
     import requests
+    from affine import Affine
+    from rasterio.windows import Window, from_bounds
 
     path = folder / f"{tile}_{'_'.join(f'{value:.2f}' for value in bounds)}.tif"
     if path.is_file():
@@ -114,7 +93,17 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
             rasterio.open(f"/vsicurl/{url}") as source,
             replacing(path) as temporary,
         ):
-            _copy(source, bounds, temporary)
+            window = from_bounds(*bounds, source.transform).round_offsets().round_lengths(op="ceil")
+            window = window.intersection(Window(0, 0, source.width, source.height))
+            written = {
+                "driver": "GTiff",
+                "width": window.width,
+                "height": window.height,
+                "transform": source.transform @ Affine.translation(window.col_off, window.row_off),
+                "tiled": False,
+            }
+            with rasterio.open(temporary, "w", **source.profile | written) as target:
+                target.write(source.read(window=window))
     except (requests.RequestException, rasterio.errors.RasterioError) as error:
         raise EvrouteError(
             f"the heights of Copernicus cannot be read from {url} ({type(error).__name__}); check "
@@ -122,31 +111,3 @@ def _read(tile: str, bounds: Bounds, folder: Path) -> Path | None:
             "connection, or give rasters of your own"
         ) from error
     return path
-
-
-def _copy(source: Any, bounds: Bounds, path: Path) -> None:
-    """Write the cells of an open raster that touch the bounds as a GeoTIFF."""
-    import rasterio
-    from affine import Affine
-    from rasterio.windows import Window
-
-    west, south, east, north = bounds
-    grid = source.transform
-    left, top = (
-        max(math.floor((west - grid.c) / grid.a), 0),
-        max(math.floor((north - grid.f) / grid.e), 0),
-    )
-    right = min(math.ceil((east - grid.c) / grid.a), source.width)
-    bottom = min(math.ceil((south - grid.f) / grid.e), source.height)
-    profile = source.profile | {
-        "driver": "GTiff",
-        "width": right - left,
-        "height": bottom - top,
-        "transform": Affine(
-            grid.a, 0.0, grid.c + left * grid.a, 0.0, grid.e, grid.f + top * grid.e
-        ),
-        "tiled": False,
-    }
-    cells = source.read(window=Window(left, top, right - left, bottom - top))
-    with rasterio.open(path, "w", **profile) as target:
-        target.write(cells)

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 LEAST_EDGES = 50
 STEEP, STEEP_BEYOND_M, GREATEST_STEEP_SHARE = 0.25, 10.0, 0.02
 """98 % of the roads climb at most a quarter of their length and, as heights are noisy, 10 m."""
-GREATEST_ROUGHNESS = 0.85
-GREATEST_LIMIT_SHARE = 0.01
-"""Of the junctions at the greatest value of a raster's integer type."""
-APART_M, APART_SLOPE, GREATEST_APART_SHARE = 50.0, 0.25, 0.01
-"""Rasters that overlap differ at 1 % of the junctions by more than 50 m and a quarter of a cell."""
 SEAM_M, SEAM_SLOPE, SEAM_ROADS = 10.0, 0.15, 5
 """Roads from one raster to the next climb at most 15 % of their length and 10 m in the median.
 
@@ -66,7 +61,7 @@ def check_heights(network: RoadNetwork, elevation_m: FloatArray) -> None:
 def check_rasters(
     network: RoadNetwork, names: Sequence[str], rasters: Sequence[RasterHeights], source: IntArray
 ) -> None:
-    """Refuse rasters that are noise, saturated, have unmarked holes, or contradict each other.
+    """Refuse rasters of one height, with unmarked holes, or with a jump from one to the next.
 
     Parameters
     ----------
@@ -90,34 +85,9 @@ def check_rasters(
             continue
         if used.sum() > LEAST_EDGES and np.ptp(raster.height_m[used]) == 0:
             _refuse(f"{name} has {raster.height_m[used][0]:g} m at all junctions")
-        if raster.roughness > GREATEST_ROUGHNESS:
-            _refuse(
-                f"neighbouring cells of {name} differ {raster.roughness:.2f} times as much as "
-                f"cells at random (true terrain: at most {GREATEST_ROUGHNESS})"
-            )
-        if (share := raster.at_limit[used].mean()) > GREATEST_LIMIT_SHARE:
-            _refuse(
-                f"{share:.1%} of the junctions lie where {name} is at the limit of its type: "
-                "mountains are cut off"
-            )
         if n := int((raster.in_pit & used).sum()):
             _refuse(f"{n} junctions lie in holes of {name} that are written as 0 m")
-    _check_overlaps(names, rasters)
     _check_seams(network, names, rasters, source)
-
-
-def _check_overlaps(names: Sequence[str], rasters: Sequence[RasterHeights]) -> None:
-    for b in range(len(rasters)):
-        for a in range(b):
-            both = np.isfinite(rasters[a].height_m) & np.isfinite(rasters[b].height_m)
-            apart_m = np.abs(rasters[a].height_m - rasters[b].height_m)[both]
-            most_m = APART_M + APART_SLOPE * max(rasters[a].cell_m, rasters[b].cell_m)
-            n = int((apart_m > most_m).sum())
-            if n > GREATEST_APART_SHARE * len(apart_m):
-                _refuse(
-                    f"{names[a]} and {names[b]} differ by up to {apart_m.max():,.0f} m, at {n} of "
-                    f"{len(apart_m)} junctions by more than {most_m:.0f} m"
-                )
 
 
 def _check_seams(

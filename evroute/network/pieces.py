@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.arrays import FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 
 
@@ -86,10 +86,7 @@ class Pieces:
 
     def of(self, edge: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows of the pieces of edges (k,), and the position of their edge in (k,)."""
-        count = np.diff(self.start)[edge]
-        place = np.repeat(np.arange(len(edge)), count)
-        row = np.arange(len(place)) + (self.start[edge] - np.cumsum(count) + count)[place]
-        return row, place
+        return expanded(self.start, edge)
 
     @cached_property
     def digest(self) -> str:

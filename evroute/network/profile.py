@@ -172,7 +172,7 @@ def _of_rasters(
                 f"profile: cells of {here.cell_m:,.0f} m ({path.name}) show no terrain inside edges"
             )
             continue
-        sound = np.isnan(height_m) & ~here.at_limit & ~here.in_pit
+        sound = np.isnan(height_m) & ~here.in_pit
         height_m, cell_m = np.where(sound, here.height_m, height_m), max(cell_m, here.cell_m)
     return height_m, tuple(notes), cell_m
 

@@ -21,33 +21,27 @@ AROUND_CELLS = 16
 """Read around the points, to compare the cells there with their neighbours."""
 SHALLOWEST_PIT_M, PIT_SLOPE = 20.0, 0.1
 """Cells at 0 m are a pit if all around lie higher by this, and by this slope of a cell."""
-ROUGH_CELLS, ROUGH_M = 20, 10.0
-"""Roughness is judged on 20 by 20 cells or more, and where neighbours differ by 10 m (rms)."""
 M_PER_DEGREE = 111_320.0
 _METRES = {"", "m", "metre", "metres", "meter", "meters"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RasterHeights:
-    """Heights at k points from one raster, and signs that they cannot be true.
+    """Heights at k points from one raster, and a sign that they cannot be true.
 
     height_m: (k,) nan where there is none.  inside: (k,) whether a point lies in the raster.
-    at_limit: (k,) whether a cell there is at the greatest value of its integer type.  in_pit: (k,)
-    whether a cell there is exactly 0, amid cells that are all much higher or all much lower.
-    cell_m: side of a cell, about.  roughness: rms difference of neighbouring cells over that of
-    cells at random, near 1 for noise; 0 where neighbours differ little.
+    in_pit: (k,) whether a cell there is exactly 0, amid cells that are all much higher or all much
+    lower.  cell_m: side of a cell, about.
     """
 
     height_m: FloatArray
     inside: BoolArray
-    at_limit: BoolArray
     in_pit: BoolArray
     cell_m: float
-    roughness: float
 
 
 def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> RasterHeights:
-    """Return the bilinear heights of k points, and signs that they cannot be true.
+    """Return the bilinear heights of k points, and a sign that they cannot be true.
 
     Cell values belong to cell centres; within half a cell of the raster's border the nearest
     centres count. A height is nan if one of its cells holds no data, or a value that is no height
@@ -80,8 +74,7 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
     from pyproj.exceptions import ProjError
 
     heights_m = np.full(len(x_m), np.nan)
-    at_limit, in_pit = np.zeros((2, len(x_m)), dtype=bool)
-    roughness = 0.0
+    in_pit = np.zeros(len(x_m), dtype=bool)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
@@ -94,15 +87,14 @@ def heights_at(path: Path, crs: str, x_m: FloatArray, y_m: FloatArray) -> Raster
             if inside.any():
                 block = f"the raster {path} has blocks of {{}} cells"
                 limits.check("cells", math.prod(dataset.block_shapes[0]), block)
-                roughness = _roughness(dataset, column[inside], row[inside])
             for near in _tiles(column, row, inside):
-                heights_m[near], at_limit[near], in_pit[near] = _bilinear(
+                heights_m[near], in_pit[near] = _bilinear(
                     dataset, column[near] - 0.5, row[near] - 0.5
                 )
             cell_m = _cell_m(dataset)
     except (rasterio.errors.RasterioError, rasterio.errors.CRSError, ProjError) as error:
         raise NetworkFormatError(f"cannot read the raster {path}: {error}") from error
-    return RasterHeights(heights_m, inside, at_limit, in_pit, cell_m, roughness)
+    return RasterHeights(heights_m, inside, in_pit, cell_m)
 
 
 def _cell_positions(
@@ -137,14 +129,12 @@ def _tiles(column: FloatArray, row: FloatArray, inside: BoolArray) -> Iterator[I
     yield from np.split(points[order], np.flatnonzero(np.diff(tile_of[order])) + 1)
 
 
-def _bilinear(
-    dataset: Any, column: FloatArray, row: FloatArray
-) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return heights at (k,) positions from the first cell's centre, and the signs of faults."""
+def _bilinear(dataset: Any, column: FloatArray, row: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return heights at (k,) positions from the first cell's centre, and which are in pits."""
     column, row = np.clip(column, 0, dataset.width - 1), np.clip(row, 0, dataset.height - 1)
     left, top = np.floor(column).astype(int), np.floor(row).astype(int)
     right, bottom = np.ceil(column).astype(int), np.ceil(row).astype(int)
-    cells, at_limit, first_column, first_row = _cells(
+    cells, first_column, first_row = _cells(
         dataset, left.min(), top.min(), right.max(), bottom.max()
     )
     across, down = column - left, row - top
@@ -159,17 +149,13 @@ def _bilinear(
     corners = (top, left), (top, right), (bottom, left), (bottom, right)
     in_pit = _pits(cells, max(SHALLOWEST_PIT_M, PIT_SLOPE * _cell_m(dataset)))
     heights: FloatArray = upper * (1 - down) + lower * down
-    return (
-        heights,
-        np.any([at_limit[corner] for corner in corners], axis=0),
-        np.any([in_pit[corner] for corner in corners], axis=0),
-    )
+    return heights, np.any([in_pit[corner] for corner in corners], axis=0)
 
 
 def _cells(
     dataset: Any, left: int, top: int, right: int, bottom: int
-) -> tuple[FloatArray, BoolArray, int, int]:
-    """Return heights around a window, which are at the limit of their type, and their corner."""
+) -> tuple[FloatArray, int, int]:
+    """Return heights around a window, and the first column and row."""
     from rasterio.windows import Window
 
     first_column, first_row = max(left - AROUND_CELLS, 0), max(top - AROUND_CELLS, 0)
@@ -179,13 +165,10 @@ def _cells(
         first_column, first_row, last_column - first_column + 1, last_row - first_row + 1
     )
     values = dataset.read(1, window=window, masked=True)
-    at_limit = np.zeros(values.shape, dtype=bool)
-    if values.dtype.kind in "iu":
-        at_limit = np.asarray((values == np.iinfo(values.dtype).max).filled(False))
     with np.errstate(over="ignore", invalid="ignore"):
         cells = values.astype(float).filled(np.nan) * dataset.scales[0] + dataset.offsets[0]
     cells[~((cells >= LOWEST_M) & (cells <= HIGHEST_M))] = np.nan
-    return cells, at_limit, first_column, first_row
+    return cells, first_column, first_row
 
 
 def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
@@ -204,26 +187,6 @@ def _pits(cells: FloatArray, depth_m: float) -> BoolArray:
     high = np.asarray(ndimage.maximum(highest, group, groups))
     apart = np.isfinite(low) & ((low > depth_m) | (high < -depth_m))
     return np.isin(group, groups[apart])
-
-
-def _roughness(dataset: Any, column: FloatArray, row: FloatArray) -> float:
-    """Return the roughness, as in `RasterHeights`, around the middle of some points."""
-    middle = int(np.median(column)), int(np.median(row))
-    near = ROUGH_CELLS // 2 - AROUND_CELLS
-    spread = [min(max(int(np.ptp(place)) // 2, near), TILE_CELLS // 2) for place in (column, row)]
-    cells, *_ = _cells(
-        dataset,
-        max(middle[0] - spread[0], 0),
-        max(middle[1] - spread[1], 0),
-        min(middle[0] + spread[0], dataset.width - 1),
-        min(middle[1] + spread[1], dataset.height - 1),
-    )
-    steps = np.concatenate([np.diff(cells, axis=axis).ravel() for axis in (0, 1)])
-    known, steps = cells[np.isfinite(cells)], steps[np.isfinite(steps)]
-    if min(len(known), len(steps)) < ROUGH_CELLS**2 / 2:
-        return 0.0
-    step_m = float(np.sqrt(np.mean(steps**2)))
-    return step_m / float(np.sqrt(2) * known.std()) if step_m > ROUGH_M else 0.0
 
 
 def _cell_m(dataset: Any) -> float:

@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from evroute import limits
-from evroute.arrays import BoolArray, FloatArray, IntArray, freeze
+from evroute.arrays import BoolArray, FloatArray, IntArray, expanded, freeze
 from evroute.checked import digest_of
 from evroute.display import drawn_by
 from evroute.errors import NetworkFormatError
@@ -357,18 +357,14 @@ class RoadNetwork:
     def subset(self, edges: BoolArray) -> "RoadNetwork":
         """Return the network of the edges where ``edges`` (n,) is true, without bare junctions."""
         keep = np.flatnonzero(edges)
-        junctions = (
-            np.unique(np.concatenate([self.tail[keep], self.head[keep]])) if len(keep) else keep
-        )
+        junctions = np.unique([self.tail[keep], self.head[keep]])
         new_edge = np.full(self.n_edges, -1)
         new_edge[keep] = np.arange(len(keep))
         new_junction = np.full(self.n_junctions, -1)
         new_junction[junctions] = np.arange(len(junctions))
         turns = new_edge[self.turns]
         kept = (turns >= 0).all(axis=1)
-        counts = np.diff(self.shape_start)[keep]
-        start = np.concatenate([[0], np.cumsum(counts)])
-        points = np.repeat(self.shape_start[keep] - start[:-1], counts) + np.arange(start[-1])
+        points, place = expanded(self.shape_start, keep)
         return replace(
             self,
             edge_id=tuple(self.edge_id[e] for e in keep),
@@ -385,7 +381,7 @@ class RoadNetwork:
             x_m=self.x_m[junctions],
             y_m=self.y_m[junctions],
             elevation_m=self.elevation_m[junctions],
-            shape_start=start,
+            shape_start=np.searchsorted(place, np.arange(len(keep) + 1)),
             shape_x_m=self.shape_x_m[points],
             shape_y_m=self.shape_y_m[points],
         )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evroute import limits
-from evroute.arrays import IntArray
+from evroute.arrays import IntArray, expanded
 
 
 def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
@@ -19,13 +19,10 @@ def meeting_turns(tail: IntArray, head: IntArray) -> IntArray:
         If there are too many.
     """
     by_tail = np.argsort(tail, kind="stable")
-    first = np.searchsorted(tail[by_tail], head, side="left")
-    count = np.searchsorted(tail[by_tail], head, side="right") - first
-    limits.check("turns", int(count.sum()), "the network has {} turns or more")
-    source = np.repeat(np.arange(len(tail)), count)
-    rank = np.arange(len(source)) - np.repeat(np.cumsum(count) - count, count)
-    target = by_tail[np.repeat(first, count) + rank]
-
+    start = np.searchsorted(tail[by_tail], np.arange(head.max(initial=-1) + 2))
+    limits.check("turns", int(np.diff(start)[head].sum()), "the network has {} turns or more")
+    row, source = expanded(start, head)
+    target = by_tail[row]
     back = head[target] == tail[source]
     goes_on = np.zeros(len(tail), dtype=bool)
     goes_on[source[~back]] = True

@@ -10,7 +10,6 @@ from typing import Any
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.driving import conditions as make_conditions
 from evroute.energy.prior import EQ8_CONDITIONS
-from evroute.energy.vehicle import DEFAULT
 from evroute.errors import EvrouteError
 from evroute.network.names import edge_label
 from evroute.planning.battery import Battery
@@ -101,18 +100,6 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
             "inflation": route.energy_forecast.inflation,
             "physics_wh": route.energy_forecast.mean_wh - route.parts_wh["learned"] - route.held_wh,
         }
-    if route.guarantee:
-        bounds = route.guarantee
-        entry["forecast"]["guarantee"] = {
-            "expected_wh": [bounds.low_wh, bounds.high_wh],
-            "summed_edges_wh": [bounds.sum_low_wh, bounds.sum_high_wh],
-            "interval": bounds.wanted.kind,
-            "B": bounds.norm,
-            "B_min": bounds.b_min,
-            "sigma": bounds.wanted.sigma,
-            "delta": bounds.wanted.delta,
-            "assumes": bounds.assumes,
-        }
     if route.charge_forecast:
         trips = route.charge_forecast
         entry.setdefault("forecast", {}).update(
@@ -129,9 +116,9 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
 
 def answer_all(
     rows: Iterator[Mapping[str, str | None]],
-    planner_of: Callable[[str, DrivingConditions], Planner],
+    planner_of: Callable[[str | None, DrivingConditions], Planner],
     *,
-    vehicle: str = DEFAULT,
+    vehicle: str | None = None,
     conditions: DrivingConditions = EQ8_CONDITIONS,
     search: str,
 ) -> Iterator[dict[str, Any]]:
@@ -146,9 +133,10 @@ def answer_all(
         ``price`` per kWh, ``time_value`` per hour, ``risk`` as ``1%`` or ``0.01``, ``temperature``
         in °C, ``wind`` in m/s from the bearing ``wind_from`` in degrees, and ``payload`` in kg.
     planner_of
-        Returns the planner for a vehicle in conditions. The last `MOST_PLANNERS` are kept.
+        Returns the planner for a vehicle, None for the usual one, in conditions. The last
+        `MOST_PLANNERS` are kept.
     vehicle, conditions
-        Vehicle and conditions of requests without their own.
+        Vehicle (None for the usual one) and conditions of requests without their own.
     search
         Weight rule of all.
 
@@ -246,27 +234,23 @@ def _plan(planner: Planner, row: Mapping[str, str | None], search: str) -> Plan:
     via = [place.strip() for place in (row.get("via") or "").split(";") if place.strip()]
     places = [place for place in (row.get("from"), *via, row.get("to")) if place]
     origin, *between, destination = stops(planner.network, row.get("trip") or None, places)
-    battery = None
-    if soc := row.get("soc"):
-        charges = number_of("soc", soc), number_of("reserve", row.get("reserve") or "0")
-        battery = Battery.of_percent(planner.vehicle.battery_kwh, *charges)
-    elif row.get("reserve"):
-        raise EvrouteError("a reserve needs a start charge, 'soc'")
-    extra = row.get("max_extra_time")
-    risk = row.get("risk")
-    price, time_value = (
+    soc, reserve, price, time_value = (
         number_of(name, text) if (text := row.get(name)) else None
-        for name in ("price", "time_value")
+        for name in ("soc", "reserve", "price", "time_value")
+    )
+    extra, risk = (
+        share_of(name, text) if (text := row.get(name)) else None
+        for name in ("max_extra_time", "risk")
     )
     return planner.plan(
         origin,
         destination,
         search=search,
-        battery=battery,
-        max_extra_time=share_of("max_extra_time", extra) if extra else None,
+        battery=Battery.requested(planner.vehicle.battery_kwh, soc, reserve),
+        max_extra_time=extra,
         via=between,
         depart=row.get("depart") or None,
         price=price,
         time_value=time_value,
-        risk=share_of("risk", risk) if risk else None,
+        risk=risk,
     )

@@ -76,6 +76,30 @@ class Battery:
             capacity_wh, capacity_wh * (start_percent / 100), capacity_wh * (reserve_percent / 100)
         )
 
+    @classmethod
+    def requested(
+        cls, capacity_kwh: float, start_percent: float | None, reserve_percent: float | None
+    ) -> "Battery | None":
+        """Return the battery of a request; None for a request without a charge.
+
+        Parameters
+        ----------
+        capacity_kwh
+            Usable capacity, kWh.
+        start_percent, reserve_percent
+            Charge at the start, and the reserve, %; None where the request has none.
+
+        Raises
+        ------
+        EvrouteError
+            If there is a reserve without a charge at the start, and as `of_percent`.
+        """
+        if start_percent is not None:
+            return cls.of_percent(capacity_kwh, start_percent, reserve_percent or 0.0)
+        if reserve_percent:
+            raise EvrouteError("a reserve needs the charge at the start, 'soc'")
+        return None
+
     def charged(self) -> "Battery":
         """Return the battery with a full charge at the start."""
         return replace(self, start_wh=self.capacity_wh)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray, freeze
+from evroute.arrays import FloatArray, IntArray, expanded, freeze
 from evroute.network.pieces import Pieces, summed
 from evroute.planning.battery import TOLERANCE_WH, Battery, ChargeTrace, follow
 
@@ -81,10 +81,8 @@ class ChargeFunctions:
 
     def follow(self, battery: Battery, arms: IntArray) -> ChargeTrace:
         """Return the charge over arms (k,) in driving order, also below the reserve."""
-        count = np.diff(self.start)[arms]
-        start = np.concatenate([[0], np.cumsum(count)])
-        row = np.arange(start[-1]) + np.repeat(self.start[arms] - start[:-1], count)
-        return follow(battery, self.step_wh[row], start)
+        row, place = expanded(self.start, arms)
+        return follow(battery, self.step_wh[row], np.searchsorted(place, np.arange(len(arms) + 1)))
 
     def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
         """Return the function from charge before an arm, Wh, and its row to charge after and low.

@@ -10,7 +10,6 @@ from evroute.network.road_network import RoadNetwork
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.battery import ChargeTrace
 from evroute.planning.forecast import EnergyForecast
-from evroute.planning.guarantee import Guarantee, RouteGuarantee
 
 
 class LearnedDay(Protocol):
@@ -62,9 +61,6 @@ class LearnedDay(Protocol):
         charge_wh
             (k,) expected charge at the start of each, Wh.
         """
-
-    def guarantee(self, arms_of_route: IntArray, requested: Guarantee) -> RouteGuarantee:
-        """Bound the expected energy of a trip over arms (k,)."""
 
 
 class LearnedEnergies(Protocol):

@@ -10,7 +10,6 @@ from evroute.network.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
-from evroute.planning.guarantee import RouteGuarantee
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
 SMALL_WH = 100.0
@@ -88,8 +87,6 @@ class PlannedRoute:
         Charge along the route; None without a battery.
     energy_forecast, charge_forecast
         Forecasts of a belief; None without one, the second also without a battery.
-    guarantee
-        Bounds of the expected energy, where requested.
     """
 
     route: Route
@@ -107,7 +104,6 @@ class PlannedRoute:
     charge: ChargeTrace | None = None
     energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
-    guarantee: RouteGuarantee | None = None
 
     @property
     def wh_per_km(self) -> float:

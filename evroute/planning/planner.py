@@ -29,7 +29,6 @@ from evroute.planning.battery import Battery
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
-from evroute.planning.guarantee import Guarantee
 from evroute.planning.learned import LearnedDay, LearnedEnergies
 from evroute.planning.legs import Legs
 from evroute.planning.numbers import clock_s
@@ -49,6 +48,13 @@ INTERPRETED_PLANS = 3
 NO_BELIEF = "a risk needs a belief; without trips give uncertainty=evroute.physics_belief(...)"
 
 
+def check_physics(physics: str) -> str:
+    """Return a name of `PHYSICS`; UnknownNameError if it is none."""
+    if physics not in PHYSICS:
+        raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
+    return physics
+
+
 class Planner:
     """Plans on one network with one vehicle.
 
@@ -61,8 +67,6 @@ class Planner:
         Learned energies to plan on; eq. 8 if None.
     conditions
         Conditions of the day. They change physics; learned deviations from it are kept.
-    guarantee
-        Bounds of the expected energy that each route gets; needs a belief.
     physics
         One of `PHYSICS`, for plans without a belief: ``eq8``, steady speeds at the limits, or
         ``driving``, kinetic energy, turns, stops and speeds as in `energy.free_flow`.
@@ -91,19 +95,15 @@ class Planner:
         belief: LearnedEnergies | None = None,
         *,
         conditions: DrivingConditions = EQ8_CONDITIONS,
-        guarantee: Guarantee | None = None,
         physics: str = "eq8",
         uncertainty: LearnedEnergies | None = None,
     ) -> None:
-        if physics not in PHYSICS:
-            raise UnknownNameError(f"unknown physics '{physics}'; there are {', '.join(PHYSICS)}")
-        if belief is not None and physics != "eq8":
+        if check_physics(physics) != "eq8" and belief is not None:
             raise EvrouteError("a belief has its own physics; leave physics out")
         self.network = network
         self.vehicle = vehicle
         self.belief = belief
         self.conditions = conditions
-        self.guarantee = guarantee
         self.learned: LearnedDay | None = None
         self.space: SearchSpace
         usual_s = network.time_s if belief is None else belief.time_s
@@ -338,9 +338,6 @@ class Planner:
         energy = day.forecast(self.uncertain_arms(arms_of_route), edge_wh, charge)
         if self.learned is not None:
             described = replace(described, energy_forecast=energy)
-            if self.guarantee is not None:
-                bounds = self.learned.guarantee(arms_of_route, self.guarantee)
-                described = replace(described, guarantee=bounds)
         if battery is None or charge is None:
             return described
         return replace(described, charge_forecast=energy.charge(battery, charge))

@@ -79,13 +79,6 @@ def plan(
     first, *between, last = stops(roads, trip, ends or waypoints)
     if isinstance(belief, (str, Path)):
         raise EvrouteError(f"belief is the path {str(belief)!r}; give evroute.load_belief(FOLDER)")
-    if soc_percent is None and reserve_percent:
-        raise EvrouteError("reserve_percent needs the charge at the start: soc_percent")
-    battery = (
-        None
-        if soc_percent is None
-        else Battery.of_percent(car.battery_kwh, soc_percent, reserve_percent)
-    )
     planner = Planner(
         roads, car, belief, conditions=conditions, physics=physics, uncertainty=uncertainty
     )
@@ -93,7 +86,7 @@ def plan(
         first,
         last,
         search=search,
-        battery=battery,
+        battery=Battery.requested(car.battery_kwh, soc_percent, reserve_percent),
         max_extra_time=max_extra_time,
         via=between,
         alternatives=alternatives,

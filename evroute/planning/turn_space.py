@@ -16,7 +16,6 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import J_PER_WH
 from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
-from evroute.energy.longitudinal import potential_wh
 from evroute.energy.prior import DEFAULT_SPREAD, EnergyPrior
 from evroute.energy.regressors import TurnRegressors
 from evroute.energy.turn_prior import TurnEnergy, fit
@@ -61,6 +60,8 @@ class TurnSpace:
         Contexts have lights, stop signs and right of way as further features.
     free_flow
         Cars stop, brake for turns and lose time as in `energy.free_flow`.
+    kinetic
+        Share of the kinetic energy in the potential.
 
     Raises
     ------
@@ -79,8 +80,10 @@ class TurnSpace:
         learn_speeds: bool = False,
         controls: bool = False,
         free_flow: bool = False,
+        kinetic: float = 1.0,
     ) -> None:
         self.edges = edges
+        self.kinetic = kinetic
         self.table = table
         self.braked = braked
         self.learn_speeds = learn_speeds
@@ -162,6 +165,7 @@ class TurnSpace:
             learn_speeds=self.learn_speeds,
             controls=self.controls,
             free_flow=self.energy.free_flow,
+            kinetic=self.kinetic,
         )
         space.restore(self.state())
         return space
@@ -263,9 +267,9 @@ class TurnSpace:
     def states(self) -> ArmStates:
         """The ends of the edges, then their starts, with height and kinetic energy."""
         network, table, loaded = self.edges.network, self.table, self.energy.vehicle
-        speed_mps = self._expected_mps
-        height_wh = potential_wh(loaded, network.elevation_m)
-        after_wh = height_wh[network.head] + 0.5 * loaded.mass_kg * speed_mps**2 / J_PER_WH
+        kinetic_wh = 0.5 * loaded.mass_kg * self._expected_mps**2 / J_PER_WH
+        height_wh = self.edges.states.state_wh
+        after_wh = height_wh[network.head] + self.kinetic * kinetic_wh
         starts = table.n_edges + np.arange(table.n_edges)
         tail = np.concatenate([table.left[: table.n_turns], starts])
         state_wh = np.concatenate([after_wh, height_wh[network.tail]])

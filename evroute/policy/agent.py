@@ -32,6 +32,8 @@ class Agent:
         Source of the draws of the index.
     guard
         Loss budget; None for none.
+    restarts
+        Whether a detected change of the forecast errors restarts the learner.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class Agent:
         space: ArmSpace,
         rng: Generator,
         guard: Guard | None = None,
+        restarts: bool = False,
     ) -> None:
         if missing := lacking(type(model), index.needs):
             raise TypeError(
@@ -60,6 +63,8 @@ class Agent:
         self.space = space
         self.rng = rng
         self.guard = guard
+        self._first = (model.state(), space.state()) if restarts else None
+        self._restarts = 0
 
     def ask(self, request: Round) -> Route:
         """Choose the route of a round.
@@ -116,6 +121,25 @@ class Agent:
         if self.guard:
             self.guard.update(feedback)
         self.model.update(self.space.feedback(feedback))
+
+    def restart(self) -> bool:
+        """Return to the start if the agent restarts, and return whether it does.
+
+        Deviations and speeds of roads, and the licence of the guard, are learned anew; its ledger
+        stays.
+        """
+        if self._first is None:
+            return False
+        self.model.restore(self._first[0])
+        self.space.restore(self._first[1])
+        if self.guard:
+            self.guard.forget()
+        self._restarts += 1
+        return True
+
+    def diagnostics(self) -> dict[str, float]:
+        """Return ``restarts``, their number so far; empty if the agent does not restart."""
+        return {"restarts": float(self._restarts)} if self._first else {}
 
 
 def lacking(model: type, needs: type) -> list[str]:

@@ -37,8 +37,8 @@ class _Bet:
     probability: float
     is_baseline: bool
     sections: list[Section]
-    expected_wh: float
-    excess_wh: float
+    believed_wh: float
+    believed_excess_wh: float
     noise_wh: float
     most_wh: float
 
@@ -96,10 +96,11 @@ class Guard:
             return proposed
         pairs = differing(proposed.edges, baseline.edges)
         sections = {proposed: [own for own, _ in pairs], baseline: [known for _, known in pairs]}
-        believed = {route: believe(route) for route in (proposed, baseline)}
-        learner, known = (
-            self._weigh(route, sections[route], believed[route]) for route in (proposed, baseline)
-        )
+        evidence = {
+            route: self._weigh(route, sections[route], believe(route))
+            for route in (proposed, baseline)
+        }
+        learner, known = evidence[proposed], evidence[baseline]
         excess_wh = learner.mean_wh - known.mean_wh
         if excess_wh >= learner.variance_wh2**0.5:
             return baseline
@@ -112,17 +113,13 @@ class Guard:
         probability = float(self.ledger.probability(noise_wh, most_wh, under_way_wh))
         self._is_free = bool(self.rng.random() >= probability)
         route = proposed if self._is_free else baseline
-        control_wh = {
-            each: sum(total_of(own, each, believed[each]) for own in sections[each])
-            for each in (proposed, baseline)
-        }
         self._pending.setdefault(route.edges, []).append(
             _Bet(
                 probability,
                 not self._is_free,
                 sections[route],
-                control_wh[route],
-                control_wh[proposed] - control_wh[baseline],
+                evidence[route].believed_wh,
+                learner.believed_wh - known.believed_wh,
                 noise_wh,
                 most_wh,
             )
@@ -140,8 +137,8 @@ class Guard:
         self.ledger.settle(
             bet.probability,
             bet.is_baseline,
-            measured_wh - bet.expected_wh,
-            believed_wh=bet.excess_wh,
+            measured_wh - bet.believed_wh,
+            believed_excess_wh=bet.believed_excess_wh,
             noise_wh=bet.noise_wh,
             most_wh=bet.most_wh,
         )
@@ -161,6 +158,10 @@ class Guard:
             ),
             Evidence(),
         )
+
+    def forget(self) -> None:
+        """Remove the measurements of the licence; the ledger keeps its own."""
+        self._journal = Journal()
 
     def diagnostics(self) -> dict[str, float]:
         """Return the state after the last round.

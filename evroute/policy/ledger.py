@@ -135,7 +135,7 @@ class Ledger:
         is_baseline: FloatArray | float,
         residual_wh: FloatArray | float,
         *,
-        believed_wh: FloatArray | float,
+        believed_excess_wh: FloatArray | float,
         noise_wh: FloatArray | float,
         most_wh: FloatArray | float,
     ) -> None:
@@ -149,7 +149,7 @@ class Ledger:
             1 if the baseline's route was driven, else 0.
         residual_wh
             Measured energy of the driven route minus its belief before the trip, Wh.
-        believed_wh
+        believed_excess_wh
             Belief of the learner's route minus that of the baseline's, Wh.
         noise_wh, most_wh
             As in `probability`.
@@ -157,7 +157,7 @@ class Ledger:
         learner = 1.0 - np.asarray(probability)
         weighted_wh = (1.0 - is_baseline / np.asarray(probability)) * residual_wh
         bound_wh2 = learner / probability * self._square_wh2(noise_wh)
-        self._lost_wh = self._lost_wh + learner * believed_wh + weighted_wh
+        self._lost_wh = self._lost_wh + learner * believed_excess_wh + weighted_wh
         self._variance_wh2 = self._variance_wh2 + (weighted_wh**2 + 2 * bound_wh2) / 3
         self._most_wh = self._most_wh + learner * most_wh
         self._learner_trips = self._learner_trips + learner

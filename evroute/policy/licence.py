@@ -24,16 +24,19 @@ TRUST = 2.0
 class Evidence:
     """Expected energy of sections before a trip.
 
-    mean_wh, variance_wh2: mean and variance of the expected energy, Wh and Wh².  noise_wh2: assumed
-    variance of the measured total of a trip, Wh².
+    believed_wh: expected energy by the learner's belief alone, Wh.  mean_wh, variance_wh2: mean and
+    variance of the expected energy, Wh and Wh².  noise_wh2: assumed variance of the measured total
+    of a trip, Wh².
     """
 
+    believed_wh: float = 0.0
     mean_wh: float = 0.0
     variance_wh2: float = 0.0
     noise_wh2: float = 0.0
 
     def __add__(self, other: "Evidence") -> "Evidence":
         return Evidence(
+            self.believed_wh + other.believed_wh,
             self.mean_wh + other.mean_wh,
             self.variance_wh2 + other.variance_wh2,
             self.noise_wh2 + other.noise_wh2,
@@ -78,7 +81,7 @@ def weigh(
     )
     precision = 1.0 / noise_wh2 + totals.count / total_wh2
     mean_wh = (prior_wh / noise_wh2 + totals.total_wh / total_wh2) / precision
-    return Evidence(mean_wh, 1.0 / precision, noise_wh2)
+    return Evidence(believed_wh, mean_wh, 1.0 / precision, noise_wh2)
 
 
 def total_of(section: Section, route: Route, energy_wh: FloatArray) -> float:

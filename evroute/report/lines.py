@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from evroute.arrays import FloatArray, IntArray
+from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.network.road_network import RoadNetwork
 
 LonLat = tuple[float, float]
@@ -65,13 +65,8 @@ def thin_lines(network: RoadNetwork, edges: IntArray) -> list[list[LonLat]]:
     import shapely
 
     lon, lat = network.lon_lat
-    count = np.diff(network.shape_start)[edges]
-    first = network.shape_start[edges]
-    start = np.concatenate([[0], np.cumsum(count)])
-    rows = np.repeat(first - start[:-1], count) + np.arange(start[-1])
-    shapes = shapely.linestrings(
-        np.column_stack([lon, lat])[rows], indices=np.repeat(np.arange(len(edges)), count)
-    )
+    rows, place = expanded(network.shape_start, edges)
+    shapes = shapely.linestrings(np.column_stack([lon, lat])[rows], indices=place)
     seen: dict[tuple[LonLat, ...], None] = {}
     for shape in shapely.simplify(shapes, _TOLERANCE_DEG):
         line = tuple((round(x, _THIN_DIGITS), round(y, _THIN_DIGITS)) for x, y in shape.coords)

@@ -229,7 +229,7 @@ def road_deviations(
 
 def _refits(learner: TripEnergies, measured: Sequence[MeasuredTrip]) -> Iterator[TripBelief]:
     """Yield the belief before the first trip, after each fit of its noise, and as it is."""
-    again = TripEnergies(learner.setting)
+    again = TripEnergies(learner.setting, physics=learner.physics)
     yield again.belief
     for trip in measured:
         again.learn(trip, {})

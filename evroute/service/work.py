@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from evroute.energy.driving import conditions
-from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.folder import Folder
 from evroute.learning.belief import load_belief
 from evroute.learning.findings import findings
 from evroute.learning.learn import learn
 from evroute.learning.parts import read_parts
-from evroute.learning.physics_belief import physics_belief
+from evroute.learning.physics_belief import driver_planner
 from evroute.learning.trip_energies import TripEnergies
 from evroute.network.catalog import load_network, network_version
 from evroute.planning.answers import document
@@ -63,8 +62,6 @@ class Work:
         EvrouteError
             If the request cannot be met.
         """
-        if request.reserve is not None and request.soc is None:
-            raise EvrouteError("a reserve needs a start charge, 'soc'")
         with self._planning:
             planner = self._planner(
                 request.network,
@@ -74,15 +71,13 @@ class Work:
                 request.belief,
                 self._belief_version(request.belief),
             )
-            battery = None
-            if request.soc is not None:
-                kwh = planner.vehicle.battery_kwh
-                battery = Battery.of_percent(kwh, request.soc, request.reserve or 0.0)
             plan = planner.plan(
                 request.origin,
                 request.destination,
                 via=request.via,
-                battery=battery,
+                battery=Battery.requested(
+                    planner.vehicle.battery_kwh, request.soc, request.reserve
+                ),
                 max_extra_time=request.max_extra_time,
                 alternatives=request.alternatives,
                 depart=request.depart,
@@ -175,20 +170,7 @@ class Work:
         del belief_version  # of the key alone
         roads = self._network(network, version)
         learned = None if belief is None else load_belief(self._folder(belief), network=roads)
-        if vehicle is None and learned is not None:
-            car = learned.vehicle
-        else:
-            car = load_vehicle(vehicle or DRIVER_DEFAULT)
-        day_of_trip = conditions(**dict(day))
-        if learned is not None:
-            return Planner(roads, car, learned, conditions=day_of_trip)
-        return Planner(
-            roads,
-            car,
-            conditions=day_of_trip,
-            physics="driving",
-            uncertainty=physics_belief(roads, car),
-        )
+        return driver_planner(roads, vehicle, learned, conditions=conditions(**dict(day)))
 
     def _folder(self, name: str) -> Path:
         folder = self.beliefs / name

@@ -1,7 +1,6 @@
-"""Options of the worlds driven by SUMO, with energies by SUMO's model or FASTSim's cars."""
+"""Options of the world that SUMO drives."""
 
 import hashlib
-from abc import abstractmethod
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,11 +20,9 @@ from evroute.worlds.world import World
 if TYPE_CHECKING:
     from evroute.worlds.sumo_drive import Trace
 
-WITHOUT_HEAT = "zoe"
 
-
-class Driven(World):
-    """Common options of both worlds.
+class SumoOptions(World):
+    """Options of the world driven by SUMO, with energies by its electric model (`trace_energy`).
 
     Parameters
     ----------
@@ -45,10 +42,20 @@ class Driven(World):
         Largest number of trips that measure the true energies of edges (`sumo_survey`).
     truth_drives
         Number of drives of a route whose mean is its true expected energy.
+    payload_kg
+        Added to the vehicle's mass, kg.
+    auxiliary_w
+        Added to the vehicle's auxiliary power, W.
+    wind_mps
+        Steady wind, m/s.
+    wind_from_deg
+        Bearing from which the wind blows, degrees clockwise from north.
     """
 
     environment: ClassVar[str] = "evroute.worlds.sumo_world:SumoWorld"
+    several_vehicles: ClassVar[bool] = True
 
+    kind: Literal["sumo"] = "sumo"
     net: Path | None = None
     temperature_c: float | None = Field(None, ge=-50, le=50)
     zones: int = Field(0, ge=0)
@@ -57,27 +64,17 @@ class Driven(World):
     speed_factor_std: float = Field(0.1, ge=0, le=0.5)
     survey_trips: int = Field(1000, ge=0)
     truth_drives: int = Field(5, ge=1)
+    payload_kg: float = Field(0.0, ge=0, le=20_000)
+    auxiliary_w: float = Field(0.0, ge=0, le=20_000)
+    wind_mps: float = Field(0.0, ge=0, le=40)
+    wind_from_deg: float = Field(0.0, ge=0, lt=360)
 
     @model_validator(mode="after")
-    def _check(self) -> "Driven":
+    def _check(self) -> "SumoOptions":
         for name in ("zone_radius_m", "zone_speed_factor"):
             if not self.zones and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} does nothing without zones")
         return self
-
-    @abstractmethod
-    def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
-        """Return the battery energy of each edge of a trace, (k,) Wh.
-
-        Parameters
-        ----------
-        trace
-            Speeds of a drive over k edges.
-        network
-            Road network of the trace.
-        assumed
-            Vehicle assumed by the learner.
-        """
 
     def source(self, setting: Setting) -> Path:
         """Return the SUMO network file.
@@ -98,59 +95,15 @@ class Driven(World):
         return source
 
     def provenance(self, setting: Setting) -> dict[str, Any]:
-        """Return the digest of SUMO's network and the versions of the programs."""
+        """Return the digest of SUMO's network and the version of SUMO."""
         digest = hashlib.sha256(self.source(setting).read_bytes()).hexdigest()
-        versions = {name: _version(name) for name in self.programs}
-        note = f"driven by {' and '.join(f'{name} {number}' for name, number in versions.items())}"
-        return {"net_sha256": digest, **versions, "note": note}
-
-    @property
-    def programs(self) -> tuple[str, ...]:
-        """Packages on whose versions results depend."""
-        return ("libsumo",)
-
-    @property
-    def conditions(self) -> DrivingConditions:
-        """The driving conditions of the day."""
-        return DrivingConditions(temperature_c=self.temperature_c)
-
-    def true_vehicle(self, assumed: Vehicle) -> Vehicle:
-        """Return the vehicle with the true parameters of this world.
-
-        Raises
-        ------
-        EvrouteError
-            If a parameter is outside the range of a vehicle.
-        """
-        return self.conditions.load(self.equipped(assumed))
-
-    def equipped(self, assumed: Vehicle) -> Vehicle:
-        """Return the vehicle before the conditions of the day apply."""
-        return assumed
-
-
-class SumoOptions(Driven):
-    """Options of the world with energies by SUMO's electric model (`trace_energy`).
-
-    Parameters
-    ----------
-    payload_kg
-        Added to the vehicle's mass, kg.
-    auxiliary_w
-        Added to the vehicle's auxiliary power, W.
-    wind_mps
-        Steady wind, m/s.
-    wind_from_deg
-        Bearing from which the wind blows, degrees clockwise from north.
-    """
-
-    several_vehicles: ClassVar[bool] = True
-
-    kind: Literal["sumo"] = "sumo"
-    payload_kg: float = Field(0.0, ge=0, le=20_000)
-    auxiliary_w: float = Field(0.0, ge=0, le=20_000)
-    wind_mps: float = Field(0.0, ge=0, le=40)
-    wind_from_deg: float = Field(0.0, ge=0, lt=360)
+        try:
+            libsumo = version("libsumo")
+        except PackageNotFoundError:
+            raise EvrouteError(
+                "libsumo is missing; install it with: pip install 'evroute[sumo]'"
+            ) from None
+        return {"net_sha256": digest, "libsumo": libsumo, "note": f"driven by libsumo {libsumo}"}
 
     @property
     def conditions(self) -> DrivingConditions:
@@ -161,6 +114,16 @@ class SumoOptions(Driven):
             wind_mps=self.wind_mps,
             wind_from_deg=self.wind_from_deg,
         )
+
+    def true_vehicle(self, assumed: Vehicle) -> Vehicle:
+        """Return the vehicle with the true parameters of this world.
+
+        Raises
+        ------
+        EvrouteError
+            If a parameter is outside the range of a vehicle.
+        """
+        return self.conditions.load(self.equipped(assumed))
 
     def equipped(self, assumed: Vehicle) -> Vehicle:
         """Return the vehicle with the additional auxiliary power."""
@@ -183,55 +146,3 @@ class SumoOptions(Driven):
         day = self.conditions
         vehicle, headwind_mps = self.true_vehicle(assumed), day.headwind_mps(network)
         return trace_energy.energy_wh(trace, network, vehicle, headwind_mps, day.air_density_kgpm3)
-
-
-class FastsimOptions(Driven):
-    """Options of the world with energies by a car of FASTSim (`fastsim_car`).
-
-    Parameters
-    ----------
-    vehicle_model
-        A battery car that ships with FASTSim; it drives in place of the setting's vehicle, which
-        the learner assumes. Only models with a cabin use ``temperature_c``.
-    """
-
-    kind: Literal["fastsim"] = "fastsim"
-    vehicle_model: Literal["bolt", "leaf", "model-3", "zoe"] = "bolt"
-
-    @model_validator(mode="after")
-    def _check_heat(self) -> "FastsimOptions":
-        if self.temperature_c is not None and self.vehicle_model == WITHOUT_HEAT:
-            raise ValueError(
-                f"temperature_c does nothing to vehicle_model {WITHOUT_HEAT}; choose another model"
-            )
-        return self
-
-    @property
-    def programs(self) -> tuple[str, ...]:
-        """Packages on whose versions results depend."""
-        return "libsumo", "fastsim"
-
-    def energy_wh(self, trace: "Trace", network: RoadNetwork, assumed: Vehicle) -> FloatArray:
-        """Return the battery energy of each edge of a trace, (k,) Wh.
-
-        Parameters
-        ----------
-        trace
-            Speeds of a drive over k edges.
-        network
-            Road network of the trace.
-        assumed
-            Vehicle assumed by the learner; not used.
-        """
-        from evroute.worlds import fastsim_car
-
-        return fastsim_car.energy_wh(trace, network, self.vehicle_model, self.temperature_c)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        raise EvrouteError(
-            f"{package} is missing; install it with: pip install 'evroute[sumo,fastsim]'"
-        ) from None

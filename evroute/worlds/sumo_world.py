@@ -30,7 +30,7 @@ from evroute.worlds import sumo_survey
 from evroute.worlds.demand.trips import Trips
 from evroute.worlds.environment import best_by_edges, child
 from evroute.worlds.sumo_drive import simulation
-from evroute.worlds.sumo_options import Driven
+from evroute.worlds.sumo_options import SumoOptions
 from evroute.worlds.sumo_survey import Passages, Surveyed
 from evroute.worlds.zones import edges_in_zones
 
@@ -60,7 +60,7 @@ class SumoWorld:
     """
 
     def __init__(
-        self, options: Driven, setting: Setting, trips: Trips, seeds: np.random.SeedSequence
+        self, options: SumoOptions, setting: Setting, trips: Trips, seeds: np.random.SeedSequence
     ) -> None:
         zone_seed, self._trip_seed = seeds.spawn(2)
         network = setting.network

@@ -35,7 +35,6 @@ WORLDS = {
     "drift": "evroute.worlds.drift:Drift",
     "daily": "evroute.worlds.daily:Daily",
     "sumo": "evroute.worlds.sumo_options:SumoOptions",
-    "fastsim": "evroute.worlds.sumo_options:FastsimOptions",
     "replay": "evroute.worlds.replay:ReplayWorld",
 }
 """Classes of the options, by kind."""

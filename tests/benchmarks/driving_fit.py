@@ -42,8 +42,8 @@ def stops(trace: Trace) -> FloatArray:
 class Drives:
     """Drives of a city, with the energies that physics expects."""
 
-    def __init__(self, name: str) -> None:
-        city, car = City(name), load_vehicle(DRIVER_DEFAULT)
+    def __init__(self, city: City) -> None:
+        car = load_vehicle(DRIVER_DEFAULT)
         self.network = network = city.setting.network
         self.table = table = TurnTable.from_network(network)
         self.traces = [
@@ -132,7 +132,7 @@ def judge(name: str, city: Drives) -> None:
 
 
 if __name__ == "__main__":
-    found = {name: Drives(name) for name in ("luxembourg", "monaco")}
+    found = {name: Drives(City(name)) for name in ("luxembourg", "monaco")}
     fit(list(found.values()))
     for city_name, drives in found.items():
         judge(city_name, drives)

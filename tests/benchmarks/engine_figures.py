@@ -1,4 +1,4 @@
-"""Figures of docs/figures/engines.md: ``python tests/benchmarks/engine_figures.py`` prints them."""
+"""Figures of docs/figures/papers.md: ``python tests/benchmarks/engine_figures.py`` prints them."""
 
 import numpy as np
 

@@ -141,9 +141,11 @@ def in_whole_percents(trips: list[MeasuredTrip]) -> Iterator[MeasuredTrip]:
         )
 
 
-def judged(setting: Setting, read: list[MeasuredTrip], true: list[MeasuredTrip]) -> Result:
+def judged(
+    setting: Setting, read: list[MeasuredTrip], true: list[MeasuredTrip], physics: str
+) -> Result:
     """Learn the trips as read, and judge each expectation by its true energy."""
-    energies, rows = TripEnergies(setting), []
+    energies, rows = TripEnergies(setting, physics=physics), []
     for trip, exact in zip(read, true, strict=True):
         expected = energies.expected(trip)
         wh, spread = float(exact.energy_wh.sum()), energies.belief.expect(energies.row(trip)).spread
@@ -188,18 +190,20 @@ def crps(quantiles_wh: FloatArray, wh: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--cars", type=int, default=10)
+    parser.add_argument("--physics", default="eq8")
+    asked = parser.parse_args()
     setting = Setting(on_terrain(load_network("monaco"), "edge"), CAR)
     network = setting.network
     level = Setting(replace(network, elevation_m=np.zeros(len(network.elevation_m))), CAR)
     results: dict[str, list[Result]] = {}
-    for seed in range(parser.parse_args().cars):
+    for seed in range(asked.cars):
         trips = trips_of(setting, seed)
         for name, where, read in (
             ("exact", setting, trips),
             ("whole per cents", setting, list(in_whole_percents(trips))),
             ("heights removed", level, trips),
         ):
-            results.setdefault(name, []).append(judged(where, read, trips))
+            results.setdefault(name, []).append(judged(where, read, trips, asked.physics))
     for name, cars in results.items():
         print(name)
         for field in Result.__dataclass_fields__:

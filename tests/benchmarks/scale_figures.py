@@ -1,26 +1,21 @@
-"""``python tests/benchmarks/scale_figures.py``: gain of two processes, cost of a Dask task.
+"""``python tests/benchmarks/scale_figures.py``: gain of two processes, cost of a task.
 
 Prints the tables of docs/figures/scale.md: what a round is made of on Monaco; 20 runs of 100 trips
 on Monaco in one process and in two; then ``--tasks`` runs of two trips on Denver, so short that
-little but overhead is left, in this process and on a cluster of two workers. CPU seconds are those
-of every process that took part. Needs EVROUTE_DATA_DIR and, for all but the first table, a machine
-at rest.
+little but overhead is left. CPU seconds are those of every process that took part. Needs
+EVROUTE_DATA_DIR and, for all but the first table, a machine at rest.
 """
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 SPEED_UP = [
     "--network",
@@ -147,46 +142,6 @@ def simulated(arguments: list[str], out: Path, *options: str) -> tuple[float, fl
     return wall_s, cpu_s
 
 
-@contextmanager
-def cluster(place: Path, workers: int) -> Iterator[tuple[str, list[psutil.Process]]]:
-    """Start a scheduler and workers; yield the address, and the processes, the scheduler first."""
-    from distributed import Client
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    asked = [["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]]
-    asked += [
-        ["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
-        for _ in range(workers)
-    ]
-    with (place / "log").open("wb") as log:
-        started = [
-            subprocess.Popen(
-                [sys.executable, "-m", *each, "--no-dashboard"],
-                cwd=place,
-                env=QUIET,
-                stdout=log,
-                stderr=log,
-            )
-            for each in asked
-        ]
-    try:
-        with Client(address, timeout=60) as client:
-            client.wait_for_workers(workers, timeout=60)
-        yield address, [psutil.Process(each.pid) for each in started]
-    finally:
-        for each in started:
-            each.kill()
-            each.wait()
-
-
-def cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return times.user + times.system
-
-
 def same(one: Path, other: Path) -> str:
     equal = (one / "rounds.parquet").read_bytes() == (other / "rounds.parquet").read_bytes()
     return "the same rounds.parquet" if equal else "ANOTHER rounds.parquet"
@@ -225,8 +180,7 @@ def main() -> None:
         short = [*SHORT, "--seeds", str(tasks // 8)]
         few = [*SHORT, "--seeds", "1"]
         ms = 1000 / (tasks - 8)  # 8 runs are taken off: start and imports are no overhead of tasks
-        print("| ms per task | wall | CPU of caller | CPU of workers | CPU of scheduler |")
-        print("| --- | --- | --- | --- | --- |")
+        print("| ms per task | wall | CPU |\n| --- | --- | --- |")
         for jobs in (1, 2):
             start, took = (
                 simulated(each, place / f"{name}{jobs}", "--jobs", str(jobs))
@@ -234,26 +188,10 @@ def main() -> None:
             )
             wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
             print(
-                f"| {jobs} process{'es' * (jobs > 1)} | {wall_ms:.1f} | {cpu_ms:.1f} | | |",
+                f"| {jobs} process{'es' * (jobs > 1)} | {wall_ms:.1f} | {cpu_ms:.1f} |",
                 flush=True,
             )
-        with cluster(place, 2) as (address, processes):
-            start = simulated(few, place / "few-dask", "--scheduler", address)
-            before = [cpu_s(each) for each in processes]
-            took = simulated(short, place / "short-dask", "--scheduler", address)
-            scheduler_s, *workers_s = (
-                cpu_s(each) - b for each, b in zip(processes, before, strict=True)
-            )
-        wall_ms, cpu_ms = ((b - a) * ms for a, b in zip(start, took, strict=True))
-        workers_ms, scheduler_ms = (1000 * used / tasks for used in (sum(workers_s), scheduler_s))
-        print(
-            f"| Dask, 2 workers | {wall_ms:.1f} | {cpu_ms:.1f} | {workers_ms:.1f} | "
-            f"{scheduler_ms:.1f} |"
-        )
-        print(
-            f"\n{tasks} tasks; {same(place / 'short1', place / 'short-dask')}; load after: "
-            f"{os.getloadavg()[0]:.1f}"
-        )
+        print(f"\n{tasks} tasks; load after: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

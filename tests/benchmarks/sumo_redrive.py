@@ -6,7 +6,7 @@ A method's final route is the one that it drove most often in its last 50 trips.
 driven 20 times, by the same drivers in the same lights, none of which any run has met. Printed are,
 by world, trip and seed, in Wh per trip against the eq. 8 route: the mean of the last 50 trips by
 the world's truth, and the final route re-driven with half a 95 % interval of its paired mean. Needs
-``evroute[sumo]`` (and ``[fastsim]``) and ``EVROUTE_DATA_DIR``.
+``evroute[sumo]`` and ``EVROUTE_DATA_DIR``.
 """
 
 import sys

@@ -21,7 +21,6 @@ import pandas as pd
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
-from evroute.learning.driven_heights import driven_heights
 from evroute.learning.measured import MeasuredTrip
 from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.readers.formats import read_measured
@@ -29,6 +28,7 @@ from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
 from evroute.network import graphml
 from evroute.network.road_network import RoadNetwork, Source
+from evroute.planning.planner import PHYSICS
 
 DRIVES = Path(os.environ.get("EVROUTE_DATA_DIR", "")) / "drives"
 VEHICLES = Path(__file__).parent / "vehicles"
@@ -56,9 +56,9 @@ class Outcome:
         return (self.low_wh <= self.measured_wh) & (self.measured_wh <= self.high_wh)
 
 
-def drive(setting: Setting, trips: list[MeasuredTrip]) -> Outcome:
+def drive(setting: Setting, trips: list[MeasuredTrip], physics: str = "eq8") -> Outcome:
     """Learn trips in their order."""
-    energies, rows = TripEnergies(setting), []
+    energies, rows = TripEnergies(setting, physics=physics), []
     for trip in trips:
         expected = energies.expected(trip)
         rows.append([expected[name] for name in ("predicted_wh", "low90_wh", "high90_wh")])
@@ -126,13 +126,15 @@ def twizy() -> None:
         table.write_bytes(gzip.decompress((DRIVES / "twizy_edges.csv.gz").read_bytes()))
         trips = read_measured(table, setting, {"twizy"}).trips
     trips = sorted(trips, key=lambda trip: trip.departed_s)
-    report("Twizy", drive(setting, trips))
     level = replace(network, elevation_m=np.zeros(len(network.elevation_m)))
-    report("Twizy, heights removed", drive(Setting(level, vehicle), trips))
+    for physics in PHYSICS:
+        report(f"Twizy, {physics}", drive(setting, trips, physics))
+        outcome = drive(Setting(level, vehicle), trips, physics)
+        report(f"Twizy, heights removed, {physics}", outcome)
 
 
 def altitudes() -> None:
-    """The traces of the Twizy by points: heights of the map, none, and those of its own drives."""
+    """The traces of the Twizy by points: heights of the map, and none."""
     vehicle = load_vehicle(VEHICLES / "twizy.toml")
     with TemporaryDirectory() as folder:
         network = rabat(Path(folder))
@@ -142,11 +144,12 @@ def altitudes() -> None:
         for name, roads in (
             ("of the map", network),
             ("removed", level),
-            ("by own drives", driven_heights(table, level)),
         ):
             setting = Setting(roads, vehicle)
             trips = read_measured(table, setting, {"twizy"}).trips
-            report(f"Twizy by points, heights {name}", drive(setting, trips))
+            for physics in PHYSICS:
+                outcome = drive(setting, trips, physics)
+                report(f"Twizy by points, heights {name}, {physics}", outcome)
 
 
 def bus() -> None:

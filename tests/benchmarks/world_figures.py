@@ -16,7 +16,7 @@ from evroute.arrays import FloatArray, IntArray
 from evroute.energy.constants import AIR_DENSITY_KGPM3, J_PER_WH
 from evroute.methods.setting import Setting, load_setting
 from evroute.network.catalog import source_path
-from evroute.worlds import fastsim_car, trace_energy
+from evroute.worlds import trace_energy
 from evroute.worlds.sumo_drive import Trace, simulation
 
 TRIPS = {"monaco": "ABCD", "luxembourg": "ABCDEF"}
@@ -92,7 +92,7 @@ class City:
 
 
 def sumo_eq8(name: str) -> None:
-    """Print how SUMO's energies and those of FASTSim's cars compare with eq. 8."""
+    """Print how SUMO's energies compare with eq. 8."""
     city = City(name)
     named = {
         trip: [city.drive(rows, seed) for seed in range(DRIVES)]
@@ -119,7 +119,6 @@ def sumo_eq8(name: str) -> None:
         print(head, "eq. 8, kinetic part taken out |", figures(wh - kinetic, eq8), "|")
         print(head, "turns (`TurnEnergy`) |", figures(wh, turns), "|")
     print_spreads(random, named)
-    print_cars(city, random)
 
 
 def print_spreads(random: list[Driven], named: dict[str, list[Driven]]) -> None:
@@ -142,25 +141,6 @@ def print_spreads(random: list[Driven], named: dict[str, list[Driven]]) -> None:
             f"| {trip} | {wh.sum(axis=1).mean():.0f} | {sd:.0f} | "
             f"{sd / np.sqrt(wh.var(axis=0, ddof=1).sum()):.2f} |"
         )
-
-
-def print_cars(city: City, random: list[Driven]) -> None:
-    """Print what FASTSim's cars take on the same traces, by trip."""
-    network = city.setting.network
-    print(
-        "\n| car | correlation | RMSE Wh a trip | bias Wh a trip | Wh/km |\n|---|---|---|---|---|"
-    )
-    km = sum(network.length_m[trip.rows].sum() for trip in random) / 1e3
-    eq8 = np.array([trip.eq8.sum() for trip in random])
-    cars = {"SUMO, reference": np.array([trip.wh.sum() for trip in random])}
-    for model in fastsim_car.MODELS:
-        traces = (city.trace(trip.rows, 1000 + i) for i, trip in enumerate(random))
-        cars[model] = np.array(
-            [fastsim_car.energy_wh(trace, network, model, None).sum() for trace in traces]
-        )
-    for car, values in cars.items():
-        print(f"| {car} | {figures(values, eq8)} | {values.sum() / km:.0f} |")
-    print(f"\nEq. 8 of the reference vehicle: {eq8.sum() / km:.0f} Wh/km.")
 
 
 if __name__ == "__main__":

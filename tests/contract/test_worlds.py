@@ -22,9 +22,8 @@ from evroute.worlds.world import WORLDS, load_world, shipped_worlds
 
 NEEDED = {
     "sumo": {"survey_trips": 20, "truth_drives": 2},
-    "fastsim": {"survey_trips": 20, "truth_drives": 2},
 }
-DRIVEN = ("sumo", "fastsim")
+DRIVEN = ("sumo",)
 """Kinds that need a SUMO network, which the data folder has for Monaco."""
 CASES = [*WORLDS, *shipped_worlds()]
 FREE = [name for name in CASES if name not in DRIVEN]

@@ -56,13 +56,13 @@ def test_errors_and_intervals_are_counted() -> None:
 
 @pytest.fixture
 def belief() -> TripBelief:
-    return TripBelief(CoefficientPrior(np.zeros(7), np.array(PRIOR_STD), np.zeros((0, 7))))
+    return TripBelief(CoefficientPrior(np.zeros(8), np.array(PRIOR_STD), np.zeros((0, 8))))
 
 
 def test_a_coefficient_far_from_the_vehicle_file_names_its_field(belief) -> None:
     assert not list(contradictions(belief))
     for _ in range(40):
-        belief.learn(np.array([1.0, 0, 0, 0, 0, 0, 0]), 160.0)
+        belief.learn(np.eye(len(PRIOR_STD))[0], 160.0)
     (sentence,) = contradictions(belief)
     assert "the coefficient of km is 5 prior deviations above" in sentence
     assert "rolling or mass_kg" in sentence
@@ -77,7 +77,7 @@ def test_routes_are_told_apart_by_the_noise_of_ten_trips_each(belief) -> None:
 
 
 def test_refused_trips_are_named(belief) -> None:
-    row = np.array([1.0, 0, 0, 0, 0, 0, 0])
+    row = np.eye(len(PRIOR_STD))[0]
     for energy_wh in (0.0, 90_000.0, 0.0):
         belief.learn(row, energy_wh)
     (sentence,) = refusals(belief, ["a", "b", "c"])
@@ -88,7 +88,7 @@ def test_refused_trips_are_named(belief) -> None:
 def test_roads_say_nothing_until_there_is_evidence(belief) -> None:
     assert roads(belief) == "roads beyond these terms: judged from 50 trips on"
     for _ in range(50):
-        belief.learn(np.array([1.0, 0, 0, 0, 0, 0, 0]), 0.0)
+        belief.learn(np.eye(len(PRIOR_STD))[0], 0.0)
     assert roads(belief) == "roads beyond these terms: nothing beyond noise"
     belief.late_std = 33.3
     assert "they differ by 33 Wh per km" in roads(belief)

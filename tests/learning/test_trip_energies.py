@@ -197,14 +197,6 @@ def test_plans_on_a_belief_show_the_forecast_of_the_trip(setting) -> None:
     assert over.charge_forecast.never_below_reserve <= top.below(2000.0) + 1e-12
 
 
-def test_bounds_with_a_guarantee_are_refused(setting) -> None:
-    from evroute.planning.guarantee import Guarantee
-
-    planner = Planner(setting.network, CAR, learned(setting), guarantee=Guarantee())
-    with pytest.raises(EvrouteError, match="learn with model 'exact'"):
-        planner.plan(0, setting.network.row_of["out"])
-
-
 def test_a_full_battery_changes_energies_table_and_forecast(hill) -> None:
     fading = replace(CAR, full_battery_fade=0.8, battery_kwh=5.0)
     energies = learned(Setting(hill, fading))

@@ -82,7 +82,8 @@ def test_a_model_takes_its_prior_from_the_setting(hill) -> None:
 def test_a_value_out_of_range_is_refused_in_one_line_with_the_range(
     options, name, value, valid
 ) -> None:
-    wrong = re.escape(f"option {name} is {value!r}; it must be {valid} (")
+    wrong = re.escape(f"option {name} is {value!r}; it must be ")
     with pytest.raises(EvrouteError, match=wrong) as refused:
         options.checked({name: value})
+    assert options.described()[name][0] == valid
     assert "\n" not in str(refused.value)

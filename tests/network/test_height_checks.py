@@ -121,13 +121,9 @@ FAULTS: dict[str, tuple[Faulty, str]] = {
     ),
     "half at 0": (lambda cells: columns(cells, -1, 0.5, 0.0), r"lie in holes of f\.tif .* 0 m"),
     "all at 0": (lambda cells: 0 * cells, r"f\.tif has 0 m at all junctions"),
-    "saturated": (
-        lambda cells: np.clip(cells, 0, 255).astype("uint8"),
-        r"\d+\.\d% of the junctions lie where f\.tif is at the limit of its type",
-    ),
     "random bytes": (
         lambda cells: np.random.default_rng(1).integers(0, 256, cells.shape).astype("uint8"),
-        r"neighbouring cells of f\.tif differ (0\.9\d|1\.0\d) times as much as cells at random",
+        r"\d+\.\d% of the roads climb more|\d+ junctions lie in holes",
     ),
     "noise": (
         lambda cells: cells + np.random.default_rng(1).normal(0, 40, cells.shape),
@@ -213,7 +209,7 @@ def test_parallel_roads_count_by_the_shorter_one(city: RoadNetwork) -> None:
 
 def heights(city: RoadNetwork, height_m: np.ndarray, **signs: object) -> raster.RasterHeights:
     none = np.zeros(city.n_junctions, dtype=bool)
-    fine = {"at_limit": none, "in_pit": none, "cell_m": CELL_M, "roughness": 0.1}
+    fine = {"in_pit": none, "cell_m": CELL_M}
     given: dict[str, Any] = fine | signs
     return raster.RasterHeights(height_m, np.isfinite(height_m), **given)
 
@@ -234,19 +230,6 @@ def test_a_seam_between_tiles(city: RoadNetwork, lift_m: float, refused: bool) -
         height_checks.check_rasters(city, ["w.tif", "e.tif"], tiles, source)
 
 
-@pytest.mark.parametrize(("lift_m", "refused"), [(0, False), (50, False), (60, True), (2400, True)])
-def test_tiles_that_overlap_must_agree(city: RoadNetwork, lift_m: float, refused: bool) -> None:
-    true_m = hills(city.x_m, city.y_m)
-    tiles = [heights(city, true_m), heights(city, true_m + lift_m)]
-    source = np.zeros(city.n_junctions, dtype=int)
-    if not refused:
-        height_checks.check_rasters(city, ["a.tif", "b.tif"], tiles, source)
-        return
-    figure = f"differ by up to {lift_m:,.0f} m, at 144 of 144 junctions by more than 58 m"
-    with pytest.raises(EvrouteError, match=figure):
-        height_checks.check_rasters(city, ["a.tif", "b.tif"], tiles, source)
-
-
 def test_a_first_tile_with_unmarked_zeros_is_found_by_the_second(
     city: RoadNetwork, tmp_path: Path
 ) -> None:
@@ -255,26 +238,12 @@ def test_a_first_tile_with_unmarked_zeros_is_found_by_the_second(
         catalog.build(city, rasters=[first, write(tmp_path / "true.tif")])
 
 
-@pytest.mark.parametrize(("junctions", "refused"), [(1, False), (2, True)])
-def test_the_share_at_the_limit_of_the_type(
-    city: RoadNetwork, junctions: int, refused: bool
-) -> None:
-    at_limit = np.arange(city.n_junctions) < junctions
-    tile = [heights(city, hills(city.x_m, city.y_m), at_limit=at_limit)]
-    source = np.zeros(city.n_junctions, dtype=int)
-    if refused:
-        with pytest.raises(EvrouteError, match=r"1\.4% of the junctions lie where a\.tif"):
-            height_checks.check_rasters(city, ["a.tif"], tile, source)
-    else:
-        height_checks.check_rasters(city, ["a.tif"], tile, source)
-
-
 def test_small_networks_have_their_range_checked_alone(
     make_city: Callable[[int], RoadNetwork], tmp_path: Path
 ) -> None:
     hamlet = make_city(4)
     assert hamlet.n_edges == 48
-    for fault in ("feet", "noise", "half at 0", "all at 0", "saturated", "random bytes"):
+    for fault in ("feet", "noise", "half at 0", "all at 0", "random bytes"):
         catalog.build(hamlet, rasters=[write(tmp_path / "f.tif", FAULTS[fault][0])])
     for height_m in (-501.0, 9001.0, np.nan):
         wrong = np.append(np.zeros(15), height_m)

@@ -109,20 +109,6 @@ def signs(
     return raster.heights_at(path, "EPSG:32632", x_m, y_m)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "limit"), [("uint8", 255), ("int16", 32767), ("uint16", 65535), ("int8", 127)]
-)
-def test_cells_at_the_limit_of_an_integer_type_are_found(
-    tmp_path: Path, dtype: str, limit: int
-) -> None:
-    cells = np.full((4, 5), 7, dtype=dtype)
-    cells[2, 3] = limit
-    found = signs(tmp_path / "r.tif", cells)
-    assert np.flatnonzero(found.at_limit).tolist() == [2 * 5 + 3]
-    assert not signs(tmp_path / "r.tif", cells, nodata=limit).at_limit.any()
-    assert not signs(tmp_path / "r.tif", cells.astype("float64")).at_limit.any()
-
-
 def test_zeros_amid_high_cells_are_pits_and_coasts_are_not(tmp_path: Path) -> None:
     cells = np.full((9, 9), 300, dtype="int16")
     cells[3:5, 4:6] = 0
@@ -139,20 +125,6 @@ def test_zeros_amid_high_cells_are_pits_and_coasts_are_not(tmp_path: Path) -> No
     assert not signs(tmp_path / "r.tif", wide, cell_m=900).in_pit.any()  # 60 m in 900 m are gentle
     sea = np.zeros((9, 9), dtype="int16")
     assert not signs(tmp_path / "r.tif", sea).in_pit.any()
-
-
-def test_roughness_is_one_for_noise_and_small_for_slopes(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    noise = rng.integers(0, 256, (30, 30)).astype("uint8")
-    # The variance of a difference of independent cells is twice theirs; 1 / sqrt(30 * 30) is 3 %.
-    assert signs(tmp_path / "r.tif", noise).roughness == pytest.approx(1.0, abs=0.1)
-    slope = np.add.outer(20.0 * np.arange(30), 0.0 * np.arange(30))
-    # Half of the steps are 20 m, the others 0; the deviation is 20 * sqrt((30^2 - 1) / 12).
-    expected = 20 / np.sqrt(2) / (np.sqrt(2) * 20 * np.sqrt((30**2 - 1) / 12))
-    assert signs(tmp_path / "r.tif", slope).roughness == pytest.approx(expected, rel=1e-6)
-    low = rng.integers(0, 8, (30, 30)).astype("uint8")
-    assert signs(tmp_path / "r.tif", low).roughness == 0.0  # cells differ by a few metres
-    assert signs(tmp_path / "r.tif", noise[:9, :9]).roughness == 0.0  # too few to judge
 
 
 def test_tiles_of_a_large_raster_give_the_same_heights(

@@ -1,6 +1,6 @@
-"""Every route through a small network, and search problems on it."""
+"""Search problems on small networks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,27 +14,6 @@ from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.legs import Legs
 from evroute.planning.search import Search
 from evroute.planning.search_problem import SearchProblem
-
-
-@pytest.fixture
-def every_route() -> Callable[[RoadNetwork, int, int], Iterator[list[int]]]:
-    """Offer all routes from edge to edge that repeat no edge; a round trip only ever loses
-    charge.
-    """
-
-    def routes(network: RoadNetwork, origin: int, destination: int) -> Iterator[list[int]]:
-        following: dict[int, list[int]] = {e: [] for e in range(network.n_edges)}
-        for a, b in network.turns.tolist():
-            following[a].append(b)
-        stack = [[origin]]
-        while stack:
-            route = stack.pop()
-            if route[-1] == destination:
-                yield route
-                continue
-            stack += [[*route, e] for e in following[route[-1]] if e not in route]
-
-    return routes
 
 
 @pytest.fixture(params=[True, False], ids=["compiled", "scipy"])

@@ -83,7 +83,7 @@ def test_the_routes_are_told_in_kilometres_minutes_and_metres(hill: RoadNetwork)
     ("options", "message"),
     [
         ({"belief": "runs/own"}, "belief is the path 'runs/own'; give evroute.load_belief"),
-        ({"reserve_percent": 10.0}, "reserve_percent needs the charge at the start"),
+        ({"reserve_percent": 10.0}, "a reserve needs the charge at the start"),
     ],
 )
 def test_a_path_is_no_belief_and_a_reserve_needs_a_charge(

@@ -53,7 +53,7 @@ def test_the_first_trips_measure_the_noise_on_the_baseline() -> None:
     for _ in range(TRIAL_TRIPS):
         ledger.open(TRIP_WH)
         assert ledger.probability(20.0, 60.0) == 1.0
-        ledger.settle(1.0, 1, 99.0, believed_wh=-9.0, noise_wh=20.0, most_wh=60.0)
+        ledger.settle(1.0, 1, 99.0, believed_excess_wh=-9.0, noise_wh=20.0, most_wh=60.0)
         assert ledger._lost_wh == ledger.lost_at_most_wh == 0.0
     assert ledger.probability(20.0, 60.0) == 0.8
 
@@ -68,12 +68,12 @@ def test_two_trips_by_hand(monkeypatch, half_a_trip) -> None:
     assert ledger.probability(20.0, 2600.0) == 1.0  # a fifth of 2,600 Wh is more than 510 Wh
     assert ledger.probability(20.0, 2500.0, under_way_wh=20.0) == 1.0
     # the learner's route: belief 5 Wh more, measured 30 Wh above the belief in it
-    ledger.settle(0.5, 0, 30.0, believed_wh=5.0, noise_wh=20.0, most_wh=60.0)
+    ledger.settle(0.5, 0, 30.0, believed_excess_wh=5.0, noise_wh=20.0, most_wh=60.0)
     assert ledger.lost_at_most_wh == pytest.approx(30.0)  # half of the most
     ledger.open(TRIP_WH)
     assert ledger.income_wh == pytest.approx(520.0)
     # the baseline: 12 Wh above the belief in it; its weight is 1 - 1 / 0.5
-    ledger.settle(0.5, 1, 12.0, believed_wh=5.0, noise_wh=20.0, most_wh=1e6)
+    ledger.settle(0.5, 1, 12.0, believed_excess_wh=5.0, noise_wh=20.0, most_wh=1e6)
     assert ledger._lost_wh == pytest.approx(0.5 * 5 + 30 + 0.5 * 5 - 12)
     running = (MEMORY * PRIOR_TRIPS + 1.5**2) / (MEMORY * PRIOR_TRIPS + 1)
     squares = [SAFETY * 400, SAFETY * 400 * running]
@@ -92,7 +92,7 @@ def test_the_trips_needed_are_the_first_after_which_the_budget_covers_the_bound(
     assert math.isnan(ledger.trips_needed())
     for _ in range(4):
         ledger.open(TRIP_WH)
-        ledger.settle(0.5, 1, 30.0, believed_wh=0.0, noise_wh=30.0, most_wh=90.0)
+        ledger.settle(0.5, 1, 30.0, believed_excess_wh=0.0, noise_wh=30.0, most_wh=90.0)
     rho, n = 100.0**2, np.arange(1, 100_000)
     variance_wh2 = n * 9 * SAFETY * 900
     ratio = np.sqrt((variance_wh2 + rho) / rho)
@@ -129,7 +129,7 @@ def play(loss, *, seed=0, trips=200, share=0.005, tail=np.inf, drifting=0.0, bel
             probability,
             is_baseline,
             energy_wh - (1 + belief) * TRIP_WH,
-            believed_wh=0.0,
+            believed_excess_wh=0.0,
             noise_wh=50.0,
             most_wh=most_wh,
         )

@@ -142,14 +142,12 @@ def compare(bench: Bench, *, quick: bool) -> None:
     requests = write_requests(
         inputs / "believed.csv", edge_id["denver"], 5 if quick else 25, rng, vehicles=[""]
     )
-    tasks = learned("edges", [first, second], [], requests, "cmm")
-    tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests, "")
-    tasks |= learned("gps", [gps], [], requests, "")
+    tasks = learned("edges", [first, second], [], requests)
+    tasks |= learned("turns", [first], ["--model", "exact", "--option", "arms=turns"], requests)
+    tasks |= learned("gps", [gps], [], requests)
     if not quick:
         for model in ("exact", "edge-speeds", "svgp", "bkb"):
-            tasks |= learned(
-                model, [first], ["--model", model], requests, "amm" * (model == "exact")
-            )
+            tasks |= learned(model, [first], ["--model", model], requests)
     bench.run("learn", tasks)
 
     if names := unlisted(old):

@@ -168,9 +168,7 @@ def write_gps_table(path: Path, lines: list[list[float]], rng: np.random.Generat
     return path
 
 
-def learned(
-    name: str, tables: list[Path], options: list[str], requests: Path, interval: str
-) -> Tasks:
+def learned(name: str, tables: list[Path], options: list[str], requests: Path) -> Tasks:
     """Return the task that learns tables into one folder, then plans on it.
 
     Parameters
@@ -183,8 +181,6 @@ def learned(
         Options of ``evroute learn``.
     requests
         A table of trips to plan.
-    interval
-        Kind of guaranteed bounds of ``evroute route``; empty for plans without bounds.
     """
 
     def task(tree: Tree) -> Units:
@@ -204,14 +200,8 @@ def learned(
             requests,
         ]
         found = {"trips": columns_of(tree.scratch / folder / "trips.parquet")}
-        for kind, more in {
-            "plan": [],
-            "bound": ["--interval", interval] if interval else None,
-        }.items():
-            if more is not None:
-                lines = tree.evroute(*batch, *more, statuses=(0, 1)).splitlines()
-                found |= {f"{kind} {answer['id']}": answer for answer in map(json.loads, lines)}
-        return found
+        lines = tree.evroute(*batch, statuses=(0, 1)).splitlines()
+        return found | {f"plan {answer['id']}": answer for answer in map(json.loads, lines)}
 
     return {name: task}
 

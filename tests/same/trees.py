@@ -20,6 +20,11 @@ EARLIER_FLAGS = (
     *("share_belief", "soc"),
 )
 """Options of ``--option`` that earlier commits took as flags of their own."""
+EARLIER_DEFAULTS = {
+    "route": {"physics": "eq8", "terrain": "edge"},
+    "learn": {"model": "physics+gp", "physics": "eq8", "terrain": "edge"},
+}
+"""Values that earlier commits had in place of later defaults, by command and flag."""
 
 
 class CommandError(Exception):
@@ -61,17 +66,35 @@ class Tree:
 
     def evroute(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> str:
         """Return the standard output of an ``evroute`` command; raises as `python`."""
-        given = as_flags(arguments, flags_of(self))
+        given = as_flags(with_earlier_defaults(arguments, self), flags_of(self))
         return self.python("-m", "evroute", *given, statuses=statuses)
 
 
 @cache
 def flags_of(tree: Tree) -> frozenset[str]:
     """Return the names of `EARLIER_FLAGS` that are flags of a tree."""
-    shown = "".join(
-        tree.python("-m", "evroute", command, "--help") for command in ("simulate", "learn")
-    )
+    shown = help_of(tree, "simulate") + help_of(tree, "learn")
     return frozenset(name for name in EARLIER_FLAGS if f"--{name.replace('_', '-')} " in shown)
+
+
+@cache
+def help_of(tree: Tree, command: str) -> str:
+    """Return the help text of a command."""
+    return tree.python("-m", "evroute", command, "--help")
+
+
+def with_earlier_defaults(arguments: Sequence[object], tree: Tree) -> list[object]:
+    """Return arguments with the `EARLIER_DEFAULTS` of flags that a tree has and they leave out.
+
+    Plans on a belief take their physics and terrain from its folder.
+    """
+    command, given = str(arguments[0]), list(arguments)
+    if "--belief" in given:
+        return given
+    for name, value in EARLIER_DEFAULTS.get(command, {}).items():
+        if f"--{name}" not in given and f"--{name} " in help_of(tree, command):
+            given += [f"--{name}", value]
+    return given
 
 
 def as_flags(arguments: Sequence[object], flags: Collection[str]) -> list[object]:

@@ -13,7 +13,6 @@ OTHER_NAMES = {
     "time": ("timestamp", "date/time", "datetime", "date time", "gps time", "device time"),
     "lat": ("latitude", "gps latitude"),
     "lon": ("longitude", "long", "lng", "gps longitude"),
-    "altitude_m": ("altitude", "elevation", "ele", "gps altitude"),
     "volts": ("voltage", "pack volts", "pack voltage", "battery voltage", "hv battery voltage"),
     "amps": ("current", "pack amps", "pack current", "battery current", "hv battery current"),
     "power_w": ("power", "battery power", "pack power", "hv battery power"),

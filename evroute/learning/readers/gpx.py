@@ -56,8 +56,6 @@ def read_gpx(path: Path) -> Log:
         for point in (point for segment in track.segments for point in segment.points):
             time = point.time.isoformat() if point.time else None
             row = {"trip": name, "time": time, "lat": point.latitude, "lon": point.longitude}
-            if point.elevation is not None:
-                row["altitude_m"] = point.elevation
             rows.append(row | _extensions(point.extensions))
     headers = list(dict.fromkeys(name for row in rows for name in row))
     columns = recognised(headers, COLUMNS)

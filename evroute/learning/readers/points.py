@@ -1,7 +1,7 @@
 """Logs with a row for each GPS point and a meter: cut into trips and matched to the roads.
 
 Columns: time, lat, lon (degrees, WGS 84), and a meter (`meters.READINGS`); optional are trip,
-vehicle, altitude_m (for `driven_heights`) and `AT_DEPARTURE`. Rows may lack a reading.
+vehicle and `AT_DEPARTURE`. Rows may lack a reading.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from evroute.learning.readers.table import Log, check_needed, trips_of
 from evroute.methods.setting import Setting
 from evroute.network.map_matching import FARTHEST_M, MapMatcher, Match
 
-COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", "altitude_m", *AT_DEPARTURE)
+COLUMNS = ("trip", "time", "lat", "lon", *READINGS, "vehicle", *AT_DEPARTURE)
 GAP_S = 1800.0
 POWER_GAP_S = 60.0
 """Longest time between two rows of one trip, s; power is not integrated over longer ones."""

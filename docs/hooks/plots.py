@@ -1,0 +1,246 @@
+"""Pictures of the docs: ``python docs/hooks/plots.py`` (``make plots``) writes docs/images/*.svg.
+
+Every picture is drawn from numbers of the docs: from a table of a page, or from the run table
+beside an experiment (``data/experiments/NAME.runs.csv``). A page and its picture therefore agree.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
+BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#8c8c8c"
+ORDER = ["GP-UCB", "BI-UCB", "GP-BayesUCB", "BI-BayesUCB", "GP-TS", "BI-TS", "GP-greedy"]
+LOG: dict[str, Any] = {
+    "scale": alt.Scale(type="log"),
+    "axis": alt.Axis(values=[0.01, 0.1, 1, 10, 100], format="~g"),
+}
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
+
+
+def table(page: str, *columns: str) -> pd.DataFrame:
+    """Return the first table of a page of docs/ that has these columns; cells are text."""
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip()[1:-1].split("|")] for line in lines]
+    for at, line in enumerate(lines):
+        if line.startswith("|") and set(columns) <= set(rows[at]):
+            end = next(i for i in range(at, len(lines) + 1) if not "".join(lines[i : i + 1]))
+            return pd.DataFrame(rows[at + 2 : end], columns=rows[at])
+    sys.exit(f"docs/{page} has no table with the columns {', '.join(columns)}")
+
+
+def numbers(cell: str) -> list[float]:
+    """Return the numbers of a cell, in their order."""
+    plain = cell.replace("−", "-").replace("*", "").replace("± ", "")
+    return [float(each.replace(",", "")) for each in _NUMBER.findall(plain)]
+
+
+def runs(name: str) -> pd.DataFrame:
+    """Return the run table beside data/experiments/NAME.toml; ``place`` is network and trip."""
+    text = (ROOT / "data" / "experiments" / f"{name}.runs.csv").read_text(encoding="utf-8")
+    frame = pd.read_csv(StringIO(text.partition("\n")[2]))
+    method = frame["method"].str.replace(" (variance scale 1)", "", regex=False)
+    return frame.assign(method=method, place=frame["network"].str.title() + " " + frame["trip"])
+
+
+def by_world(frame: pd.DataFrame, column: str, title: str, log: bool) -> alt.FacetChart:
+    """Draw a dot per world and a line at the mean of a statistic, one panel for each trip."""
+    y = alt.Y("method:N", title=None, sort=ORDER)
+    x = alt.X(f"{column}:Q", title=title, **(LOG if log else {}))
+    colour = alt.Color(
+        "index:N",
+        title=None,
+        legend=None,
+        scale=alt.Scale(
+            domain=["ucb", "bayes-ucb", "ts", "greedy"], range=[RED, ORANGE, BLUE, GREEN]
+        ),
+    )
+    dots = alt.Chart().mark_circle(size=36, opacity=0.5).encode(x=x, y=y, color=colour)
+    mean = alt.Chart().mark_tick(thickness=3, size=16)
+    mean = mean.encode(x=alt.X(f"mean({column}):Q"), y=y, color=colour)
+    return (
+        alt.layer(dots, mean, data=frame)
+        .properties(width=170, height=130)
+        .facet(alt.Facet("place:N", title=None), columns=2)
+    )
+
+
+def regret() -> alt.FacetChart:
+    """Draw the regret at the end of 500 trips of the paper's six methods and greedy."""
+    frame = runs("figure2")
+    frame = frame.assign(kwh=frame["regret_wh"] / 1000)
+    return by_world(frame[frame["kwh"] > 0], "kwh", "cumulative regret (kWh)", log=True)
+
+
+def roads() -> alt.FacetChart:
+    """Draw the number of distinct edges that each method drove in 500 trips."""
+    return by_world(runs("figure2"), "distinct_edges", "edges driven", log=False)
+
+
+def lengthscales() -> alt.FacetChart:
+    """Draw the regret at the end by lengthscale, four trips and four methods."""
+    given = table("figures.md", "trip", "0.1", "0.25", "2")
+    given["trip"] = given["trip"].replace("", None).ffill()
+    long = given.melt(["trip", "method"], var_name="lengthscale")
+    long["kwh"] = [numbers(cell)[0] for cell in long["value"]]
+    long["half"] = [numbers(cell)[1] for cell in long["value"]]
+    long["lengthscale"] = long["lengthscale"].astype(float)
+    methods = ["GP-BayesUCB", "BI-BayesUCB", "GP-TS", "BI-TS"]
+    colour = alt.Color(
+        "method:N",
+        title=None,
+        legend=alt.Legend(orient="top"),
+        scale=alt.Scale(domain=methods, range=[ORANGE, RED, BLUE, GREEN]),
+    )
+    x = alt.X(
+        "lengthscale:Q",
+        scale=alt.Scale(type="log", domain=[0.08, 2.5]),
+        axis=alt.Axis(values=[0.1, 0.25, 0.5, 1, 2]),
+    )
+    base = alt.Chart().encode(x=x, color=colour)
+    lines = base.mark_line(point=True).encode(
+        y=alt.Y("kwh:Q", title="cumulative regret (kWh)", **LOG)
+    )
+    bars = base.transform_calculate(
+        low="max(datum.kwh - datum.half, 0.1)", high="datum.kwh + datum.half"
+    )
+    bars = bars.mark_rule().encode(y="low:Q", y2="high:Q")
+    return (
+        alt.layer(lines, bars, data=long)
+        .properties(width=210, height=170)
+        .facet(alt.Facet("trip:N", title=None), columns=2)
+    )
+
+
+Row = tuple[str, str, float, str]
+"""Group, name (a key of the colours), value and label of a bar."""
+
+
+def bars(rows: list[Row], title: str, colours: dict[str, str]) -> alt.FacetChart:
+    """Draw horizontal bars in groups, with their labels."""
+    frame = pd.DataFrame(rows, columns=["group", "name", "value", "label"])
+    names, groups = list(colours), list(dict.fromkeys(frame["group"]))
+    base = alt.Chart(frame).encode(
+        y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=260)),
+        x=alt.X("value:Q", title=title),
+    )
+    colour = alt.Color(
+        "name:N", legend=None, scale=alt.Scale(domain=names, range=list(colours.values()))
+    )
+    shown = base.mark_bar().encode(color=colour)
+    ends = base.transform_calculate(end="max(datum.value, 0)").encode(x=alt.X("end:Q"))
+    text = ends.mark_text(align="left", dx=4).encode(text=alt.Text("label:N"))
+    header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=150)
+    row = alt.Row("group:N", title=None, sort=groups, header=header)
+    return (shown + text).properties(width=230, height=alt.Step(20)).facet(row=row)
+
+
+def sumo() -> alt.FacetChart:
+    """Draw Wh/km of routes that SUMO drove, by eq. 8 and by the physics of drivers."""
+    given, rows = table("figures/cars.md", "city", "physics", "Wh/km", "bias"), []
+    for city, physics, wh in zip(given["city"], given["physics"], given["Wh/km"], strict=True):
+        if city:
+            name = city.partition(",")[0]
+            driven = numbers(city)[0]
+            rows.append((name, "driven in SUMO", driven, f"{driven:.0f}"))
+        if physics != "turns alone":
+            rows.append((name, f"by {physics}", numbers(wh)[0], wh))
+    colours = {"driven in SUMO": GREY, "by eq. 8": ORANGE, "by driving": BLUE}
+    return bars(rows, "consumption (Wh/km)", colours)
+
+
+def trips() -> alt.FacetChart:
+    """Draw the error of forecasts on the logs of two vehicles."""
+    vehicles = {"Twizy, 31 pieces of 17 drives": "Renault Twizy", "bus, 95 pieces of 5 km": "bus"}
+    given = table("figures/real-trips.md", *vehicles)
+    names = {
+        "error from trip 4 on": "learned (default)",
+        "regression": "regression",
+        "eq. 8 with the vehicle file": "physics alone",
+    }
+    cells = given.set_index(given.columns[0])
+    rows = [
+        (vehicle, name, numbers(cells.at[row, column])[0], cells.at[row, column])
+        for column, vehicle in vehicles.items()
+        for row, name in names.items()
+    ]
+    colours = dict(zip(names.values(), (BLUE, GREY, ORANGE), strict=True))
+    return bars(rows, "error (% of the energy)", colours)
+
+
+def pays() -> alt.FacetChart:
+    """Draw Wh a trip against the eq. 8 route in worlds that differ from the learner's prior."""
+    given = table("figures/worlds.md", "world", "method", "vs eq. 8 (Wh)")
+    names = {
+        "`recommended`": ("with a guard", BLUE),
+        "without a guard": ("without a guard", ORANGE),
+        "learned speeds, no": ("learned speeds only", GREY),
+        "regression of eq. 8": ("regression of eq. 8", GREEN),
+        "greedy": ("greedy on edges", RED),
+    }
+    rows = [
+        (world, name, numbers(cell)[0], cell.replace("*", ""))
+        for world, method, cell in zip(
+            given["world"], given["method"], given["vs eq. 8 (Wh)"], strict=True
+        )
+        for start, (name, _) in names.items()
+        if method.startswith(start)
+    ]
+    title = "against the eq. 8 route (Wh a trip)"
+    return bars(rows, title, dict(names.values()))
+
+
+def risk() -> alt.FacetChart:
+    """Draw announced and observed shares of trips below the reserve, by limit of risk."""
+    given = table("figures/risk.md", "limit", "announced", "fell")
+    rows = []
+    for limit, *cells in zip(given["limit"], given["announced"], given["fell"], strict=True):
+        if limit[0].isdigit():
+            for name, cell in zip(("announced", "fell below"), cells, strict=True):
+                rows.append((f"limit {limit}", name, numbers(cell)[0], cell))
+    colours = {"announced": GREY, "fell below": BLUE}
+    return bars(rows, "trips below the reserve (%)", colours)
+
+
+def engines() -> alt.FacetChart:
+    """Draw milliseconds of the first and the last trips where no context repeats."""
+    given = table("figures/engines.md", "method", "T", "ms per trip, first / last 50")
+    rows: list[Row] = []
+    for method, cell in zip(given["method"], given["ms per trip, first / last 50"], strict=True):
+        first, last = numbers(cell)[:2]
+        rows.append(("trips 1 to 50", method, first, f"{first:,.0f}"))
+        rows.append(("trips 101 to 150", method, last, f"{last:,.0f}"))
+    rows.sort(key=lambda row: len(row[0]))
+    colours = dict(zip(given["method"], (ORANGE, GREY, GREEN, BLUE), strict=False))
+    return bars(rows, "time of a trip (ms)", colours)
+
+
+PLOTS: dict[str, Callable[[], alt.TopLevelMixin]] = {
+    "regret": regret,
+    "roads-driven": roads,
+    "lengthscales": lengthscales,
+    "sumo-forecasts": sumo,
+    "real-trips": trips,
+    "learning-pays": pays,
+    "risk-kept": risk,
+    "engines": engines,
+}
+
+
+def main() -> None:
+    """Write the pictures, or those named as arguments."""
+    for name in sys.argv[1:] or PLOTS:
+        chart = PLOTS[name]().configure_axis(labelFontSize=12, titleFontSize=12)
+        chart = chart.configure_header(labelFontSize=13).configure_text(fontSize=12)
+        chart.configure_legend(labelFontSize=12).save(IMAGES / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main()

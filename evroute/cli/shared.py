@@ -1,0 +1,74 @@
+"""Options that several commands have, and the files that they write."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Network = Annotated[str, typer.Option(help="A network's name, or a stored .npz file.")]
+Origin = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="PLACE",
+        help="Origin: a name such as 'Blake Street & 17th Street', LAT,LON, or an edge id.",
+    ),
+]
+VehicleName = Annotated[
+    str | None,
+    typer.Option(
+        help="A vehicle of 'evroute vehicle list', or a .toml file. [that of the belief, or "
+        "nissan-leaf-40]"
+    ),
+]
+Charge = Annotated[
+    float | None,
+    typer.Option(min=0, max=100, help="Charge at the start, % of the usable battery."),
+]
+Temperature = Annotated[
+    float | None,
+    typer.Option(
+        metavar="C", help="Outside temperature, °C: changes air density, heating and cooling."
+    ),
+]
+Payload = Annotated[
+    float, typer.Option(metavar="KG", help="Load on top of the mass of the vehicle, kg.")
+]
+Belief = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Plan on the belief that was learned in this folder."),
+]
+Run = Annotated[str | None, typer.Option(help="Run of --belief, if the folder has several.")]
+Map = Annotated[
+    Path | None,
+    typer.Option("--map", metavar="FILE.html", help="Write a map that needs no internet."),
+]
+
+
+def refuse(*conflicts: tuple[object, str]) -> None:
+    """Raise EvrouteError with the message of the first conflict that there is."""
+    from evroute.errors import EvrouteError
+
+    for conflict, message in conflicts:
+        if conflict:
+            raise EvrouteError(message)
+
+
+def write(path: Path | None, make: "Callable[[], Any]") -> None:
+    """Write a text, a map, or other content as JSON; without a path nothing is made."""
+    from json import dumps
+
+    from evroute.files import replacing
+
+    if path is None:
+        return
+    content = make()
+    with replacing(path) as temporary:
+        if hasattr(content, "save"):
+            content.save(str(temporary))
+        else:
+            text = content if isinstance(content, str) else dumps(content)
+            temporary.write_text(text, encoding="utf-8")

@@ -1,0 +1,57 @@
+"""Change test: detects that forecast errors are larger than they were.
+
+While nothing changes, the scores of trips (``|measured - expected|/sd``) are exchangeable. The rank
+of each score among the earlier ones is then uniform and independent of earlier ranks, whatever the
+distribution of the scores (Vovk et al. 2021, *Retrain or not retrain: conformal test martingales
+for change-point detection*). A score that is among the share p of the largest pays ``p**(k - 1)``,
+divided by its mean over all ranks. For each power k the Shiryaev-Roberts evidence
+
+    M <- (M + 1) * payoff
+
+has at most the number of trips as its mean. It is an e-detector (Shin, Ramdas & Rinaldo 2023,
+*E-detectors: a nonparametric framework for sequential change detection*), and so is the mean of M
+over the powers: the mean number of trips up to a false alarm is at least `THRESHOLD`. Small powers
+detect a few errors of a new size, powers near 1 a small shift or a wider spread. Errors that become
+smaller, because the forecasts learn, raise no alarm.
+"""
+
+import numpy as np
+
+from evroute.arrays import BoolArray, FloatArray
+
+THRESHOLD = 2000.0
+"""Evidence of an alarm. Energies and times of trips have separate tests, so that both together
+raise at most one false alarm in 1,000 trips."""
+POWERS: FloatArray = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+SETTLING_TRIPS = 20
+"""First trips, in which forecasts and their deviations settle: they pay nothing."""
+
+
+class ChangeTest:
+    """Test of the scores of one vehicle's trips, or of equal arrays of independent streams.
+
+    Attributes
+    ----------
+    scores
+        Scores so far, of each trip a number or (s,) of s streams.
+    """
+
+    def __init__(self) -> None:
+        self.scores: list[FloatArray | float] = []
+        self._evidence = np.zeros(1)  # (powers,) or (powers, s)
+
+    @property
+    def detected(self) -> BoolArray:
+        """Whether the evidence of a change reaches `THRESHOLD`, () or (s,)."""
+        reached: BoolArray = self._evidence.mean(axis=0) >= THRESHOLD
+        return reached
+
+    def add(self, score: FloatArray | float) -> None:
+        """Add the score of the next trip, a number or (s,)."""
+        if (earlier := len(self.scores)) >= SETTLING_TRIPS:
+            at_least = np.sum(np.array(self.scores) >= score, axis=0)
+            share = np.arange(1, earlier + 2) / (earlier + 1)
+            payoff = share ** (POWERS[:, np.newaxis] - 1.0)
+            payoff /= payoff.mean(axis=1, keepdims=True)
+            self._evidence = (self._evidence + 1.0) * payoff[:, at_least]
+        self.scores.append(score)

@@ -1,0 +1,83 @@
+"""Change test: payoffs of mean 1, false alarms of many streams, delay, and restarts."""
+
+import numpy as np
+import pytest
+
+from evroute.arrays import BoolArray, FloatArray
+from evroute.learning.change import POWERS, SETTLING_TRIPS, THRESHOLD, ChangeTest
+from evroute.learning.intervals import PastErrors
+
+
+def alarms(scores: FloatArray) -> FloatArray:
+    """Return the first trip with an alarm of each stream, (s,), of scores (t, s); inf if none."""
+    test, detected = ChangeTest(), []
+    for score in scores:
+        test.add(score)
+        detected.append(np.broadcast_to(test.detected, score.shape))
+    found: BoolArray = np.array(detected)
+    return np.where(found.any(axis=0), found.argmax(axis=0) + 1.0, np.inf)
+
+
+def test_records_pay_their_rank_to_the_power() -> None:
+    """Every trip is the largest so far: p = 1/n of n trips; sums in a plain loop."""
+    test = ChangeTest()
+    evidence = dict.fromkeys(POWERS.tolist(), 0.0)
+    for n in range(1, 27):
+        test.add(float(n))
+        if n > SETTLING_TRIPS:
+            for k in evidence:
+                mean = sum((rank / n) ** (k - 1) for rank in range(1, n + 1)) / n
+                evidence[k] = (evidence[k] + 1) * (1 / n) ** (k - 1) / mean
+        assert bool(test.detected) == (sum(evidence.values()) / len(evidence) >= THRESHOLD)
+    assert test.detected
+
+
+def test_the_evidence_grows_by_one_on_average_over_all_ranks() -> None:
+    test, streams = ChangeTest(), SETTLING_TRIPS + 1
+    for score in range(SETTLING_TRIPS):
+        test.add(np.full(streams, float(score)))
+    test.add(np.arange(streams) - 0.5)
+    assert test._evidence.mean(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("shrinking", [False, True])
+def test_stationary_streams_rarely_alarm(shrinking: bool) -> None:
+    """Heavy tails, scales of their own: by t trips at most t/THRESHOLD of 2,000 streams (Doob).
+
+    Errors that shrink as a forecast learns alarm no more often.
+    """
+    rng, trips = np.random.default_rng(3), 300
+    scores = np.abs(rng.standard_t(2.5, (trips, 2000))) * rng.lognormal(0, 2, 2000)
+    if shrinking:
+        scores *= 1 + 3 / np.sqrt(np.arange(1, trips + 1))[:, np.newaxis]
+    share = float(np.isfinite(alarms(scores)).mean())
+    bound = trips / THRESHOLD
+    assert share <= bound + 2 * np.sqrt(bound * (1 - bound) / 2000)
+    assert shrinking or share > 0  # the streams can alarm at all
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(4.0, 1.0), (0.0, 4.0)])
+def test_a_change_is_detected_within_20_trips(shift: float, scale: float) -> None:
+    rng = np.random.default_rng(4)
+    errors = rng.standard_normal((90, 300))
+    errors[70:] = shift + scale * errors[70:]
+    found = alarms(np.abs(errors))
+    assert np.mean((found > 70) & (found <= 90)) >= 0.9
+
+
+def test_a_restored_test_continues() -> None:
+    errors, again = PastErrors(), PastErrors()
+    for trip in range(30, 0, -1):
+        errors.add(1.0 + trip / 30, 1.0)
+    again.restore(errors.state())
+    detected = []
+    for trip in range(12):
+        for each in (errors, again):
+            each.add(100.0 + trip, 1.0)
+        assert again.changed == errors.changed
+        detected.append(errors.changed)
+    assert not detected[1]
+    assert detected[-1]
+    errors.forget()
+    assert not errors.changed
+    assert errors.trips == 0
