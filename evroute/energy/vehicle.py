@@ -49,7 +49,8 @@ class Vehicle:
     lost per 10 % above; the prior mean of a belief of trips, which learns the share.
     sources: origin of each number, by field.  car_class: size, empty if unknown.  road_load: one of
     `ROAD_LOADS`.  ac_kw, dc_kw: largest charging powers, kW; None if unknown or impossible.
-    charging_curve: (charge in %, DC power in kW) in rising order; empty if unknown.
+    charging_curve: (charge in %, DC power in kW) in rising order; empty if unknown.  dc_plug: its
+    plug for DC.
 
     Raises
     ------
@@ -74,10 +75,11 @@ class Vehicle:
     ac_kw: float | None = Field(default=None, gt=0, le=1_000)
     dc_kw: float | None = Field(default=None, gt=0, le=5_000)
     charging_curve: tuple[tuple[float, float], ...] = ()
+    dc_plug: Literal["ccs", "chademo", "tesla"] = "ccs"
 
 
 _VEHICLE = TypeAdapter(Vehicle)
-DESCRIPTIVE = ("sources", "car_class", "road_load", "ac_kw", "dc_kw", "charging_curve")
+DESCRIPTIVE = ("sources", "car_class", "road_load", "ac_kw", "dc_kw", "charging_curve", "dc_plug")
 """Fields on which no energy of driving depends."""
 
 
@@ -176,9 +178,19 @@ def _read(path: Path) -> Vehicle:
         raise EvrouteError(
             f"{where} a measured road load needs the [sources] of rolling and drag; add them"
         )
-    charges = [charge for charge, _ in vehicle.charging_curve]
-    if charges != sorted(set(charges)) or any(kw < 0 for _, kw in vehicle.charging_curve):
-        raise EvrouteError(
-            f"{where} charging_curve: charges (%) must rise and powers (kW) be 0 or more"
-        )
+    if vehicle.charging_curve:
+        check_curve(where, vehicle.charging_curve)
     return vehicle
+
+
+def check_curve(where: str, curve: tuple[tuple[float, float], ...]) -> None:
+    """Refuse a charging curve (%, kW) that does not rise from 0 to 100 %, or has no power."""
+    charges = [charge for charge, _ in curve]
+    covers = charges == sorted(set(charges)) and charges[0] == 0 and charges[-1] == 100
+    weakest = min(curve, key=lambda point: point[1])
+    if not covers or weakest[1] <= 0:
+        raise EvrouteError(
+            f"{where} charging_curve: charges (%) must rise from 0 to 100 and powers (kW) be above "
+            f"0; it has {weakest[1]:g} kW at {weakest[0]:g} %, from {charges[0]:g} to "
+            f"{charges[-1]:g} %"
+        )

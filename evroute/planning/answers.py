@@ -83,6 +83,7 @@ def _route(route: PlannedRoute, battery: Battery | None) -> dict[str, Any]:
         "climb_m": route.ascent_m,  # its name in earlier versions
         "descent_m": route.descent_m,
         "held": {"arms": route.held_arms, "wh": route.held_wh},
+        "stops": [asdict(stop) for stop in route.stops],
         "min_soc_percent": None,
         "arrival_soc_percent": None,
     }

@@ -8,8 +8,9 @@ back. Composed step by step they are exactly f, and stay exact where regeneratio
 battery is full (`energy.full_battery`), which the triple (in, net, out) does not.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -83,6 +84,27 @@ class ChargeFunctions:
         """Return the charge over arms (k,) in driving order, also below the reserve."""
         row, place = expanded(self.start, arms)
         return follow(battery, self.step_wh[row], np.searchsorted(place, np.arange(len(arms) + 1)))
+
+    def follow_stops(
+        self, battery: Battery, arms: IntArray, stops: Sequence[tuple[int, float]]
+    ) -> ChargeTrace:
+        """Return the charge over arms (k,) with stops; at a stop it is that on arrival.
+
+        Parameters
+        ----------
+        battery
+            Charge at the start.
+        arms
+            (k,) arms in driving order.
+        stops
+            Number of arms driven before each stop, and charge after it, %.
+        """
+        first, *others = pairwise([0, *(after for after, _ in stops), len(arms)])
+        trace = self.follow(battery, arms[slice(*first)])
+        for leg, (_, percent) in zip(others, stops, strict=True):
+            charged = replace(battery, start_wh=battery.capacity_wh * (percent / 100))
+            trace = trace.joined(self.follow(charged, arms[slice(*leg)]))
+        return trace
 
     def driven(self, battery: Battery) -> Callable[[float, int], tuple[float, float]]:
         """Return the function from charge before an arm, Wh, and its row to charge after and low.

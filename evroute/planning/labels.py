@@ -109,14 +109,18 @@ class LabelSearch:
         unlimited = np.inf, np.inf
         return self._settled(battery, None, unlimited, (1.0, 0.0), 2**62)[0]
 
-    def bounds(self, cost: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return lower bounds of energy, Wh, and cost (a,) from each state to the destination."""
+    def bounds(
+        self, cost: FloatArray | None, *, whole: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lower bounds of energy, Wh, and cost (a,) from each state; ``whole`` of `rest`."""
         stops = self.legs.stops
         after_wh = self.head_wh[self.legs.search.starts]
         climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
         shifted_wh = np.maximum(self.charge.energy_wh - (self.head_wh - self.tail_wh), 0.0)
-        rest_wh = self.legs.rest(shifted_wh) + climb_wh
-        return rest_wh, np.zeros(len(rest_wh)) if cost is None else self.legs.rest(cost)
+        rest_wh = self.legs.rest(shifted_wh, whole=whole) + climb_wh
+        if cost is None:
+            return rest_wh, np.zeros(len(rest_wh))
+        return rest_wh, self.legs.rest(cost, whole=whole)
 
     def _settled(
         self,

@@ -50,14 +50,21 @@ class Legs:
         """Return the sum of values (a,) over the arms of a route."""
         return float(values[self.arms_of_route(route)].sum())
 
-    def rest(self, weights: FloatArray) -> FloatArray:
+    def rest(self, weights: FloatArray, *, whole: bool = False) -> FloatArray:
         """Return lower bounds of the cost from every state to the destination, one per state.
 
-        They are exact within each leg up to the cost from its first edge; weights (a,) of the arms.
+        They are exact within each leg up to the cost from its first edge, or everywhere.
+
+        Parameters
+        ----------
+        weights
+            (a,) cost of each arm.
+        whole
+            Whether they are exact everywhere.
         """
         after, rest = 0.0, []
         for before, stop in reversed(list(pairwise(self.stops))):
-            tree = self.search.rest(weights, stop, until=before) + after
+            tree = self.search.rest(weights, stop, until=-1 if whole else before) + after
             after = float(tree[before])
             rest.append(tree)
         return np.concatenate(rest[::-1])

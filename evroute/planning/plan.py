@@ -9,6 +9,7 @@ from evroute.display import drawn_by
 from evroute.network.names import stretches
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery, ChargeTrace
+from evroute.planning.charging import ChargingStop
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.rows import RECOMMENDED_EXTRA_TIME, PlanOptions
 
@@ -17,6 +18,7 @@ ROW_LABELS = {
     "energy": "least energy",
     "energy-limited": f"least energy within {RECOMMENDED_EXTRA_TIME:.0%} extra time",
     "cost": "least cost",
+    "charge": "fastest with charging",
     "time": "fastest",
     "distance": "shortest",
     **{f"alternative-{rank}": f"alternative {rank}" for rank in range(1, 6)},
@@ -87,6 +89,8 @@ class PlannedRoute:
         Charge along the route; None without a battery.
     energy_forecast, charge_forecast
         Forecasts of a belief; None without one, the second also without a battery.
+    stops
+        Stops to charge; their time is in ``time_s``.
     """
 
     route: Route
@@ -104,6 +108,7 @@ class PlannedRoute:
     charge: ChargeTrace | None = None
     energy_forecast: EnergyForecast | None = None
     charge_forecast: ChargeForecast | None = None
+    stops: tuple[ChargingStop, ...] = ()
 
     @property
     def wh_per_km(self) -> float:
@@ -165,8 +170,8 @@ class Plan:
 
     @property
     def proof(self) -> str:
-        """How far it is certified that no allowed route takes less than ``routes["energy"]``."""
-        return self.proofs["energy"]
+        """How far it is certified that no allowed route is better than the first row."""
+        return self.proofs[next(iter(self.routes))]
 
     @property
     def recommended_route(self) -> PlannedRoute:
@@ -222,7 +227,13 @@ class Plan:
 
     @property
     def verdict(self) -> str:
-        """Sentence that compares energy and time of the recommended route with the fastest."""
+        """Sentence that compares energy and time of the recommended route with the fastest.
+
+        With stops, where and how much to charge.
+        """
+        if stops := self.recommended_route.stops:
+            charged = ", then ".join(f"{s.advice} ({s.time_s / 60:.0f} min)" for s in stops)
+            return f"{charged[0].upper()}{charged[1:]}"
         if self.recommended_route.route == self.routes["time"].route:
             words = f"the fastest route is also the one of {ROW_LABELS[self.recommended]}"
         else:

@@ -18,7 +18,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.free_flow import speed_factors
 from evroute.energy.prior import EQ8_CONDITIONS
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError, NoRouteError, UnknownNameError
+from evroute.errors import EvrouteError, NoRouteError, NotEnoughChargeError, UnknownNameError
 from evroute.network.names import route_ends
 from evroute.network.road_network import RoadNetwork
 from evroute.network.turn_table import TurnTable
@@ -27,6 +27,8 @@ from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
 from evroute.planning.charge_functions import ChargeFunctions
+from evroute.planning.chargers import chargers_for, failing_leg, refuse_without_chargers
+from evroute.planning.charging import Charger, ChargingStop, charging_stops
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
@@ -35,7 +37,7 @@ from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.risk import RiskSearch, choose_safe_rows
-from evroute.planning.rows import PlanOptions, choose_rows
+from evroute.planning.rows import PlanOptions, Rows, choose_rows
 from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
@@ -177,6 +179,7 @@ class Planner:
         price: float | None = None,
         time_value: float | None = None,
         risk: float | None = None,
+        charge: bool = False,
     ) -> Plan:
         """Plan one request between two places.
 
@@ -203,6 +206,10 @@ class Planner:
         risk
             Greatest probability of ever falling below the reserve, in (0, 0.5]: each route is the
             best of those that keep it. It needs a battery, and a belief or an uncertainty.
+        charge
+            Whether to charge on the way where no route keeps the reserve: the plan then has one
+            row, ``charge``, the fastest with stops (`charging`). It needs a battery and the
+            charging stations of the network.
 
         Raises
         ------
@@ -216,8 +223,10 @@ class Planner:
         """
         battery = None if battery is None else self.fading(battery)
         options = PlanOptions(
-            search, battery, max_extra_time, alternatives, price, time_value, risk
+            search, battery, max_extra_time, alternatives, price, time_value, risk, charge
         )
+        if charge:
+            refuse_without_chargers(self.network, self.vehicle, self.chargers)
         departed_s = None if depart is None else clock_s("depart", depart)
         places = different_rows(self.network, (origin, *via, destination))
         named = [self.network.edge_id[place] for place in places]
@@ -230,8 +239,14 @@ class Planner:
         except NoRouteError:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
         unlimited = None
+        stops: tuple[ChargingStop, ...] = ()
         if battery is None or risk is None:
-            rows = choose_rows(problem, fastest, options)
+            try:
+                rows = choose_rows(problem, fastest, options)
+            except NotEnoughChargeError as error:
+                if battery is None or not self.chargers:
+                    raise
+                rows, stops = self._with_stops(problem, battery, error, charge)
         else:
             rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
@@ -244,7 +259,7 @@ class Planner:
             via=tuple(named[1:-1]),
             titles=titles,
             routes={
-                name: self.describe(route, battery, risky=risk is not None)
+                name: self.describe(route, battery, risky=risk is not None, stops=stops)
                 for name, route in rows.routes.items()
             },
             proofs=rows.proofs,
@@ -287,8 +302,34 @@ class Planner:
         )
         return Energies(wh, metres, seconds, edge, start)
 
+    def _with_stops(
+        self, problem: SearchProblem, battery: Battery, error: NotEnoughChargeError, charge: bool
+    ) -> tuple[Rows, tuple[ChargingStop, ...]]:
+        """Return the row with stops; the error, with the stops as advice, unless ``charge``."""
+        self.search.compiled = numba_installed()
+        found = charging_stops(problem, battery, self.chargers)
+        if found is None:
+            raise NotEnoughChargeError(
+                f"{error}; {failing_leg(problem, battery, self.chargers)}", error.start_percent
+            )
+        route, stops, proof = found
+        if not charge:
+            advice = ", then ".join(stop.advice for stop in stops)
+            raise NotEnoughChargeError(f"{error}; or {advice} (--charge)", error.start_percent)
+        return Rows({"charge": route}, {"charge": proof}, "charge"), stops
+
+    @cached_property
+    def chargers(self) -> tuple[Charger, ...]:
+        """Sockets of the stations of the network that fit the car."""
+        return chargers_for(self.network, self.vehicle)
+
     def describe(
-        self, route: Route, battery: Battery | None = None, *, risky: bool = False
+        self,
+        route: Route,
+        battery: Battery | None = None,
+        *,
+        risky: bool = False,
+        stops: tuple[ChargingStop, ...] = (),
     ) -> PlannedRoute:
         """Return energy, time, length and charge of any route.
 
@@ -298,6 +339,8 @@ class Planner:
             Route, and the charge that it begins with, or None.
         risky
             Whether the charge has a forecast without a belief, by the uncertainty of physics.
+        stops
+            Stops to charge on the way; there is no forecast of the charge then.
         """
         rows, arms_of_route = route.rows, self.space.arms_of_route(route)
         edge_wh, held_wh = self.mean_wh[arms_of_route], self.held_wh[arms_of_route]
@@ -314,7 +357,9 @@ class Planner:
         charge = None
         if battery is not None:
             battery = self.fading(battery)
-            charge = self.charge.follow(battery, arms_of_route)
+            charge = self.charge.follow_stops(
+                battery, arms_of_route, [(s.after_edges, s.to_percent) for s in stops]
+            )
             parts["lost"] = charge.lost_wh
         held_wh = held_wh + self.space.edges.parts.held_wh[rows]
         described = PlannedRoute(
@@ -325,12 +370,13 @@ class Planner:
             energy_wh=float(edge_wh.sum()) + parts.get("lost", 0.0),
             parts_wh=parts,
             length_m=float(self.network.length_m[rows].sum()),
-            time_s=float(self.time_s[rows].sum()),
+            time_s=float(self.time_s[rows].sum()) + sum(stop.time_s for stop in stops),
             ascent_m=float(self.network.ascent_m[rows].sum()),
             descent_m=float(self.network.descent_m[rows].sum()),
             held_arms=int((held_wh > ROUNDING_WH).sum()),
             held_wh=float(held_wh.sum()),
             charge=charge,
+            stops=stops,
         )
         day = self.uncertain if risky else self.learned
         if day is None:
@@ -338,7 +384,7 @@ class Planner:
         energy = day.forecast(self.uncertain_arms(arms_of_route), edge_wh, charge)
         if self.learned is not None:
             described = replace(described, energy_forecast=energy)
-        if battery is None or charge is None:
+        if battery is None or charge is None or stops:
             return described
         return replace(described, charge_forecast=energy.charge(battery, charge))
 

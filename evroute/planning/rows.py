@@ -43,6 +43,8 @@ class PlanOptions:
         Value of time, money per hour; None to leave it out.
     risk
         Greatest probability of ever falling below the reserve; None to go by expected energies.
+    charge
+        Whether to charge on the way where no route keeps the reserve.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class PlanOptions:
     price: float | None = None
     time_value: float | None = None
     risk: float | None = None
+    charge: bool = False
 
     def __post_init__(self) -> None:
         check_search(self.search)
@@ -74,6 +77,15 @@ class PlanOptions:
                 raise EvrouteError("a risk needs the charge at the start; give start and reserve")
             if self.alternatives:
                 raise EvrouteError("a risk does not go with alternatives; leave one of them out")
+        if self.charge:
+            if self.battery is None:
+                raise EvrouteError("charging on the way needs the charge at the start; give it")
+            others = (self.max_extra_time, self.alternatives or None, self.time_value, self.risk)
+            if any(other is not None for other in others):
+                raise EvrouteError(
+                    "charging on the way takes the least time; leave out the extra time, "
+                    "alternatives, the value of time and the risk"
+                )
         extra, price, value = self.max_extra_time, self.price, self.time_value
         if extra is not None and not 0 <= extra < np.inf:
             raise EvrouteError(f"the extra time is {extra:.0%}; it must be 0 % or more")

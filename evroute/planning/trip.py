@@ -38,6 +38,7 @@ def plan(
     price: float | None = None,
     time_value: float | None = None,
     risk: float | None = None,
+    charge: bool = False,
     uncertainty: LearnedEnergies | None = None,
 ) -> Plan:
     """Plan one trip between two places, or a named one.
@@ -54,7 +55,7 @@ def plan(
         A vehicle, its name, or a TOML file.
     soc_percent, reserve_percent
         Charge at the start, and the charge never to fall below, in percent of the usable battery.
-    search, max_extra_time, alternatives, depart, price, time_value, risk
+    search, max_extra_time, alternatives, depart, price, time_value, risk, charge
         As in `Planner.plan`.
     conditions
         Temperature, wind, payload and speeds of the day.
@@ -94,4 +95,5 @@ def plan(
         price=price,
         time_value=time_value,
         risk=risk,
+        charge=charge,
     )

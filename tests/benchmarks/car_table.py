@@ -41,8 +41,12 @@ LOAD_KG = 100.0
 HALVES = 50
 COLUMNS = (
     *("name", "car_class", "road_load", "mass_kg", "drag", "battery_kwh", "ac_kw", "dc_kw"),
-    *("charging_curve", "road_load_entry", "battery_entry"),
+    *("dc_plug", "charging_curve", "road_load_entry", "battery_entry"),
 )
+DC_PLUGS = {"nissan-leaf": "chademo", "kia-soul": "chademo"} | dict.fromkeys(
+    ("tesla-model-s-", "tesla-model-x-"), "tesla"
+)
+"""Plugs other than CCS by the start of the name, after `ports` of open-ev-data."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,9 @@ def main() -> None:
     with out.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.DictWriter(handle, COLUMNS, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(cars, key=lambda each: each["name"]))
+        for each in sorted(cars, key=lambda each: each["name"]):
+            plugs = (plug for start, plug in DC_PLUGS.items() if each["name"].startswith(start))
+            writer.writerow(each | {"dc_plug": next(plugs, "")})
     print(f"{out}: {len(cars)} cars, efficiencies {efficiencies}")
 
 
