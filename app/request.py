@@ -15,6 +15,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.learning.fields import has_heights
+from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
@@ -42,7 +43,8 @@ class Request:
     places: origin, stops and destination; empty ones are missing.  example: True if they are those
     of the example.  usual: the vehicle with its catalogue values.  risk: greatest probability of
     ever falling below the reserve, None for no limit.  shows_range: whether the map shows the roads
-    within reach of the charge.  effects: captions below the inputs, by the changed field.
+    within reach of the charge.  charges: whether to charge on the way where the battery falls
+    short.  effects: captions below the inputs, by the changed field.
     """
 
     network: RoadNetwork
@@ -54,6 +56,7 @@ class Request:
     battery: Battery
     risk: float | None
     shows_range: bool
+    charges: bool
     max_extra_time: float | None
     depart: str
     price: float | None
@@ -79,7 +82,7 @@ def ask() -> Request:
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
         usual, vehicle = ask_vehicle(effects)
-        battery, shows_range = _ask_battery(vehicle)
+        battery, shows_range, charges = _ask_battery(vehicle, roads)
         risk = _ask_risk()
         conditions = _ask_conditions(effects)
         depart, price, time_value, max_extra_time = _ask_time_and_money()
@@ -101,6 +104,7 @@ def ask() -> Request:
         battery=battery,
         risk=risk,
         shows_range=shows_range,
+        charges=charges,
         max_extra_time=max_extra_time,
         depart=depart,
         price=price,
@@ -172,6 +176,7 @@ def link_of(request: Request) -> dict[str, object]:
         inputs |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
     names = ["soc", "reserve", "risk", "depart", "price", "time_value", "route"]
     names += ["range"] if request.shows_range else []
+    names += ["charge"] if request.charges else []
     names += ["limited", "extra"] if request.max_extra_time is not None else []
     names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
     names += ["folder", "run"] if request.folder else []
@@ -216,8 +221,11 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     return usual, replace(usual, **changed)
 
 
-def _ask_battery(vehicle: Vehicle) -> tuple[Battery, bool]:
-    """Ask for charge and reserve, which ends at the charge, and whether the range is shown."""
+def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool, bool]:
+    """Ask for charge and reserve, whether the range is shown, and whether to charge on the way.
+
+    The reserve ends at the charge.
+    """
     soc = starting("soc", 80, (1, 100))
     reserve = starting("reserve", min(10, soc), (0, soc))
     st.session_state[key("reserve")] = reserve  # a slider with another end forgets its value
@@ -225,9 +233,13 @@ def _ask_battery(vehicle: Vehicle) -> tuple[Battery, bool]:
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
         starting("range", False)
         shows_range = st.toggle("Show how far this charge reaches", key=key("range"))
+        starting("charge", False)
+        charges = bool(stations(roads)) and st.toggle(
+            "Charge on the way where it falls short", key=key("charge")
+        )
     with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):
         st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
-    return Battery.of_percent(vehicle.battery_kwh, soc, reserve), shows_range
+    return Battery.of_percent(vehicle.battery_kwh, soc, reserve), shows_range, charges
 
 
 def _ask_risk() -> float | None:

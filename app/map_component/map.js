@@ -122,9 +122,7 @@ class DashboardMap {
     const selected = data.routes.find((route) => route.selected);
     for (const route of data.routes) if (route !== selected) this.alternative(route);
     if (selected) this.selected(selected);
-    data.spots.forEach(({ at, text }) => this.tip(this.L.circleMarker(at, {
-      radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
-    }).addTo(this.drawn), text));
+    data.spots.forEach((spot) => this.spot(spot));
     data.pins.forEach((pin) => this.pin(pin));
     this.placeLabels();
     this.root.dataset.selected = selected?.name ?? "";
@@ -224,11 +222,16 @@ class DashboardMap {
       this.L.DomEvent.stop(event);
       choose();
     });
-    const html = node("span", "evroute-label", label);
+    const others = this.data.routes.filter((route) => route.name !== name);
+    this.label(ownPart(line, others), label, text, choose);
+  }
+
+  // A label that `placeLabels` moves along a line.
+  label(part, text, title, onClick) {
+    const html = node("span", "evroute-label", text);
     const icon = this.L.divIcon({ html, className: "", iconSize: [0, 0] });
-    const part = ownPart(line, this.data.routes.filter((route) => route.name !== name));
-    const marker = this.L.marker(part[0], { icon, title: text, pane: "tooltipPane" });
-    marker.on("click", choose).addTo(this.drawn);
+    const marker = this.L.marker(part[0], { icon, title, pane: "tooltipPane" });
+    marker.on("click", onClick).addTo(this.drawn);
     this.labels.push({ html, marker, part });
   }
 
@@ -250,6 +253,13 @@ class DashboardMap {
       marker.setLatLng(place);
       taken.push(box(point(place)));
     }
+  }
+
+  spot({ at, text, label }) {
+    this.tip(this.L.circleMarker(at, {
+      radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
+    }).addTo(this.drawn), text);
+    if (label) this.label([at, at], label, text, () => {});
   }
 
   selected({ line, stretches }) {

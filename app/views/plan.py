@@ -5,7 +5,6 @@ A request that cannot be met leaves the map and the cards of the last plan, dimm
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,7 @@ from places import chosen, take_event
 from pydantic import ValidationError
 from range_layer import Range, range_from
 from request import Request, ask, link_of, show_effects
-from route_tabs import show_tabs
+from route_tabs import STOP_FORMATS, show_tabs, stops_table
 from state import key, read_link, write_link
 
 from evroute.errors import EvrouteError, NotEnoughChargeError
@@ -89,46 +88,79 @@ def make_plan(request: Request) -> Plan | None:
     """Return the plan, or None below a line with the reason."""
     if not (request.places[0] and request.places[-1]):
         return None
-    roads, soc = request.network, request.battery.percent(request.battery.start_wh)
+    roads = request.network
     known = [place for place in request.places if place]  # a stop may still be empty
     try:
         for place in known:
             check_place(roads, place)
         rows = stops(roads, None, known)
-        return plan_between(request, rows)
-    except NotEnoughChargeError as error:
-        needed, risk = error.start_percent, request.risk
-        if needed is None or needed > 100:
-            st.error(sentence(str(error)))
-            possible = replace(request, risk=None)
-        else:
-            goal = f" for a risk of {100 * risk:g} %" if risk else ""
-            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                st.error(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %.")
-                st.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
-            enough_wh = request.battery.capacity_wh * needed / 100
-            possible = replace(request, battery=replace(request.battery, start_wh=enough_wh))
-        if LAST not in st.session_state:
-            with suppress(NotEnoughChargeError):
-                st.session_state[LAST] = roads, plan_between(possible, rows)
+        try:
+            return plan_between(request, rows)
+        except NotEnoughChargeError as error:
+            if not request.charges or request.risk:
+                show_shortage(request, rows, error)
+                return None
+        return plan_between(request, rows, charge=True)
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
 
 
-def plan_between(request: Request, rows: tuple[int, ...]) -> Plan:
-    """Return the plan of a request between edge rows: origin, stops and destination."""
+def show_shortage(request: Request, rows: tuple[int, ...], error: NotEnoughChargeError) -> None:
+    """Show the missing charge with buttons that mend it; a first visit shows routes with enough.
+
+    Parameters
+    ----------
+    request
+        Inputs with too little charge.
+    rows
+        Edge rows of origin, stops and destination.
+    error
+        From the planner.
+    """
+    needed, battery = error.start_percent, request.battery
+    possible = replace(request, risk=None)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="shortage"):
+        if needed is None or needed > 100:
+            st.error(sentence(str(error).removesuffix(" (--charge)")))
+        else:
+            soc, risk = battery.percent(battery.start_wh), request.risk
+            goal = f" for a risk of {100 * risk:g} %" if risk else ""
+            st.error(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %.")
+            st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
+            enough_wh = battery.capacity_wh * needed / 100
+            possible = replace(request, battery=replace(battery, start_wh=enough_wh))
+        if planner_of(request).chargers and not request.risk:
+            st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
+    if LAST not in st.session_state:
+        with suppress(NotEnoughChargeError):
+            st.session_state[LAST] = request.network, plan_between(possible, rows)
+
+
+def plan_between(request: Request, rows: tuple[int, ...], *, charge: bool = False) -> Plan:
+    """Return the plan of a request between edge rows.
+
+    Parameters
+    ----------
+    request
+        All other inputs.
+    rows
+        Origin, stops and destination.
+    charge
+        Whether to charge on the way; the plan then takes the least time, without limits.
+    """
     origin, *via, destination = rows
     return planner_of(request).plan(
         origin,
         destination,
         via=via,
         battery=request.battery,
-        risk=request.risk,
-        max_extra_time=request.max_extra_time,
+        risk=None if charge else request.risk,
+        max_extra_time=None if charge else request.max_extra_time,
         depart=request.depart or None,
         price=request.price,
-        time_value=request.time_value,
+        time_value=None if charge else request.time_value,
+        charge=charge,
     )
 
 
@@ -150,8 +182,9 @@ def selected_row(plan: Plan) -> str:
     return name if name in shown_rows(plan) else plan.recommended
 
 
-def use_charge(percent: int) -> None:
-    st.session_state[key("soc")] = percent
+def use(name: str, value: object) -> None:
+    """Set an input before the next run."""
+    st.session_state[key(name)] = value
 
 
 def range_of(request: Request) -> Range | None:
@@ -206,8 +239,10 @@ def draw_map(
     corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
     if shown:
         drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
+        found = shown.routes[selected].stops
+        stop_labels = {stop.advice: f"charge to {stop.to_percent} %" for stop in found}
         drawn["spots"] = [
-            {"text": text, "at": (lat, lon)}
+            {"text": text, "at": (lat, lon), "label": stop_labels.get(text, "")}
             for text, (lon, lat) in marks(roads, shown, selected).items()
             if text not in ("start", "destination")
         ]
@@ -293,6 +328,8 @@ def details(request: Request, plan: Plan, selected: str) -> None:
                 f"{advice}"
             )
         )
+    if found := plan.routes[selected].stops:
+        st.dataframe(stops_table(found), hide_index=True, column_config=STOP_FORMATS)
     show_tabs(request, plan, selected, notes(request, plan, selected))
     show_effects(request, plan)
 

@@ -91,6 +91,14 @@ def route(
             "without --belief by the uncertainty of physics.",
         ),
     ] = None,
+    charge: Annotated[
+        bool,
+        typer.Option(
+            "--charge",
+            help="Charge on the way where no route keeps the reserve: the fastest such plan. Needs "
+            "--soc and 'evroute network chargers'.",
+        ),
+    ] = False,
     temperature: Temperature = None,
     wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
     wind_from: Annotated[
@@ -161,6 +169,8 @@ def route(
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
+        (charge and soc is None, "--charge needs the charge at the start: --soc"),
+        (charge and batch, "--charge plans one trip; leave out --batch"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
@@ -241,6 +251,7 @@ def route(
         price=price,
         time_value=time_value,
         risk=None if risk is None else share_of("--risk", risk),
+        charge=charge,
     )
     write(geojson, lambda: exports.route_geojson(roads, plan))
     write(gpx, lambda: exports.route_gpx(roads, plan))

@@ -8,7 +8,7 @@ import numpy as np
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import EvrouteError
-from evroute.network.chargers import stations
+from evroute.network.chargers import edges_at, stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge_tree import charge_tree
@@ -25,7 +25,7 @@ def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
         for socket, kw in station.sockets
     ]
     return tuple(
-        Charger(station.name, station.edges, socket, kw, time_s)
+        Charger(station.name, edges_at(network, station), socket, kw, time_s)
         for station, socket, kw, time_s in fits
         if time_s is not None
     )

@@ -25,7 +25,7 @@ from evroute.report.colours import (
 )
 from evroute.report.extras import require
 from evroute.report.leaflet import embedded
-from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
+from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
-_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, destination, lowest charge
+_SPOTS = {"start": "#ffffff", "destination": "#222222", "lowest": "#f1c40f", "charge": "#009e73"}
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
@@ -294,7 +294,7 @@ def _inert(html: str) -> str:
 
 
 def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
-    """Return longitude and latitude of start, destination and lowest charge by their texts, °.
+    """Return longitude and latitude of start, destination, stops and lowest charge by texts, °.
 
     The lowest charge is left out if it is at an end.
 
@@ -314,7 +314,8 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
         percent = plan.battery.percent(float(charge.low_wh.min()))
         spots[f"lowest charge: {percent:.1f} %"] = network.head[edges[charge.lowest - 1]]
     lon, lat = network.junction_lon_lat
-    return {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}
+    found = {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}
+    return found | {stop.advice: at for stop, at in stop_places(network, planned).items()}
 
 
 def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
@@ -323,7 +324,8 @@ def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
 
     layer = folium.FeatureGroup(name="ends", control=False)
     spots = marks(network, plan, plan.recommended)
-    for (text, (lon, lat)), fill in zip(spots.items(), _SPOTS, strict=False):
+    for text, (lon, lat) in spots.items():
+        fill = next((colour for start, colour in _SPOTS.items() if text.startswith(start)))
         folium.CircleMarker(
             (lat, lon),
             radius=7,
