@@ -33,10 +33,15 @@ PARTS = {
 }
 """Parts of the energy for drivers."""
 STOP_FORMATS = {
-    name: st.column_config.NumberColumn(format=digits)
-    for name, digits in {"arrive %": "%.0f", "min": "%.0f", "kWh": "%.2f"}.items()
-}
-"""Digits of `stops_table`."""
+    name: st.column_config.NumberColumn(format=digits, width=width)
+    for name, digits, width in (
+        ("arrive %", "%.0f", 62),
+        ("to %", "%d", 45),
+        ("min", "%.0f", 45),
+        ("kWh", "%.2f", 50),
+    )
+} | {"Charge at": st.column_config.TextColumn(width=125)}
+"""Digits and widths of `stops_table`, pixels."""
 
 
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:

@@ -4,7 +4,6 @@ Prints for each task whether its result appears on the page, and the taps and ty
 takes. Pictures of the ends of the tasks go to FOLDER, if one is given.
 """
 
-import os
 import re
 import sys
 from collections.abc import Callable
@@ -46,12 +45,27 @@ class Phone:
         assert box is not None
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
-    def slide(self, label: str, steps: int, arrow: str = "ArrowRight") -> None:
-        """Drag a slider; the arrows set it exactly, the drag is one gesture."""
+    def slide(self, label: str, value: int) -> None:
+        """Drag a slider to a value; the arrows mend the last steps of a drag, one gesture."""
         self.taps += 1
         slider = self.page.get_by_role("slider", name=label)
-        for _ in range(steps):
-            slider.press(arrow)
+        thumb, track = slider.bounding_box(), self.page.get_by_test_id("stSlider")
+        line = track.filter(has=slider).bounding_box()
+        assert thumb is not None
+        assert line is not None
+        least, now, most = (
+            int(slider.get_attribute(f"aria-value{end}") or 0) for end in ("min", "now", "max")
+        )
+        y = thumb["y"] + thumb["height"] / 2
+        self.page.mouse.move(thumb["x"] + thumb["width"] / 2, y)
+        self.page.mouse.down()
+        per_step = (line["width"] - thumb["width"]) / (most - least)
+        self.page.mouse.move(thumb["x"] + thumb["width"] / 2 + (value - now) * per_step, y, steps=4)
+        self.page.mouse.up()
+        off = value - int(slider.get_attribute("aria-valuenow") or 0)
+        for _ in range(abs(off)):
+            slider.press("ArrowRight" if off > 0 else "ArrowLeft")
+        expect(slider).to_have_attribute("aria-valuenow", str(value))
 
     def close(self) -> None:
         """Tap beside an open chip."""
@@ -95,7 +109,7 @@ def add_a_stop_by_a_long_press(phone: Phone) -> None:
 
 def does_20_percent_suffice(phone: Phone) -> None:
     phone.button("^Charge 80 %")
-    phone.slide("Charge at the start", 60, "ArrowLeft")
+    phone.slide("Charge at the start", 20)
     phone.close()
     expect(phone.page.get_by_role("button", name="Charge 20 %")).to_be_visible()
     phone.sees("arrive with")
@@ -120,7 +134,7 @@ def plan_a_cold_day(phone: Phone) -> None:
     phone.button("^Mild weather")
     phone.tap(phone.page.get_by_text("Weather, load and traffic"))
     phone.still()
-    phone.slide("Temperature", 25, "ArrowLeft")
+    phone.slide("Temperature", -5)
     phone.close()
     expect(phone.page.get_by_role("button", name="-5 °C")).to_be_visible()
 
@@ -194,7 +208,7 @@ def main(pictures: str = "") -> None:
                 done = f"no: {str(error).splitlines()[0]}"
             print(f"| {name} | {done} | {phone.taps} | {phone.texts} |", flush=True)
             if pictures:
-                os.makedirs(pictures, exist_ok=True)
+                Path(pictures).mkdir(parents=True, exist_ok=True)
                 page.screenshot(path=str(Path(pictures, f"{task.__name__}.png")))
         browser.close()
 
