@@ -113,7 +113,8 @@ def route_intervals(
         for kind in GUARANTEES:
             try:
                 low_wh, high_wh, b_min = route_bounds(model, arms, arms_of_route, kind)
-                assumption = f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g}), no noise shared by a trip"
+                norm = f"norm at most {GUARANTEE_NORM:g} (at least {b_min:.3g})"
+                assumption = f"{norm}, no noise shared by a trip"
                 rows.append((f"{kind.upper()}, 95 %", assumption, low_wh, high_wh))
             except EvrouteError as error:
                 rows.append((f"{kind.upper()}, 95 %", str(error), np.nan, np.nan))
