@@ -49,23 +49,21 @@ class Phone:
         """Drag a slider to a value; the arrows mend the last steps of a drag, one gesture."""
         self.taps += 1
         slider = self.page.get_by_role("slider", name=label)
-        thumb, track = slider.bounding_box(), self.page.get_by_test_id("stSlider")
-        line = track.filter(has=slider).bounding_box()
-        assert thumb is not None
+        line = self.page.get_by_test_id("stSlider").filter(has=slider).bounding_box()
+        thumb = slider.bounding_box()
         assert line is not None
-        least, now, most = (
-            int(slider.get_attribute(f"aria-value{end}") or 0) for end in ("min", "now", "max")
-        )
-        y = thumb["y"] + thumb["height"] / 2
-        self.page.mouse.move(thumb["x"] + thumb["width"] / 2, y)
+        assert thumb is not None
+        least, most = (int(slider.get_attribute(end) or 0) for end in ("min", "max"))
+        x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
+        self.page.mouse.move(x, y)
         self.page.mouse.down()
-        per_step = (line["width"] - thumb["width"]) / (most - least)
-        self.page.mouse.move(thumb["x"] + thumb["width"] / 2 + (value - now) * per_step, y, steps=4)
+        x += (value - int(slider.input_value())) * line["width"] / (most - least)
+        self.page.mouse.move(x, y, steps=4)
         self.page.mouse.up()
-        off = value - int(slider.get_attribute("aria-valuenow") or 0)
+        off = value - int(slider.input_value())
         for _ in range(abs(off)):
             slider.press("ArrowRight" if off > 0 else "ArrowLeft")
-        expect(slider).to_have_attribute("aria-valuenow", str(value))
+        expect(slider).to_have_value(str(value))
 
     def close(self) -> None:
         """Tap beside an open chip."""
@@ -125,7 +123,7 @@ def how_far_does_it_reach(phone: Phone) -> None:
 
 def arrive_at_a_risk_of_1_percent(phone: Phone) -> None:
     phone.button("^Any risk")
-    phone.tap(phone.page.get_by_role("button", name="1 %", exact=True))
+    phone.tap(phone.page.get_by_role("radio", name="1 %", exact=True))
     phone.close()
     phone.sees("of trips")
 
