@@ -14,6 +14,8 @@ from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
 from screenshots import CHROMIUM, OFFLINE, SETTLED, served
 
 PATIENCE_MS = 60_000
+MARGIN = 6
+"""Of the line of a slider in its box, pixels."""
 LOG = Path(__file__).parents[2] / "data" / "examples" / "points.csv"
 
 
@@ -46,20 +48,22 @@ class Phone:
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
     def slide(self, label: str, value: int) -> None:
-        """Drag a slider to a value; the arrows mend the last steps of a drag, one gesture."""
-        self.taps += 1
+        """Tap the line of a slider at a value; arrows mend the last steps."""
         slider = self.page.get_by_role("slider", name=label)
+        slider.wait_for(state="attached")
+        self.page.wait_for_timeout(800)  # the chip opens
         line = self.page.get_by_test_id("stSlider").filter(has=slider).bounding_box()
         thumb = slider.bounding_box()
         assert line is not None
         assert thumb is not None
         least, most = (int(slider.get_attribute(end) or 0) for end in ("min", "max"))
-        x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
-        self.page.mouse.move(x, y)
-        self.page.mouse.down()
-        x += (value - int(slider.input_value())) * line["width"] / (most - least)
-        self.page.mouse.move(x, y, steps=4)
-        self.page.mouse.up()
+        share = (value - least) / (most - least)
+        self.taps += 1
+        self.page.touchscreen.tap(
+            line["x"] + MARGIN + share * (line["width"] - 2 * MARGIN),
+            thumb["y"] + thumb["height"] / 2,
+        )
+        self.still()
         off = value - int(slider.input_value())
         for _ in range(abs(off)):
             slider.press("ArrowRight" if off > 0 else "ArrowLeft")
@@ -72,11 +76,7 @@ class Phone:
         self.still()
 
     def go_to(self, name: str) -> None:
-        self.tap(self.page.get_by_test_id("stExpandSidebarButton"))
         self.tap(self.page.get_by_role("link", name=name))
-        closing = self.page.get_by_test_id("stSidebarCollapseButton")
-        if closing.is_visible():
-            self.tap(closing)
         self.still()
 
     def still(self) -> None:
