@@ -104,7 +104,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         elif not edges:
             counts[f"left out: more than {FARTHEST_M:.0f} m from a road to stop on"] += 1
         elif twin is not None:
-            counts["same place twice: merged"] += 1
+            counts["same place twice: merged"] += each.name != kept[twin].name
             both = dict.fromkeys(kept[twin].sockets + each.sockets)
             kept[twin] = replace(kept[twin], sockets=tuple(both))
         else:
@@ -126,7 +126,7 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
     credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
     source = replace(network.source, attribution="; ".join(credits))
     credited = replace(network, source=source)
-    return credited.with_tables({**network.tables, "chargers": table}), counts
+    return credited.with_tables({**network.tables, "chargers": table}), +counts
 
 
 @lru_cache(maxsize=4)

@@ -111,26 +111,26 @@ def charging_stops(
     chargers
         Sockets that fit the car.
     effort
-        Labels after which a search stops; coarser steps of charge are searched then.
+        Labels after which a search gives way to one with coarser steps of charge (`STEPS`).
 
     Returns
     -------
     found
         None if no plan keeps the reserve.
     """
-    bound_s, proof = -np.inf, "exact: no plan that charges to whole per cents arrives earlier"
+    proof, exact_s = "exact: no plan that charges to whole per cents arrives earlier", None
     for step in STEPS:
-        labels, stopped_s = _settled(problem, battery, chargers, step, effort)
-        bound_s = max(bound_s, stopped_s)
-        if labels:
-            route, stops = _followed(problem, battery, chargers, labels)
-            if step > STEPS[0]:
-                late_s = labels[-1][2] - bound_s
-                proof = f"at most {max(late_s, 0) / 60:.1f} min longer than the best"
-            return route, stops, proof
-        if stopped_s == np.inf:
-            return None
-    return None
+        most = effort if step < STEPS[-1] else 2**62
+        labels, bound_s = _settled(problem, battery, chargers, step, most)
+        if labels or bound_s == np.inf:
+            break
+        exact_s = exact_s or bound_s
+    if not labels:
+        return None
+    if exact_s is not None:
+        late_min = max(labels[-1][2] - exact_s, 0.0) / 60
+        proof = f"charged in steps of {step} %: at most {late_min:.1f} min longer than the best"
+    return *_followed(problem, battery, chargers, labels), proof
 
 
 def _followed(
@@ -179,7 +179,8 @@ def _settled(
     both = problem.time_s + per_wh * np.maximum(functions.energy_wh - rise_wh, 0.0)
     climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
     fade = battery.fade / (10.0 * battery.capacity_wh / 100.0)
-    numbers = battery.start_wh, battery.capacity_wh, battery.lossless_wh, battery.reserve_wh
+    charges = battery.start_wh, battery.capacity_wh, battery.lossless_wh, battery.reserve_wh
+    numbers = tuple(map(float, (*charges, fade, per_wh, SETUP_S)))
     arrays = [
         *(graph.indptr, graph.indices, search.entering, np.array(stops[1:])),
         *(functions.start, functions.step_wh, problem.time_s, rest_wh, rest_s),
@@ -187,9 +188,7 @@ def _settled(
         *(np.searchsorted(edges, np.arange(graph.n_edges + 1)), rows, table_s),
     ]
     settle, ready = compiled(search, _settle, arrays)
-    labels, bound_s = settle(
-        *ready, stops[0], start, (*numbers, fade, per_wh, SETUP_S), step, effort
-    )
+    labels, bound_s = settle(*ready, stops[0], start, numbers, step, effort)
     return labels[::-1], bound_s
 
 

@@ -169,7 +169,7 @@ def compiled(
         Plain Python that numba can compile, and arrays for it.
     """
     if search.compiled:
-        return _compiled(function), [np.require(array, requirements="W") for array in arrays]
+        return _compiled(function), [np.require(array, requirements=["C", "W"]) for array in arrays]
     return function, [array.tolist() for array in arrays]
 
 
