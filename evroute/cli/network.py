@@ -217,6 +217,8 @@ def chargers(
     from evroute.network import catalog, store
     from evroute.network.chargers import add_chargers
 
+    if out is not None and out.suffix != ".npz":
+        raise typer.BadParameter(f"--out {out} must end in .npz")
     network, counts = add_chargers(catalog.load_network(name), file)
     if out is not None:
         store.save(network, out)
