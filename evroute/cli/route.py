@@ -91,6 +91,14 @@ def route(
             "without --belief by the uncertainty of physics.",
         ),
     ] = None,
+    charge: Annotated[
+        bool,
+        typer.Option(
+            "--charge",
+            help="Charge on the way where no route keeps the reserve: the fastest such plan. Needs "
+            "--soc and 'evroute network chargers'.",
+        ),
+    ] = False,
     temperature: Temperature = None,
     wind: Annotated[float, typer.Option(metavar="M/S", help="Steady wind, m/s.")] = 0.0,
     wind_from: Annotated[
@@ -169,6 +177,8 @@ def route(
         ),
         (reserve is not None and soc is None, "--reserve needs the charge at the start: --soc"),
         (risk is not None and soc is None, "--risk needs the charge at the start: --soc"),
+        (charge and soc is None, "--charge needs the charge at the start: --soc"),
+        (charge and batch, "--charge plans one trip; leave out --batch"),
         (terrain and belief, "--terrain is that of the folder of --belief; leave it out"),
         (physics and belief, "a belief has its own physics: leave out --physics or --belief"),
         (run is not None and belief is None, "--run names a run of a folder: --belief FOLDER"),
@@ -260,6 +270,7 @@ def route(
         price=price,
         time_value=time_value,
         risk=None if risk is None else share_of("--risk", risk),
+        charge=charge,
     )
     write(geojson, lambda: exports.route_geojson(roads, plan))
     write(gpx, lambda: exports.route_gpx(roads, plan))
@@ -290,7 +301,6 @@ def _answer(
 ) -> None:
     from json import dumps
 
-    from evroute.planning.answer_table import AnswerTable, check_suffix
     from evroute.planning.answers import (
         COLUMNS,
         ENERGY_COLUMNS,
@@ -298,7 +308,7 @@ def _answer(
         answer_all,
         answer_energies,
     )
-    from evroute.planning.requests import read_requests
+    from evroute.planning.requests import AnswerTable, check_suffix, read_requests
     from evroute.planning.search import numba_installed
     from evroute.text import UNPRINTABLE
 
@@ -331,8 +341,8 @@ def _answer(
 def _write_matrix(origins: Path, destinations: Path, planner: "Planner", out: Path) -> None:
     import numpy as np
 
-    from evroute.planning.answer_table import check_suffix
     from evroute.planning.matrix import energy_matrix, read_stops, write_matrix
+    from evroute.planning.requests import check_suffix
 
     check_suffix(out)
     ends = [

@@ -17,10 +17,9 @@ from evroute.errors import EvrouteError
 from evroute.network.line_graph import LineGraph
 from evroute.network.locate import locate
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.answer_table import write_table
 from evroute.planning.arm_space import SearchSpace
 from evroute.planning.planner import Planner
-from evroute.planning.requests import read_requests
+from evroute.planning.requests import read_requests, write_table
 from evroute.planning.search import Search
 
 COLUMNS = ("id", "place")
