@@ -5,7 +5,7 @@ conditions it, so the predictions are those of trip after trip. The model learns
 an edge that several of its trips pass is then one edge.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ BLOCK = 64
 
 def learn_in_turn(
     learner: LearnedBelief | TripEnergies, trips: Sequence[MeasuredTrip]
-) -> Iterator[Mapping[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """Learn trips and yield the prediction of each from the trips before it (`expected`)."""
     done = 0
     if (
