@@ -206,8 +206,8 @@ def _table(path: Path) -> _Read:
         except (TypeError, ValueError):
             raise EvrouteError(f"{where}: lat and lon must be degrees") from None
         closed = (row.get("status") or "").strip().lower() not in _OPEN
-        sockets = [(_KINDS[kind], _kw(row.get("kw") or None, where))]
-        yield _unused(closed, False), row["name"] or "", *at, sockets
+        power = _kw(row.get("kw") or None, where)
+        yield _unused(closed, False), row["name"] or "", *at, [(_KINDS[kind], power)]
 
 
 def _osm(path: Path) -> _Read:
