@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evroute.network.trips import load_trips
 from streamlit.testing.v1 import AppTest
 
 from evroute.energy.driving import DrivingConditions
@@ -25,6 +24,7 @@ from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import keep, load_network
 from evroute.network.chargers import add_chargers
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.places import load_trips
 from evroute.planning.plan import energy_text
 from evroute.planning.reach import reachable
 from evroute.planning.trip import plan
