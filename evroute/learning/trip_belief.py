@@ -10,7 +10,7 @@ again after every `JUDGED_AGAIN` further trips. If `SUSPECT` of the last `RECENT
 the vehicle file is the suspect: the prior variances grow tenfold, at most `MAX_INFLATIONS` times,
 and all refused trips are judged again.
 
-Gaussian processes join as fields (`landmarks`): further columns of the rows, whose standard
+Gaussian processes join as fields (`fields`): further columns of the rows, whose standard
 deviation is fitted with the noise. Columns of the first kind are there from the start and are added
 as trips reach new places; earlier trips do not depend on them. A late field is fitted now and then
 on the features of all trips so far; it has columns only while the evidence for it is strong.

@@ -17,7 +17,6 @@ MODELS = {
     "independent": "evroute.model.independent:IndependentOptions",
     "exact": "evroute.model.exact:ExactOptions",
     "regional": "evroute.model.regional:RegionalOptions",
-    "fixed-features": "evroute.model.fixed_features:FixedFeaturesOptions",
     "svgp": "evroute.model.svgp:SVGPOptions",
     "factor": "evroute.model.factor:FactorOptions",
     "edge-speeds": "evroute.model.edge_speeds:EdgeSpeedsOptions",

@@ -10,18 +10,14 @@ the model and dash the index. Okabe & Ito's colours are safe for colour-blind pe
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, UnknownNameError
 from evroute.methods.parts import index_options, model_options
-from evroute.report.extras import require
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+from evroute.report.extras import alt, pd
 
 _Name = TypeVar("_Name")
 _Style = TypeVar("_Style")
@@ -58,7 +54,7 @@ _SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
 _ALL_COLOURS = (*_COLOURS.values(), *_SPARE_COLOURS)
 _ALL_DASHES = (*_DASHES.values(), *_SPARE_DASHES)
 _MOST_DASHED = 3
-_PANEL_WIDTH = {1: 640, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
+_PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
 
 
 def cumulative_regret(rounds: "pd.DataFrame") -> "alt.FacetChart":
@@ -155,9 +151,6 @@ def distribution(values: FloatArray, title: str, weights: FloatArray) -> "alt.Ch
     weights
         (n,) lengths of the edges, km.
     """
-    require("altair")
-    import altair as alt
-
     shown = np.isfinite(values)
     low, high = np.quantile(values[shown], [0.01, 0.99]) if shown.any() else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, N_BARS + 1)
@@ -268,9 +261,6 @@ def _panels(
 
     ``t`` is the trip number if ``by_trip``, else the lengthscale, on a log scale.
     """
-    require("altair")
-    import altair as alt
-
     keys = ["panel", "method", "t"]
     of_seed = rounds.assign(panel=panel_labels(rounds)).groupby([*keys, "seed"])["value"].mean()
     curve = of_seed.groupby(level=keys).agg(["mean", "sem"]).fillna({"sem": 0.0}).reset_index()
@@ -339,7 +329,7 @@ def _panels(
     header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
     chart: alt.FacetChart = (
         alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
-        .properties(width=width, height=round(0.62 * width))
+        .properties(width=width, height=min(round(0.62 * width), 320))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
         .resolve_scale(y="independent")
         .properties(

@@ -1,7 +1,7 @@
 """Profiles along the routes of a plan (altair): height, and charge if the plan has a battery."""
 
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +9,9 @@ from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import ROUTE_COLOURS, route_style
-from evroute.report.extras import require
+from evroute.report.extras import alt
 from evroute.report.lines import route_heights
 from evroute.report.words import distinct_routes
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _WIDTH = 400
 _HEIGHT = 110
@@ -26,9 +23,6 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
     ``charge`` needs a battery. A dotted line marks the reserve where the charge comes near it. With
     a belief, a band holds the charge of the recommended route in 90 % of the trips.
     """
-    require("altair")
-    import altair as alt
-
     battery = plan.battery
     heights, charges = [], []
     for name, label in distinct_routes(plan).items():
@@ -36,7 +30,10 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
         heights += _points(label, *route_heights(network, planned.route.rows))
         if battery is not None and planned.charge is not None:
             percent = planned.charge.charge_wh / battery.capacity_wh * 100
-            charges += _points(label, _ends_m(network, planned), percent)
+            at_m, after = _ends_m(network, planned), [stop.after_edges for stop in planned.stops]
+            later = [k + 1 for k in after]
+            percent = np.insert(percent, later, [stop.to_percent for stop in planned.stops])
+            charges += _points(label, np.insert(at_m, later, at_m[after]), percent)
     charts = {"height": _curves(plan, heights, "height (m)")}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)")
@@ -79,7 +76,6 @@ def _points(label: str, at_m: FloatArray, values: FloatArray) -> list[dict[str, 
 
 
 def _curves(plan: Plan, points: list[dict[str, Any]], title: str) -> Any:
-    import altair as alt
 
     names = distinct_routes(plan)
     labels = list(names.values())

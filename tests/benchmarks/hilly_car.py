@@ -19,8 +19,8 @@ from scipy.special import ndtri
 from evroute.arrays import FloatArray, IntArray
 from evroute.energy.vehicle import Vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.findings import online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.online_regression import online_regression
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting
 from evroute.network.catalog import load_network

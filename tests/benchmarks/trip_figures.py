@@ -21,8 +21,8 @@ import pandas as pd
 from evroute.arrays import FloatArray
 from evroute.energy.vehicle import load_vehicle
 from evroute.errors import NoRouteError
+from evroute.learning.findings import FEWEST_TRIPS, online_regression
 from evroute.learning.measured import MeasuredTrip
-from evroute.learning.online_regression import FEWEST_TRIPS, online_regression
 from evroute.learning.readers.formats import read_measured
 from evroute.learning.trip_energies import TripEnergies
 from evroute.methods.setting import Setting, load_setting
