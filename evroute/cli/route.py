@@ -273,7 +273,6 @@ def _answer(
     from json import dumps
 
     from evroute.errors import EvrouteError
-    from evroute.planning.answer_table import AnswerTable, check_suffix
     from evroute.planning.answers import (
         COLUMNS,
         ENERGY_COLUMNS,
@@ -281,7 +280,7 @@ def _answer(
         answer_all,
         answer_energies,
     )
-    from evroute.planning.requests import read_requests
+    from evroute.planning.requests import AnswerTable, check_suffix, read_requests
     from evroute.planning.search import numba_installed
     from evroute.text import UNPRINTABLE
 

@@ -17,7 +17,7 @@ from scipy.linalg.blas import dtrmm, dtrmv
 from evroute.arms import Arms, Belief, Feedback
 from evroute.arrays import BoolArray, FloatArray, IntArray
 from evroute.model.arm_slots import ArmSlots
-from evroute.model.base import State, lower_factor
+from evroute.model.base import State, check_noise, check_state, lower_factor
 from evroute.model.bounds.spectrum import Points, Spectrum
 from evroute.model.fresh_posterior import Fresh
 from evroute.model.incremental_posterior import IncrementalPosterior
@@ -101,8 +101,7 @@ class ExactGP:
             raise ValueError(
                 f"the reference arms must be all {n} edges of the kernel's network, or none"
             )
-        if noise_std_wh.shape != (n,) or not np.all((noise_std_wh > 0) & (noise_std_wh < np.inf)):
-            raise ValueError(f"noise_std_wh must be {n} positive numbers")
+        check_noise(noise_std_wh, n)
         self._noise_std_wh = noise_std_wh
         self._kernel = kernel
         self._reference = arms
@@ -288,10 +287,7 @@ class ExactGP:
             "open_mean": (n_open,),
             "open_variance": (n_open,),
         }
-        if {name: part.shape for name, part in state.items()} != expected:
-            raise ValueError(
-                f"this is not the state of an exact model of {n} edges with {d} features"
-            )
+        check_state(state, expected, f"an exact model of {n} edges with {d} features")
         self._start()
         self._updates, self.refreshes = int(state["updates"]), int(state["refreshes"])
         self._met.append(state["edge"], state["features"])
