@@ -215,7 +215,7 @@ class RoadNetwork:
         """Number of junctions."""
         return len(self.junction_id)
 
-    @property
+    @cached_property
     def climb_m(self) -> FloatArray:
         """(n,) height of the head junction minus that of the tail, m."""
         return self.elevation_m[self.head] - self.elevation_m[self.tail]
@@ -239,12 +239,12 @@ class RoadNetwork:
                 f"the profile of network '{self.name}' is damaged ({error}); build it again"
             ) from error
 
-    @property
+    @cached_property
     def ascent_m(self) -> FloatArray:
         """(n,) height gained on the rising pieces of each edge, m."""
         return self._rise_m(1.0)
 
-    @property
+    @cached_property
     def descent_m(self) -> FloatArray:
         """(n,) height lost on the falling pieces of each edge, m, at least 0."""
         return self._rise_m(-1.0)
@@ -260,7 +260,7 @@ class RoadNetwork:
         """(n,) incline with ``sin(incline) = climb / length``."""
         return np.arcsin(self.climb_m / self.length_m)
 
-    @property
+    @cached_property
     def time_s(self) -> FloatArray:
         """(n,) travel time at the speed limit, s."""
         return self.length_m / self.speed_mps
