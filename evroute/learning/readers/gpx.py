@@ -11,6 +11,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 import numpy as np
+import pyarrow as pa
 
 from evroute import limits
 from evroute.errors import EvrouteError
@@ -32,7 +33,6 @@ def read_gpx(path: Path) -> Log:
         If it is beyond a limit of `evroute.limits`.
     """
     import gpxpy
-    import pyarrow as pa
 
     try:
         limits.check_xml(path)
@@ -80,8 +80,6 @@ def _extensions(elements: list[Any]) -> dict[str, str]:
 
 def _with_companion(log: Log) -> Log:
     """Return a log with the readings of the table beside its file, interpolated by time."""
-    import pyarrow as pa
-
     path = log.path.with_suffix(".csv")
     if not path.is_file():
         raise EvrouteError(

@@ -20,18 +20,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
 
 from evroute import limits
 from evroute.arrays import FloatArray, IntArray
 from evroute.errors import EvrouteError
 from evroute.text import check_printable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 OTHER_NAMES = {
     "trip": ("trip id", "journey"),
@@ -108,7 +107,7 @@ class Log:
     """
 
     path: Path
-    table: "pa.Table"
+    table: pa.Table
     columns: Mapping[str, Column]
 
     def numbers(self, name: str) -> FloatArray:
@@ -149,7 +148,7 @@ def read_table(
     text: Sequence[str],
     number: Sequence[str],
     renamed: Mapping[str, str] = MappingProxyType({}),
-) -> "pa.Table":
+) -> pa.Table:
     """Read a CSV or Parquet file.
 
     Parameters
@@ -168,10 +167,6 @@ def read_table(
     LimitError
         If it is beyond a limit of `evroute.limits`.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.csv
-
     from evroute.tables import check_texts, read_foreign
 
     headers = _headers(path)
@@ -216,9 +211,6 @@ def read_table(
 
 def _headers(path: Path) -> list[str]:
     """Return the headers of a file; none where it cannot be read."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
     if not path.is_file():
         raise EvrouteError(f"trip table {path} does not exist")
     try:
@@ -254,10 +246,13 @@ def check_needed(log: Log, needed: Sequence[str]) -> None:
     EvrouteError
         If one is missing; the message names it.
     """
-    names = log.table.column_names
+    _check_needed(log.path, log.table.column_names, needed)
+
+
+def _check_needed(path: Path, names: Sequence[str], needed: Sequence[str]) -> None:
     if missing := [name for name in needed if name not in names]:
         raise EvrouteError(
-            f"trip table {log.path} has no column '{missing[0]}'; it has {', '.join(names)}"
+            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
         )
 
 
@@ -282,22 +277,19 @@ def check_columns(
     EvrouteError
         If a column is missing or unknown; the message names it.
     """
-    if missing := [name for name in needed if name not in names]:
-        raise EvrouteError(
-            f"trip table {path} has no column '{missing[0]}'; it has {', '.join(names)}"
-        )
+    _check_needed(path, names, needed)
     if unknown := [name for name in names if name not in known]:
         raise EvrouteError(
             f"trip table {path}: unknown column '{unknown[0]}'; known are {', '.join(known)}"
         )
 
 
-def numbers(table: "pa.Table", name: str) -> FloatArray:
+def numbers(table: pa.Table, name: str) -> FloatArray:
     """Return a column of numbers, (k,); NaN where there is none."""
     return np.array(table[name].to_numpy(), dtype=float)
 
 
-def trips_of(path: Path, table: "pa.Table") -> Iterator[tuple[str, IntArray]]:
+def trips_of(path: Path, table: pa.Table) -> Iterator[tuple[str, IntArray]]:
     """Yield each trip and its rows in their order; the rows of trips may be mixed.
 
     A table without the column ``trip`` is one trip, named by the file.
