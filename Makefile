@@ -84,8 +84,9 @@ screenshots: setup ## pictures of every page of the dashboard, in screenshots/ (
 notebooks: setup ## the notebooks at full length, as pages in notebooks/executed/ (some minutes)
 	cd notebooks && ../$(BIN)/jupyter nbconvert --to html --execute --output-dir executed *.ipynb
 
-docs: setup ## the documentation as pages that need no internet, in site/; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+ROUNDS := 40
+docs: setup ## the documentation as pages that need no internet, in site/; executes the notebooks (minutes; ROUNDS= not)
+	EVROUTE_DOCS_ROUNDS=$(ROUNDS) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 app: $(APP) ## open the dashboard
 	$(BIN)/evroute app

@@ -17,9 +17,11 @@ from evroute.experiments.estimate import estimate
 from evroute.experiments.experiment import Experiment
 from evroute.experiments.runs import RunFolder
 from evroute.learning.belief import load_belief
+from evroute.learning.physics_belief import physics_belief
 from evroute.methods.method import Method
 from evroute.methods.parts import INDICES, MODELS
 from evroute.network.catalog import keep, load_network, network_names, network_version, read_any
+from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.places import load_trips, stops
 from evroute.planning.planner import Planner
@@ -28,8 +30,8 @@ RUNS = Path("runs")
 DEFAULT_NETWORK = "denver"
 UPLOADED = "uploaded"
 ENDINGS = ["osm", "gz", "bz2", "pbf", "xml", "graphml", "npz"]
-BY_DIGEST = {RoadNetwork: lambda roads: roads.content_digest}
-"""Hash functions for caches: a network is identified by all its contents."""
+BY_DIGEST = {RoadNetwork: lambda roads: f"{roads.content_digest}{stations(roads)}"}
+"""Hash functions for caches: a network is identified by all its contents and its chargers."""
 RECOMMENDED = "recommended"
 LIKELY_EXTRA = 0.2
 TIMED_TRIPS = (10, 500)
@@ -164,7 +166,10 @@ def _planner(
     version: tuple[int, ...],
 ) -> Planner:
     if not folder:
-        return Planner(roads, vehicle, conditions=conditions, physics=physics)
+        uncertainty = physics_belief(roads, vehicle)
+        return Planner(
+            roads, vehicle, conditions=conditions, physics=physics, uncertainty=uncertainty
+        )
     belief = load_belief(RUNS / folder, run, network=roads)
     return Planner(roads, vehicle, belief, conditions=conditions)
 

@@ -13,13 +13,14 @@ TITLES = {
     "cost": "least cost",
     "time": "fastest",
     "distance": "shortest",
+    "charge": "least time with charging",
 }
 
 
 def shown_rows(plan: Plan) -> dict[str, list[str]]:
     """Return the rows with a card, the recommended one first, and the rows that share its route."""
     shared: dict[str, list[str]] = {}
-    for name in dict.fromkeys([plan.recommended, "time", "energy", *plan.routes]):
+    for name in sorted(plan.routes, key=[plan.recommended, "time", "energy", *plan.routes].index):
         planned = plan.routes[name]
         same = next((known for known in shared if plan.routes[known].route == planned.route), None)
         shared.setdefault(same or name, []).append(name)
@@ -47,7 +48,9 @@ def cards_of(roads: RoadNetwork, plan: Plan, selected: str) -> list[dict[str, An
             "arrival": f"arrive with {_arrival_percent(plan, plan.routes[name]):.0f} %",
             "interval": _interval(plan.routes[name]),
             "numbers": _numbers(plan, name, small=small),
-            "reason": _sentence(reason(roads, plan, name)),
+            "reason": _sentence(
+                plan.verdict if plan.routes[name].stops else reason(roads, plan, name)
+            ),
             "recommended": name == plan.recommended,
             "selected": name == selected,
         }

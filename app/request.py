@@ -15,6 +15,7 @@ from evroute.energy.driving import DrivingConditions
 from evroute.energy.vehicle import DRIVER_DEFAULT, Vehicle, load_vehicle, vehicle_names
 from evroute.errors import EvrouteError
 from evroute.learning.fields import has_heights
+from evroute.network.chargers import stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.effects import energy_by_change, energy_by_condition
@@ -30,6 +31,8 @@ CHANGEABLE = {
 }
 """Fields of a vehicle: label, least, greatest, step."""
 CARS = "cars"
+RISKS = (0.0, 10.0, 5.0, 2.0, 1.0)
+"""Offered limits of risk, %; 0 is none."""
 WEATHER = ("temperature", "wind", "bearing", "speed", "payload")
 
 
@@ -38,8 +41,10 @@ class Request:
     """Inputs of a plan.
 
     places: origin, stops and destination; empty ones are missing.  example: True if they are those
-    of the example.  usual: the vehicle with its catalogue values.  effects: captions below the
-    inputs, by the changed field.
+    of the example.  usual: the vehicle with its catalogue values.  risk: greatest probability of
+    ever falling below the reserve, None for no limit.  shows_range: whether the map shows the roads
+    within reach of the charge.  charges: whether to charge on the way where the battery falls
+    short.  effects: captions below the inputs, by the changed field.
     """
 
     network: RoadNetwork
@@ -49,6 +54,9 @@ class Request:
     places: tuple[str, ...]
     example: bool
     battery: Battery
+    risk: float | None
+    shows_range: bool
+    charges: bool
     max_extra_time: float | None
     depart: str
     price: float | None
@@ -74,7 +82,8 @@ def ask() -> Request:
         with st.popover(literal(title), key="chip:network"):
             roads = choose_network()
         usual, vehicle = ask_vehicle(effects)
-        battery = _ask_battery(vehicle)
+        battery, shows_range, charges = _ask_battery(vehicle, roads)
+        risk = _ask_risk()
         conditions = _ask_conditions(effects)
         depart, price, time_value, max_extra_time = _ask_time_and_money()
         label = basis_label(basis(roads, vehicle), roads, vehicle)
@@ -93,6 +102,9 @@ def ask() -> Request:
         places=tuple(chosen()),
         example=example,
         battery=battery,
+        risk=risk,
+        shows_range=shows_range,
+        charges=charges,
         max_extra_time=max_extra_time,
         depart=depart,
         price=price,
@@ -162,7 +174,9 @@ def link_of(request: Request) -> dict[str, object]:
     if not inputs["trip"]:
         origin, *via, destination = request.places
         inputs |= {"from": origin, "via": ";".join(filter(None, via)), "to": destination}
-    names = ["soc", "reserve", "depart", "price", "time_value", "route"]
+    names = ["soc", "reserve", "risk", "depart", "price", "time_value", "route"]
+    names += ["range"] if request.shows_range else []
+    names += ["charge"] if request.charges else []
     names += ["limited", "extra"] if request.max_extra_time is not None else []
     names += ["weather", *WEATHER] if st.session_state.get(key("weather")) else []
     names += ["folder", "run"] if request.folder else []
@@ -174,8 +188,8 @@ def link_of(request: Request) -> dict[str, object]:
         for name in CHANGEABLE
         if getattr(request.vehicle, name) != getattr(request.usual, name)
     }
-    for name in ("price", "time_value"):
-        inputs[name] = inputs[name] or None  # 0 leaves money out
+    for name in ("risk", "price", "time_value"):
+        inputs[name] = inputs[name] or None  # 0 is no limit, and leaves money out
     return {name: value for name, value in inputs.items() if value not in (None, "")} | changed
 
 
@@ -207,16 +221,38 @@ def ask_vehicle(effects: dict[str, DeltaGenerator]) -> tuple[Vehicle, Vehicle]:
     return usual, replace(usual, **changed)
 
 
-def _ask_battery(vehicle: Vehicle) -> Battery:
-    """Ask for charge and reserve; the reserve ends at the charge."""
+def _ask_battery(vehicle: Vehicle, roads: RoadNetwork) -> tuple[Battery, bool, bool]:
+    """Ask for charge and reserve, whether the range is shown, and whether to charge on the way.
+
+    The reserve ends at the charge.
+    """
     soc = starting("soc", 80, (1, 100))
     reserve = starting("reserve", min(10, soc), (0, soc))
     st.session_state[key("reserve")] = reserve  # a slider with another end forgets its value
     with st.popover(f"Charge {soc:d} %", key="chip:soc"):
         st.slider("Charge at the start (%)", 1, 100, key=key("soc"))
+        starting("range", False)
+        shows_range = st.toggle("Show how far this charge reaches", key=key("range"))
+        starting("charge", False)
+        charges = bool(stations(roads)) and st.toggle(
+            "Charge on the way where it falls short", key=key("charge")
+        )
     with st.popover(f"Keep {reserve:d} %", key="chip:reserve"):
         st.slider("Charge to keep (%)", 0, soc, key=key("reserve"))
-    return Battery.of_percent(vehicle.battery_kwh, soc, reserve)
+    return Battery.of_percent(vehicle.battery_kwh, soc, reserve), shows_range, charges
+
+
+def _ask_risk() -> float | None:
+    """Ask for the greatest probability of ever falling below the reserve."""
+    percent = starting("risk", 0.0, (0.0, 50.0))
+    with st.popover(f"Risk {percent:g} %" if percent else "Any risk", key="chip:risk"):
+        st.pills(
+            "Chance of ever falling below the charge to keep, at most",
+            sorted({*RISKS, percent}),
+            format_func=lambda each: f"{each:g} %" if each else "no limit",
+            key=key("risk"),
+        )
+    return percent / 100 or None
 
 
 def _ask_conditions(effects: dict[str, DeltaGenerator]) -> DrivingConditions:

@@ -1,6 +1,7 @@
 """Tabs about the selected route: energy, charge and height, streets, export, after the trip."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from request import Request
 
 from evroute.arrays import FloatArray
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.charging import ChargingStop
 from evroute.planning.plan import Plan, PlannedRoute
 from evroute.report.colours import PART_COLOURS
 from evroute.report.exports import route_geojson, route_gpx
@@ -30,6 +32,16 @@ PARTS = {
     "held": "corrected",
 }
 """Parts of the energy for drivers."""
+STOP_FORMATS = {
+    name: st.column_config.NumberColumn(format=digits, width=width)
+    for name, digits, width in (
+        ("arrive %", "%.0f", 62),
+        ("to %", "%d", 45),
+        ("min", "%.0f", 45),
+        ("kWh", "%.2f", 50),
+    )
+} | {"Charge at": st.column_config.TextColumn(width=125)}
+"""Digits and widths of `stops_table`, pixels."""
 
 
 def show_tabs(request: Request, plan: Plan, name: str, notes: list[str]) -> None:
@@ -109,7 +121,12 @@ def charge_and_height(roads: RoadNetwork, plan: Plan, name: str) -> Any:
     assert planned.charge is not None
     rows = planned.route.rows
     km = np.concatenate([[0.0], np.cumsum(roads.length_m[rows])]) / 1000
-    charge = _curve(km, planned.charge.charge_wh / battery.capacity_wh * 100, "charge (%)")
+    percent, after = planned.charge.charge_wh / battery.capacity_wh * 100, planned.stops
+    rows_after = [stop.after_edges for stop in after]
+    ramps = np.array(rows_after, dtype=int) + 1, [float(stop.to_percent) for stop in after]
+    charge = _curve(
+        np.insert(km, ramps[0], km[rows_after]), np.insert(percent, *ramps), "charge (%)"
+    )
     reserve = battery.percent(battery.reserve_wh)
     if forecast := planned.charge_forecast:
         low, high = forecast.band_percent.T
@@ -130,6 +147,17 @@ def street_table(planned: PlannedRoute) -> dict[str, list[Any]]:
         "Street": [street.name for street in planned.streets],
         "km": [street.length_m / 1000 for street in planned.streets],
         "Wh": [street.energy_wh for street in planned.streets],
+    }
+
+
+def stops_table(stops: Sequence[ChargingStop]) -> dict[str, list[Any]]:
+    """Return charging stops in driving order: place, charges (%), time (min) and energy (kWh)."""
+    return {
+        "Charge at": [stop.station for stop in stops],
+        "arrive %": [stop.arrive_percent for stop in stops],
+        "to %": [stop.to_percent for stop in stops],
+        "min": [stop.time_s / 60 for stop in stops],
+        "kWh": [stop.energy_wh / 1000 for stop in stops],
     }
 
 

@@ -7,9 +7,9 @@ import streamlit as st
 PREFIX = "kept_"
 NEXT = "next_"
 _TEXTS = {"network", "vehicle", "trip", "folder", "run", "bearing", "depart", "route"}
-_TRUTHS = {"limited", "weather"}
-_NUMBERS = {"extra", "soc", "reserve", "temperature", "wind", "speed", "payload", "price"}
-_NUMBERS |= {"time_value", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
+_TRUTHS = {"limited", "weather", "range", "charge"}
+_NUMBERS = {"extra", "soc", "reserve", "risk", "temperature", "wind", "speed", "payload"}
+_NUMBERS |= {"price", "time_value", "mass_kg", "drag", "auxiliary_w", "battery_kwh"}
 _LONGEST = 2000
 
 

@@ -27,6 +27,14 @@ STYLE = """<style>
 .st-key-plan-left > * { flex-shrink: 0; }
 .st-key-places { gap: 4px; }
 .st-key-chips button { min-height: 2rem; padding: 2px 8px; }
+[data-testid=stLayoutWrapper]:has(> .st-key-pages) { display: none; }
+@media (max-width: 767px) {
+  :is([data-testid=stExpandSidebarButton], [data-testid=stSidebar]) { display: none; }
+  [data-testid=stLayoutWrapper]:has(> .st-key-pages) { display: block; position: fixed; top: 0;
+    left: 8px; z-index: 999991; }
+  .st-key-pages { height: var(--evroute-bar); align-items: center; flex-wrap: nowrap; }
+  .st-key-pages a { padding: 6px 8px; }
+}
 @media (max-width: 640px) {
   :root { --evroute-full-height: 45vh; }
   .st-key-plan { flex-direction: column; }
@@ -44,13 +52,15 @@ disable_debug_mode()  # tests check the charts; a plan is shown a tenth of a sec
 st.set_page_config(page_title="evroute", layout="wide")
 st.html(STYLE)
 keep_inputs()
-st.navigation(
-    [
-        st.Page("views/plan.py", title="Plan", default=True),
-        st.Page("views/learn.py", title="Learn"),
-        st.Page("views/car.py", title="My car"),
-        st.Page("views/runs.py", title="Runs"),
-        st.Page("views/network.py", title="Network"),
-    ],
-    position="top",
-).run()
+pages = [
+    st.Page("views/plan.py", title="Plan", default=True),
+    st.Page("views/learn.py", title="Learn"),
+    st.Page("views/car.py", title="My car"),
+    st.Page("views/runs.py", title="Runs"),
+    st.Page("views/network.py", title="Network"),
+]
+chosen = st.navigation(pages, position="top")
+with st.container(horizontal=True, gap="xsmall", key="pages"):  # on a phone, in place of a drawer
+    for page in pages:
+        st.page_link(page)
+chosen.run()

@@ -49,8 +49,8 @@ class MapEvent(TypedDict):
     """A click, drag or choice of the driver.
 
     id: time on the driver's clock, ms.  kind: ``click``, ``start``, ``stop``, ``end``, ``move``,
-    ``remove`` or ``route``.  at: latitude and longitude, None for some kinds.  row: of the moved or
-    removed place.  name: of the route.
+    ``remove``, ``route`` or ``range``.  at: latitude and longitude, None for some kinds.  row: of
+    the moved or removed place.  name: of the route.
     """
 
     id: int
@@ -80,8 +80,8 @@ def show_map(
     height
         Height as CSS, such as ``480px``.
     drawn
-        Contents above the roads: ``classes``, ``legend`` (`classes_of`), ``routes``, ``pins``,
-        ``spots``, ``hint``, ``dim`` and ``click``.
+        Contents above the roads: ``classes``, ``legends`` (`classes_of`), ``routes``, ``pins``,
+        ``spots``, ``hint``, ``dim``, ``click`` and ``range``.
     bounds
         South-west and north-east corner that are shown first, degrees; None for all roads.
     on_event
@@ -93,10 +93,11 @@ def show_map(
         data=empty
         | {
             "click": "",
-            "legend": {"title": "", "entries": []},
+            "legends": [],
+            "range": None,
             "view": f"{key}-{roads.digest[:16]}",
-            "roads": _address(roads, "roads", _lines_json),
-            "names": _address(roads, "names", _names_json),
+            "roads": address(f"roads-{roads.content_digest}", _lines_json(roads)),
+            "names": address(f"names-{roads.content_digest}", _names_json(roads)),
             "attribution": roads.source.attribution,
             "bounds": bounds or _extent(roads),
             "height": height,
@@ -150,7 +151,7 @@ def classes_of(roads: RoadNetwork, values: FloatArray, classes: Classes) -> dict
         {"colour": colour, "weight": weight, "lines": [flipped(line) for line in lines]}
         for colour, weight, lines in class_lines(roads, values, classes)
     ]
-    return {"classes": lines, "legend": legend(classes)}
+    return {"classes": lines, "legends": [legend(classes)]}
 
 
 def legend(classes: Classes) -> dict[str, Any]:
@@ -164,27 +165,25 @@ def flipped(line: Sequence[LonLat]) -> list[LatLon]:
     return [(lat, lon) for lon, lat in line]
 
 
-def _address(roads: RoadNetwork, kind: str, contents: Callable[[RoadNetwork], bytes]) -> str:
-    """Register contents of a network with the server for this tab and return their address."""
+def address(name: str, contents: bytes) -> str:
+    """Register contents, JSON, with the server for this tab and return their address."""
     if not exists():
-        return f"/{kind}.json"
-    address: Any = get_instance().media_file_mgr.add(
-        contents(roads), "application/json", f"{kind}-{roads.content_digest}"
-    )
-    return str(address)
+        return f"/{name}.json"
+    return str(get_instance().media_file_mgr.add(contents, "application/json", name))
 
 
 @st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
 def _lines_json(roads: RoadNetwork) -> bytes:
-    return _json([flipped(line) for line in road_lines(roads)])
+    return json_of([flipped(line) for line in road_lines(roads)])
 
 
 @st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DIGEST)
 def _names_json(roads: RoadNetwork) -> bytes:
-    return _json(street_names(roads))
+    return json_of(street_names(roads))
 
 
-def _json(lines: Any) -> bytes:
+def json_of(lines: Any) -> bytes:
+    """Return contents for `address`."""
     return json.dumps(lines, separators=(",", ":"), ensure_ascii=False).encode()
 
 

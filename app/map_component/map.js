@@ -37,7 +37,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 class DashboardMap {
   constructor(L, root) {
-    Object.assign(this, { L, root, viewed: null, roadsUrl: null });
+    Object.assign(this, { L, root, viewed: null, roadsUrl: null, labels: [] });
     const canvas = root.appendChild(node("div", "evroute-canvas"));
     const own = { attributionControl: false, zoomControl: false, trackResize: false };
     this.map = L.map(canvas, { zoomSnap: 0.25, ...own });
@@ -49,7 +49,13 @@ class DashboardMap {
     this.names = new StreetNames(L, this.map);
     this.drawn = L.layerGroup().addTo(this.map);
     const tiles = L.tileLayer("https://tile.openstreetmap.org/{z}/{x}/{y}.png", { maxZoom: 19 });
-    L.control.layers({}, { "Street map (internet)": tiles }, { collapsed: true }).addTo(this.map);
+    this.layers = L.control.layers({}, { "Street map (internet)": tiles }).addTo(this.map);
+    this.range = L.layerGroup().on("add remove", ({ type }) => {
+      const { range } = this.data; // drawn again until the answer comes
+      if (range.shown === (type === "add")) return;
+      range.shown = !range.shown;
+      this.send({ kind: "range" });
+    });
     this.legend = this.box("bottomleft", "evroute-legend");
     this.source = this.box("bottomright", "evroute-source");
     L.control.scale({ position: "bottomright", imperial: false }).addTo(this.map);
@@ -68,6 +74,7 @@ class DashboardMap {
     });
     this.map.on("movestart", () => this.closeMenu());
     this.map.on("moveend", () => this.keepView());
+    this.map.on("zoomend", () => this.placeLabels());
     root.addEventListener("keydown", ({ key }) => key === "Escape" && this.closeMenu());
     new ResizeObserver(() => this.resize()).observe(root);
   }
@@ -99,24 +106,25 @@ class DashboardMap {
     this.root.classList.toggle("evroute-dim", data.dim);
     this.map.invalidateSize({ animate: false });
     this.drawn.clearLayers();
+    this.labels = [];
     this.closeMenu();
-    this.drawLegend(data.legend);
+    this.drawLegends(data.legends);
     this.source.textContent = data.attribution;
     this.hint.textContent = data.hint;
     this.hint.hidden = !data.hint;
     this.view(data);
     this.drawRoads(data.roads);
     this.drawNames(data.names);
+    this.drawRange(data.range);
     for (const { colour, weight, lines } of data.classes) {
       this.line(lines, { color: colour, weight });
     }
     const selected = data.routes.find((route) => route.selected);
-    for (const route of data.routes) if (route !== selected) this.alternative(route, selected);
+    for (const route of data.routes) if (route !== selected) this.alternative(route);
     if (selected) this.selected(selected);
-    data.spots.forEach(({ at, text }) => this.tip(this.L.circleMarker(at, {
-      radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
-    }).addTo(this.drawn), text));
+    data.spots.forEach((spot) => this.spot(spot));
     data.pins.forEach((pin) => this.pin(pin));
+    this.placeLabels();
     this.root.dataset.selected = selected?.name ?? "";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
@@ -177,6 +185,27 @@ class DashboardMap {
     if (answer.ok && url === this.namesUrl) this.names.show(await answer.json());
   }
 
+  // The roads within reach: a layer of the map that its box of layers shows and hides.
+  async drawRange(range) {
+    if (!range) return;
+    if (!this.hasRange) this.layers.addOverlay(this.range, "Range of the charge");
+    this.hasRange = true;
+    if (range.shown) this.range.addTo(this.map);
+    else this.range.remove();
+    if (!range.url) this.range.clearLayers();
+    if (range.url === this.rangeUrl) return;
+    this.rangeUrl = range.url;
+    const answer = range.url && await fetch(range.url);
+    if (!answer?.ok || range.url !== this.rangeUrl) return;
+    const classes = await answer.json();
+    this.range.clearLayers();
+    for (const { colour, weight, lines } of classes) {
+      const style = { color: colour, weight, renderer: this.roads.options.renderer };
+      this.L.polyline(lines, { interactive: false, ...style }).addTo(this.range);
+    }
+    this.root.dataset.range = range.url;
+  }
+
   line(lines, style) {
     const solid = { interactive: false, lineCap: "round", lineJoin: "round", ...style };
     return this.L.polyline(lines, solid).addTo(this.drawn);
@@ -186,17 +215,51 @@ class DashboardMap {
     return text ? layer.bindTooltip(node("span", "", text), { sticky: true }) : layer;
   }
 
-  alternative({ name, label, text, line }, selected) {
+  alternative({ name, label, text, line }) {
     const choose = () => this.send({ kind: "route", name });
     const style = { color: OTHER_ROUTE, weight: 4, interactive: true, className: "evroute-route" };
     this.tip(this.line(line, style), text).on("click", (event) => {
       this.L.DomEvent.stop(event);
       choose();
     });
-    const icon = this.L.divIcon({ html: node("span", "evroute-label", label), className: "" });
-    const at = ownMiddle(line, selected?.line ?? []);
-    this.L.marker(at, { icon, title: text, pane: "tooltipPane" }).on("click", choose)
-      .addTo(this.drawn);
+    const others = this.data.routes.filter((route) => route.name !== name);
+    this.label(ownPart(line, others), label, text, choose);
+  }
+
+  // A label that `placeLabels` moves along a line.
+  label(part, text, title, onClick) {
+    const html = node("span", "evroute-label", text);
+    const icon = this.L.divIcon({ html, className: "", iconSize: [0, 0] });
+    const marker = this.L.marker(part[0], { icon, title, pane: "tooltipPane" });
+    marker.on("click", onClick).addTo(this.drawn);
+    this.labels.push({ html, marker, part });
+  }
+
+  // Moves each label along its route to where it covers no pin and no other label, the middle
+  // first; a label without such a place in view is hidden.
+  placeLabels() {
+    const size = this.map.getSize();
+    const point = (at) => this.map.latLngToContainerPoint(at);
+    const taken = this.data.pins.map(({ at }) => point(at)).map(({ x, y }) => [x - 15, y - 33, x + 15, y + 2]);
+    for (const { html, marker, part } of this.labels) {
+      html.hidden = false;
+      const [halfX, halfY] = [html.offsetWidth / 2 + 2, html.offsetHeight / 2 + 2];
+      const box = ({ x, y }) => [x - halfX, y - halfY, x + halfX, y + halfY];
+      const isFree = ([left, top, right, bottom]) => left > 0 && top > 0 && right < size.x
+        && bottom < size.y && !taken.some(([l, t, r, b]) => left < r && l < right && top < b && t < bottom);
+      const place = fromTheMiddle(part).find((at) => isFree(box(point(at))));
+      html.hidden = !place;
+      if (!place) continue;
+      marker.setLatLng(place);
+      taken.push(box(point(place)));
+    }
+  }
+
+  spot({ at, text, label }) {
+    this.tip(this.L.circleMarker(at, {
+      radius: 6, weight: 3, color: "#222222", fillColor: "#f1c40f", fillOpacity: 1,
+    }).addTo(this.drawn), text);
+    if (label) this.label([at, at], label, text, () => {});
   }
 
   selected({ line, stretches }) {
@@ -251,26 +314,47 @@ class DashboardMap {
     this.menu.hidden = true;
   }
 
-  drawLegend({ title, entries }) {
-    this.legend.replaceChildren(node("b", "", title), ...entries.map(([colour, label]) => {
-      const entry = node("span", "", label);
-      const swatch = node("i", "");
-      swatch.style.background = colour;
-      entry.prepend(swatch);
-      return entry;
-    }));
-    this.legend.hidden = !entries.length;
+  drawLegends(legends) {
+    this.legend.replaceChildren(...legends.flatMap(({ title, entries }) => [
+      node("b", "", title), ...entries.map(([colour, label]) => {
+        const entry = node("span", "", label);
+        const swatch = node("i", "");
+        swatch.style.background = colour;
+        entry.prepend(swatch);
+        return entry;
+      }),
+    ]));
+    this.legend.hidden = !legends.length;
   }
 }
 
-// The middle of the longest part of a line that another line does not share.
-function ownMiddle(line, other) {
-  const shared = new Set(other.map(String));
+// The longest part of a line that no other route shares.
+function ownPart(line, others) {
+  const shared = new Set(others.flatMap((route) => route.line).map(String));
   let [best, run] = [[], []];
   for (const point of line) {
     run = shared.has(String(point)) ? [] : [...run, point];
     if (run.length > best.length) best = run;
   }
-  const part = best.length ? best : line;
-  return part[Math.floor(part.length / 2)];
+  return best.length ? best : line;
+}
+
+const PLACES = 33; // of a label along its part of a route
+
+// Points of a line at equal shares of its length, those near its middle first.
+function fromTheMiddle(line) {
+  const along = [0];
+  line.slice(1).forEach(([lat, lng], k) => {
+    const east = (lng - line[k][1]) * Math.cos((lat * Math.PI) / 180);
+    along.push(along[k] + Math.hypot(lat - line[k][0], east));
+  });
+  const shares = Array.from({ length: PLACES }, (_, k) => (k + 0.5) / PLACES);
+  shares.sort((a, b) => Math.abs(a - 0.5) - Math.abs(b - 0.5));
+  return shares.map((share) => {
+    const goal = share * along.at(-1);
+    const k = Math.max(1, along.findIndex((each) => each >= goal));
+    if (line.length === 1) return line[0];
+    const part = (goal - along[k - 1]) / (along[k] - along[k - 1] || 1);
+    return [0, 1].map((axis) => line[k - 1][axis] + part * (line[k][axis] - line[k - 1][axis]));
+  });
 }

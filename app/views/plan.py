@@ -3,25 +3,26 @@
 A request that cannot be met leaves the map and the cards of the last plan, dimmed.
 """
 
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
 from cache import planner
 from cards import cards_of, extra_time, minutes, shown_rows, time_interval
 from literal import sentence
-from map_component import MapEvent, flipped, legend, show_cards, show_map
+from map_component import MapEvent, address, flipped, legend, show_cards, show_map
 from naming import check_place, place_label, place_point
 from places import chosen, take_event
 from pydantic import ValidationError
+from range_layer import Range, range_from
 from request import Request, ask, link_of, show_effects
-from route_tabs import show_tabs
+from route_tabs import STOP_FORMATS, show_tabs, stops_table
 from state import key, read_link, write_link
 
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.network.road_network import RoadNetwork
-from evroute.planning.battery import Battery, greatest_start_wh
+from evroute.planning.battery import greatest_start_wh
 from evroute.planning.places import stops
 from evroute.planning.plan import Plan, energy_text, held_note
 from evroute.planning.planner import Planner
@@ -30,6 +31,7 @@ from evroute.report.lines import route_line
 from evroute.report.maps import marks, stretches
 
 LAST = "last_plan"
+LAST_RANGE = "last_range"
 WASTED_WH = 5.0
 NOTABLE = 0.02
 HEIGHT = "var(--evroute-full-height)"
@@ -53,6 +55,10 @@ def main() -> None:
         roads, shown = plan_to_show(request, plan)
         if roads is None:
             return
+        reached = range_of(request) if request and request.shows_range else None
+        lines = plan.safety if plan else "", reached.words if reached else ""
+        for words in filter(None, lines):
+            st.markdown(sentence(words))
         selected = selected_row(shown) if shown else ""
         if shown:
             cards = cards_of(roads, shown, selected)
@@ -62,7 +68,7 @@ def main() -> None:
         if request:
             write_link(link_of(request))
     with right:
-        draw_map(roads, request, shown, selected, dim=plan is None)
+        draw_map(roads, request, shown, selected, dim=plan is None, reached=reached)
 
 
 def plan_to_show(
@@ -82,31 +88,57 @@ def make_plan(request: Request) -> Plan | None:
     """Return the plan, or None below a line with the reason."""
     if not (request.places[0] and request.places[-1]):
         return None
-    roads, soc = request.network, request.battery.percent(request.battery.start_wh)
+    roads = request.network
     known = [place for place in request.places if place]  # a stop may still be empty
     try:
         for place in known:
             check_place(roads, place)
         rows = stops(roads, None, known)
-        return plan_between(request, rows, request.battery)
-    except NotEnoughChargeError as error:
-        needed = error.start_percent
-        if needed is None or needed > 100:
-            st.error(sentence(str(error)))
-            return None
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False):
-            st.error(f"{soc:.0f} % is not enough: start with {needed:d} %.")
-            st.button(f"Use {needed:d} %", on_click=partial(use_charge, needed), key="use")
-        if LAST not in st.session_state:
-            enough = replace(request.battery, start_wh=request.battery.capacity_wh * needed / 100)
-            st.session_state[LAST] = roads, plan_between(request, rows, enough)
+        try:
+            return plan_between(request, rows)
+        except NotEnoughChargeError as error:
+            if not request.charges or request.risk:
+                show_shortage(request, rows, error)
+                return None
+        return plan_between(request, rows, charge=True)
     except EvrouteError as error:
         st.error(sentence(str(error)))
     return None
 
 
-def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> Plan:
-    """Return the plan between edge rows with a battery.
+def show_shortage(request: Request, rows: tuple[int, ...], error: NotEnoughChargeError) -> None:
+    """Show the missing charge with buttons that mend it; a first visit shows routes with enough.
+
+    Parameters
+    ----------
+    request
+        Inputs with too little charge.
+    rows
+        Edge rows of origin, stops and destination.
+    error
+        From the planner.
+    """
+    needed, battery = error.start_percent, request.battery
+    possible = replace(request, risk=None)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="shortage"):
+        if needed is None or needed > 100:
+            st.error(sentence(str(error).removesuffix(" (--charge)")))
+        else:
+            soc, risk = battery.percent(battery.start_wh), request.risk
+            goal = f" for a risk of {100 * risk:g} %" if risk else ""
+            st.error(f"{soc:.0f} % is not enough{goal}: start with {needed:d} %.")
+            st.button(f"Use {needed:d} %", on_click=use, args=("soc", needed), key="use")
+            enough_wh = battery.capacity_wh * needed / 100
+            possible = replace(request, battery=replace(battery, start_wh=enough_wh))
+        if planner_of(request).chargers and not request.risk:
+            st.button("Charge on the way", on_click=use, args=("charge", True), key="use_charge")
+    if LAST not in st.session_state:
+        with suppress(NotEnoughChargeError):
+            st.session_state[LAST] = request.network, plan_between(possible, rows)
+
+
+def plan_between(request: Request, rows: tuple[int, ...], *, charge: bool = False) -> Plan:
+    """Return the plan of a request between edge rows.
 
     Parameters
     ----------
@@ -114,19 +146,21 @@ def plan_between(request: Request, rows: tuple[int, ...], battery: Battery) -> P
         All other inputs.
     rows
         Origin, stops and destination.
-    battery
-        Charge and reserve.
+    charge
+        Whether to charge on the way; the plan then takes the least time, without limits.
     """
     origin, *via, destination = rows
     return planner_of(request).plan(
         origin,
         destination,
         via=via,
-        battery=battery,
-        max_extra_time=request.max_extra_time,
+        battery=request.battery,
+        risk=None if charge else request.risk,
+        max_extra_time=None if charge else request.max_extra_time,
         depart=request.depart or None,
         price=request.price,
-        time_value=request.time_value,
+        time_value=None if charge else request.time_value,
+        charge=charge,
     )
 
 
@@ -148,12 +182,38 @@ def selected_row(plan: Plan) -> str:
     return name if name in shown_rows(plan) else plan.recommended
 
 
-def use_charge(percent: int) -> None:
-    st.session_state[key("soc")] = percent
+def use(name: str, value: object) -> None:
+    """Set an input before the next run."""
+    st.session_state[key(name)] = value
+
+
+def range_of(request: Request) -> Range | None:
+    """Return the roads within reach from the origin; None without one.
+
+    The last one is kept for reruns with the same inputs.
+    """
+    if not request.places[0]:
+        return None
+    planner, last = planner_of(request), st.session_state.get(LAST_RANGE)
+    inputs = request.places[0], request.battery, request.risk
+    if last is None or last[0] is not planner or last[1] != inputs:
+        try:
+            check_place(request.network, request.places[0])
+            last = planner, inputs, range_from(planner, *inputs)
+        except EvrouteError:
+            return None  # the plan has shown the reason
+        st.session_state[LAST_RANGE] = last
+    return last[2]
 
 
 def draw_map(
-    roads: RoadNetwork, request: Request | None, shown: Plan | None, selected: str, *, dim: bool
+    roads: RoadNetwork,
+    request: Request | None,
+    shown: Plan | None,
+    selected: str,
+    *,
+    dim: bool,
+    reached: Range | None,
 ) -> None:
     """Draw routes and pins.
 
@@ -169,6 +229,8 @@ def draw_map(
         The selected row.
     dim
         True if the routes are those of an earlier request.
+    reached
+        The roads within reach; None if they are not shown.
     """
     places = request.places if request else tuple(chosen())
     pins = pins_of(roads, places)
@@ -177,13 +239,19 @@ def draw_map(
     corners = [pin["at"] for pin in pins] if len(pins) > 1 else []
     if shown:
         drawn["routes"] = [route_of(roads, shown, name, selected) for name in shown_rows(shown)]
+        found = shown.routes[selected].stops
+        stop_labels = {stop.advice: f"charge to {stop.to_percent} %" for stop in found}
         drawn["spots"] = [
-            {"text": text, "at": (lat, lon)}
+            {"text": text, "at": (lat, lon), "label": stop_labels.get(text, "")}
             for text, (lon, lat) in marks(roads, shown, selected).items()
             if text not in ("start", "destination")
         ]
-        drawn["legend"] = legend(ENERGY_CLASSES)
+        drawn["legends"] = [legend(ENERGY_CLASSES)]
         corners += [point for route in drawn["routes"] for point in route["line"]]
+    drawn["range"] = {"shown": bool(request and request.shows_range), "url": ""}
+    if reached:
+        drawn["range"]["url"] = address("range", reached.lines)
+        drawn["legends"] = [*drawn.get("legends", []), legend(reached.classes)]
     bounds = None
     if corners:
         lats, lons = zip(*corners, strict=True)
@@ -199,9 +267,11 @@ def draw_map(
 
 
 def on_event(event: MapEvent) -> None:
-    """Select the clicked route, or change the places."""
+    """Select the clicked route, show or hide the range, or change the places."""
     if event["kind"] == "route":
         st.session_state[key("route")] = event["name"]
+    elif event["kind"] == "range":
+        st.session_state[key("range")] = not st.session_state.get(key("range"))
     else:
         take_event(event)
 
@@ -258,6 +328,8 @@ def details(request: Request, plan: Plan, selected: str) -> None:
                 f"{advice}"
             )
         )
+    if found := plan.routes[selected].stops:
+        st.dataframe(stops_table(found), hide_index=True, column_config=STOP_FORMATS)
     show_tabs(request, plan, selected, notes(request, plan, selected))
     show_effects(request, plan)
 

@@ -1,4 +1,4 @@
-"""``evroute network``: list, inspect, build, export and close roads."""
+"""``evroute network``: list, inspect, build, export, close roads, and add charging stations."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from evroute.network.road_network import RoadNetwork
 
 app = typer.Typer(
-    help="Road networks: list, inspect, build, export and close roads.", no_args_is_help=True
+    help="Road networks: list, inspect, build, export, close roads, add charging stations.",
+    no_args_is_help=True,
 )
 
 Name = Annotated[str, typer.Argument(help="A network's name, or a stored .npz file.")]
@@ -198,6 +199,29 @@ def close(
     left = closures.close(network, closed, new)
     path = catalog.keep(left)
     typer.echo(f"built {path}: {left.source.notes[-1]}")
+
+
+@app.command()
+def chargers(
+    name: Name,
+    file: Annotated[
+        Path,
+        typer.Argument(help="Open Charge Map export (.json), OpenStreetMap (.osm, .pbf), or .csv."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.npz", help="Network to write, instead of one of this name."),
+    ] = None,
+) -> None:
+    """Store the charging stations of a file with a network, for 'evroute route --charge'."""
+    from evroute.network import catalog, store
+    from evroute.network.chargers import add_chargers
+
+    network, counts = add_chargers(catalog.load_network(name), file)
+    if out is not None:
+        store.save(network, out)
+    print_table(("", ""), [(what, str(count)) for what, count in counts.most_common()])
+    typer.echo(f"wrote {out or catalog.keep(network)}")
 
 
 def _build(

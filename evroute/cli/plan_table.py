@@ -15,6 +15,7 @@ TITLES = {
     "energy": "least energy",
     "energy-limited": "least energy in +15 % time",
     "cost": "least cost",
+    "charge": "fastest with charging",
     "time": "fastest",
     "distance": "shortest",
 }
@@ -42,7 +43,9 @@ def print_plan(roads: "RoadNetwork", plan: "Plan", alternatives: int, note: str)
     console = plain_console(highlight=False)
     console.print(f"{' to '.join(plan.titles)}, {plan.vehicle}", soft_wrap=True)
     console.print(_table(plan))
-    console.print(plan.verdict)
+    console.print(plan.verdict, soft_wrap=True)
+    if plan.recommended_route.stops:
+        console.print(_stops(plan))
     console.print(plan.proofs.get(plan.recommended, plan.proof))
     if plan.safety:
         console.print(plan.safety, soft_wrap=True)
@@ -94,6 +97,35 @@ def _streets(plan: "Plan") -> "Table":
     table = Table(title, "   km", "  kWh", box=SIMPLE_HEAD)
     for each in plan.recommended_route.streets:
         table.add_row(each.name, f"{each.length_m / 1000:5.2f}", f"{each.energy_wh / 1000:6.3f}")
+    return table
+
+
+def _stops(plan: "Plan") -> "Table":
+    """Return legs and stops in driving order."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table("leg or stop", box=SIMPLE_HEAD)
+    for title in ("km", "min", "kWh", "from %", "to %"):
+        table.add_column(title, justify="right")
+    planned, battery = plan.recommended_route, plan.battery
+    assert battery is not None, "a plan with stops has a battery"
+    assert planned.charge is not None, "and a charge along the route"
+    begin, clock_s, percent = 0, 0.0, battery.percent(battery.start_wh)
+    for stop in (*planned.stops, None):
+        end, name, arrive_s = len(planned.edges), plan.titles[-1], planned.time_s
+        if stop:
+            end, name, arrive_s = stop.after_edges, stop.station, stop.arrive_s
+        arrive = battery.percent(float(planned.charge.charge_wh[end]))
+        km = plan.roads.length_m[planned.route.rows[begin:end]].sum() / 1000
+        kwh = (percent - arrive) / 100 * battery.capacity_wh / 1000
+        numbers = f"{km:.2f}", f"{(arrive_s - clock_s) / 60:.1f}", f"{kwh:.3f}"
+        table.add_row(f"to {name}", *numbers, f"{percent:.1f}", f"{arrive:.1f}")
+        if stop:
+            charged = f"{stop.time_s / 60:.1f}", f"{stop.energy_wh / 1000:.3f}"
+            about = f"charge ({stop.socket}, {stop.kw:g} kW)", "", *charged
+            table.add_row(*about, f"{arrive:.1f}", f"{stop.to_percent}")
+            begin, clock_s, percent = end, arrive_s + stop.time_s, float(stop.to_percent)
     return table
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from evroute.arrays import FloatArray, IntArray
-from evroute.model.context_kernels.matern52 import Matern52
+from evroute.model.context_kernels.matern import Matern52
 from evroute.network.road_network import RoadNetwork
 
 TOLERANCE = 0.01
@@ -101,11 +101,10 @@ def junction_height(network: RoadNetwork) -> Covariance:
 def road_deviation(network: RoadNetwork) -> Covariance:
     """Return the covariance of deviations per km between edges, 1 at each."""
     xy_m = np.column_stack([network.x_m, network.y_m])
-    tail_m, head_m = xy_m[network.tail], xy_m[network.head]
-    way_m = head_m - tail_m
+    way_m = xy_m[network.head] - xy_m[network.tail]
     length_m = np.linalg.norm(way_m, axis=1)
     direction = way_m / np.where(length_m > 0, length_m, 1.0)[:, np.newaxis]
-    middle_m = (tail_m + head_m) / 2
+    middle_m = network.middle_m
 
     def covariance(a: IntArray, b: IntArray) -> FloatArray:
         alike = _MATERN(middle_m[a], middle_m[b], _SCALE_M)

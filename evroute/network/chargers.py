@@ -7,11 +7,12 @@ empty). The table has a row for each kind of socket and power of a station: ``na
 """
 
 import csv
+import math
 import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,19 +21,19 @@ from xml.parsers import expat
 import numpy as np
 
 from evroute import limits
-from evroute.arrays import FloatArray
 from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
-from evroute.network.coordinates import WGS84, transformer
+from evroute.network.locate import nearest
 from evroute.network.names import clean
 from evroute.network.optional_tables import Table
+from evroute.network.osm_roads import ATTRIBUTION
 from evroute.network.road_network import RoadNetwork
 
 SOCKETS = {"ac": 11.0, "household": 2.3, "ccs": 50.0, "chademo": 50.0, "tesla": 120.0}
 """Kinds of sockets, and the power where none is stated, kW. ``ac``: types 1 and 2."""
 FARTHEST_M = 200.0
-"""Stations farther from every road on which a car may stop are left out."""
+"""Stations farther from the nearest road are left out."""
 SAME_PLACE_M = 50.0
-"""Stations on one road that are as near to each other are one."""
+"""Stations as near to each other are one."""
 OCM_ATTRIBUTION = "Charging data (c) Open Charge Map contributors, CC BY 4.0"
 _KINDS = {kind: kind for kind in SOCKETS} | {
     **dict.fromkeys(("type1", "type2", "type2_cable", "tesla_destination"), "ac"),
@@ -66,15 +67,12 @@ class Station:
         WGS 84 position, degrees.
     sockets
         Kinds and powers, kW, of its sockets.
-    edges
-        Rows of the edges at whose end a car can stop there: the directions of one street.
     """
 
     name: str
     lon: float
     lat: float
     sockets: tuple[tuple[str, float], ...]
-    edges: tuple[int, ...] = ()
 
 
 def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter[str]]:
@@ -85,29 +83,34 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
     EvrouteError
         If the file cannot be read, has a bad value, or no station that can be used.
     """
-    readers = {".json": _ocm, ".csv": _table, ".osm": _osm, ".pbf": _osm, ".gz": _osm, ".bz2": _osm}
+    osm = (_osm, ATTRIBUTION)
+    readers = {".json": (_ocm, OCM_ATTRIBUTION), ".csv": (_table, "")}
+    readers |= dict.fromkeys((".osm", ".pbf", ".gz", ".bz2"), osm)
     if path.suffix not in readers:
         raise EvrouteError(f"{path.name} is no .json, .csv, .osm or .osm.pbf file of stations")
-    counts: Counter[str] = Counter()
+    (read, credit), counts, kept = readers[path.suffix], Counter[str](), list[Station]()
     try:
-        found = list(readers[path.suffix](path, counts))
+        found = list(read(path, counts))
     except (OSError, EOFError, RuntimeError, *_DAMAGE) as error:
         reason = " ".join(f"{type(error).__name__} {error}".split())
         raise NetworkFormatError(f"cannot read stations from {path.name}: {reason}") from error
-    read = []
     for name, lon, lat, rows in found:
-        counts["stations read"] += 1
-        known = [(kind, kw) for kind, kw in rows if kind]
+        known = [(kind, kw or SOCKETS[kind]) for kind, kw in rows if kind]
+        each = Station(clean(name) or "charging station", lon, lat, tuple(dict.fromkeys(known)))
+        edges = edges_at(network, each)
+        twin = next((k for k, one in enumerate(kept) if _apart_m(each, one) < SAME_PLACE_M), None)
         if not known:
             counts["left out: without a socket that cars have"] += 1
-        elif not (-180 <= lon <= 180 and -90 <= lat <= 90):
-            raise EvrouteError(f"{path.name}: station '{name}' lies at {lat},{lon}, not on earth")
+        elif not edges:
+            counts[f"left out: more than {FARTHEST_M:.0f} m from a road to stop on"] += 1
+        elif twin is not None:
+            counts["same place twice: merged"] += each.name != kept[twin].name
+            both = dict.fromkeys(kept[twin].sockets + each.sockets)
+            kept[twin] = replace(kept[twin], sockets=tuple(both))
         else:
-            for kind, kw in known:
-                counts[f"power assumed: {SOCKETS[kind]:g} kW for {kind}"] += kw is None
-            sockets = dict.fromkeys((kind, kw or SOCKETS[kind]) for kind, kw in known)
-            read.append(Station(clean(name) or "charging station", lon, lat, tuple(sockets)))
-    kept = _merged(network, read, counts)
+            kept.append(each)
+        assumed = [kind for kind, kw in rows if kind and kw is None and edges]
+        counts.update(f"power assumed: {SOCKETS[kind]:g} kW for {kind}" for kind in assumed)
     if not kept:
         listed = "; ".join(f"{what} {count}" for what, count in counts.items())
         raise EvrouteError(f"{path.name} has no station for network '{network.name}' ({listed})")
@@ -120,12 +123,15 @@ def add_chargers(network: RoadNetwork, path: Path) -> tuple[RoadNetwork, Counter
         "socket": tuple(kind for _, kind, _ in of_sockets),
         "kw": np.array([kw for *_, kw in of_sockets]),
     }
-    return network.with_tables({"chargers": table}), +counts
+    credits = dict.fromkeys(filter(None, (network.source.attribution, credit)))
+    source = replace(network.source, attribution="; ".join(credits))
+    credited = replace(network, source=source)
+    return credited.with_tables({**network.tables, "chargers": table}), +counts
 
 
 @lru_cache(maxsize=4)
 def stations(network: RoadNetwork) -> tuple[Station, ...]:
-    """Return the charging stations of a network, with their edges; none without the table.
+    """Return the charging stations of a network; none without the table.
 
     Raises
     ------
@@ -145,54 +151,25 @@ def stations(network: RoadNetwork) -> tuple[Station, ...]:
             f"the charging stations of network '{network.name}' are damaged ({error}); add them "
             "again with 'evroute network chargers'"
         ) from error
-    near = _nearest(network, np.array([at[1:] for at in found]).reshape(-1, 2))
-    return tuple(
-        Station(*at, tuple(sockets), edges)
-        for (at, sockets), edges in zip(found.items(), near, strict=True)
-        if edges
-    )
+    return tuple(Station(*at, tuple(sockets)) for at, sockets in found.items())
 
 
-def _merged(network: RoadNetwork, read: list[Station], counts: Counter[str]) -> list[Station]:
-    """Return the stations near roads, those of one place as one."""
-    lon_lat = np.array([(each.lon, each.lat) for each in read]).reshape(-1, 2)
-    xy = np.column_stack(transformer(WGS84, network.crs).transform(*lon_lat.T))
-    kept: dict[int, Station] = {}
-    for row, (each, edges) in enumerate(zip(read, _nearest(network, lon_lat), strict=True)):
-        if not edges:
-            counts[f"left out: more than {FARTHEST_M:.0f} m from a road to stop on"] += 1
-            continue
-        for other, first in kept.items():
-            if first.edges == edges and np.hypot(*(xy[row] - xy[other])) <= SAME_PLACE_M:
-                sockets = dict.fromkeys(first.sockets + each.sockets)
-                kept[other] = Station(first.name, first.lon, first.lat, tuple(sockets), edges)
-                counts["same place twice: merged"] += 1
-                break
-        else:
-            kept[row] = Station(each.name, each.lon, each.lat, each.sockets, edges)
-    return list(kept.values())
+def edges_at(network: RoadNetwork, station: Station) -> tuple[int, ...]:
+    """Return the edges at whose end a car can stop at a station: the directions of one street.
 
-
-def _nearest(network: RoadNetwork, lon_lat: FloatArray) -> list[tuple[int, ...]]:
-    """Return the edges of the nearest road of positions (k, 2), degrees, on which a car may stop.
-
-    None where every such road is farther than `FARTHEST_M`.
+    None where the nearest road is farther than `FARTHEST_M`, or one on which no car may stop.
     """
-    import shapely
+    try:
+        edges = nearest(network, station.lat, station.lon, FARTHEST_M)
+    except EvrouteError:
+        return ()
+    fast = any("motorway" in (kind := network.road_class[e]) or "trunk" in kind for e in edges)
+    return () if fast else edges
 
-    fast = ("motorway", "trunk")
-    rows = np.array([k for k, c in enumerate(network.road_class) if not any(f in c for f in fast)])
-    lines = network.lines(network.shape_x_m, network.shape_y_m)[rows.astype(int)]
-    tree = shapely.STRtree(lines)
-    points = shapely.points(np.column_stack(transformer(WGS84, network.crs).transform(*lon_lat.T)))
-    edges: list[tuple[int, ...]] = [()] * len(points)
-    found, distance_m = tree.query_nearest(
-        points, max_distance=FARTHEST_M, return_distance=True, all_matches=False
-    )
-    for point, near_m in zip(found[0].tolist(), distance_m.tolist(), strict=True):
-        both = tree.query(points[point], predicate="dwithin", distance=near_m + 0.01)
-        edges[point] = tuple(sorted(rows[both].tolist()))
-    return edges
+
+def _apart_m(first: Station, second: Station) -> float:
+    north, east = first.lat - second.lat, first.lon - second.lon
+    return 111_195.0 * math.hypot(north, east * math.cos(math.radians(first.lat)))
 
 
 _Read = Iterator[tuple[str, float, float, list[tuple[str | None, float | None]]]]
@@ -262,26 +239,24 @@ def _osm(path: Path, counts: Counter[str]) -> _Read:
 
 def _osm_sockets(tags: Mapping[str, str], where: str) -> list[tuple[str | None, float | None]]:
     """Return the sockets of tags such as ``socket:type2=2``, ``socket:type2:output=22 kW``."""
-    given = [key.split(":")[1] for key in tags if re.fullmatch(r"socket:\w+", key)]
     rows: list[tuple[str | None, float | None]] = []
-    for name in given:
-        if tags[f"socket:{name}"] not in ("no", "0"):
-            text = tags.get(f"socket:{name}:output", "").lower().replace(",", ".")
-            power = re.match(r"\s*(\d+(?:\.\d+)?)\s*(kw|kva|w)?\s*(?:$|;)", text)
-            scale = 1000.0 if power and power[2] == "w" else 1.0
-            kw = _kw(float(power[1]) / scale, where) if power else None
-            rows.append((_KINDS.get(name), kw))
+    for key, count in tags.items():
+        socket = re.fullmatch(r"socket:(\w+)", key)
+        if socket and count not in ("no", "0"):
+            power = re.match(r"\d+(?:\.\d+)?", tags.get(f"{key}:output", "").replace(",", "."))
+            value = float(power[0]) if power else None
+            watts = value is not None and value > 1000
+            kw = _kw(value / 1000 if watts and value else value, where)
+            rows.append((_KINDS.get(socket[1]), kw))
     return rows
 
 
 def _kw(value: object, where: object) -> float | None:
     """Return a power, kW; None where it is missing."""
-    if value is None:
-        return None
     try:
-        kw = float(str(value))
+        kw = None if value is None else float(str(value))
     except ValueError:
-        kw = np.nan
-    if not 0 < kw <= 5000:
+        kw = -1.0
+    if kw is not None and not 0 < kw <= 5000:
         raise EvrouteError(f"{where}: the power of a socket is {value} kW; it must be above 0")
     return kw

@@ -51,7 +51,8 @@ def close(network: RoadNetwork, closed: BoolArray, name: str) -> RoadNetwork:
     note = f"closed in '{network.name}': {n_closed} edges ({listed}); {cut_off} more are cut off"
     source = replace(left.source, notes=(*left.source.notes, note))
     left = replace(left, name=name, source=source)
-    return add_tables(left, network).with_tables(carried(left, network))
+    stations = {name: network.tables[name] for name in ("chargers",) if name in network.tables}
+    return add_tables(left, network).with_tables(carried(left, network) | stations)
 
 
 def _with_u_turns(network: RoadNetwork, closed: BoolArray) -> RoadNetwork:

@@ -47,11 +47,11 @@ def locate(network: RoadNetwork, text: str, *, leaving: bool = False) -> tuple[i
     if (place := named_place(network, text)) is not None:
         if place.junctions:
             return names.edges_at(network, place, leaving=leaving)
-        return _nearest(network, place.lat, place.lon)
+        return nearest(network, place.lat, place.lon)
     if text in network.row_of:
         return (network.row_of[text],)
     lat, lon = map(float, _LAT_LON.fullmatch(text).groups())  # type: ignore[union-attr]
-    return _nearest(network, lat, lon)
+    return nearest(network, lat, lon)
 
 
 def named_place(network: RoadNetwork, text: str) -> Place | None:
@@ -98,8 +98,25 @@ def unknown_edge(network: RoadNetwork, text: str) -> str:
     return f"network '{network.name}' has no edge '{text}'; {hint}"
 
 
-def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
+def nearest(
+    network: RoadNetwork, lat: float, lon: float, farthest_m: float = FARTHEST_M
+) -> tuple[int, ...]:
+    """Return the rows of the nearest road of a position: one edge, or both directions of a street.
 
+    Parameters
+    ----------
+    network
+        The roads.
+    lat, lon
+        WGS 84 position, degrees.
+    farthest_m
+        Greatest distance of the road, m.
+
+    Raises
+    ------
+    EvrouteError
+        If the position is not on the earth, or no road is as near.
+    """
     if not (-90 <= lat <= 90 and -180 <= lon <= 180):
         similar = get_close_matches(f"{lat:.0f},{lon:.0f}", network.edge_id, n=3)
         hint = f"; or an edge id: {'; '.join(similar)}" if similar else ""
@@ -113,11 +130,11 @@ def _nearest(network: RoadNetwork, lat: float, lon: float) -> tuple[int, ...]:
         )
     tree, point = _shape_tree(network), shapely.Point(x_m, y_m)
     distance_m = float(tree.query_nearest(point, return_distance=True)[1][0])
-    if distance_m > FARTHEST_M:
+    if distance_m > farthest_m:
         raise EvrouteError(
             f"{lat},{lon} lies {distance_m / 1000:.1f} km from the nearest road of network "
             f"'{network.name}' "
-            f"(at most {FARTHEST_M:.0f} m)"
+            f"(at most {farthest_m:.0f} m)"
         )
     near = tree.query(point, predicate="dwithin", distance=distance_m + _SAME_DISTANCE_M)
     return tuple(sorted(near.tolist()))

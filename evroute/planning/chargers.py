@@ -1,4 +1,4 @@
-"""The charging stations of a network for one car, and reasons why they do not help."""
+"""The charging stations of a network for one car: plans with stops, and why they do not help."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,12 +7,13 @@ import numpy as np
 
 from evroute.energy.charging import charging_s
 from evroute.energy.vehicle import Vehicle
-from evroute.errors import EvrouteError
-from evroute.network.chargers import stations
+from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.network.chargers import edges_at, stations
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.battery import Battery
 from evroute.planning.charge_tree import charge_tree
-from evroute.planning.charging import Charger
+from evroute.planning.charging import Charger, ChargingStop, charging_stops
+from evroute.planning.rows import Rows
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.shortage import Shortage
 
@@ -25,7 +26,7 @@ def chargers_for(network: RoadNetwork, vehicle: Vehicle) -> tuple[Charger, ...]:
         for socket, kw in station.sockets
     ]
     return tuple(
-        Charger(station.name, station.edges, socket, kw, time_s)
+        Charger(station.name, edges_at(network, station), socket, kw, time_s)
         for station, socket, kw, time_s in fits
         if time_s is not None
     )
@@ -60,6 +61,51 @@ def refuse_without_chargers(
         f"{', '.join(kinds)}; vehicle '{vehicle.name}' has "
         f"{' and '.join(['ac'] * bool(vehicle.ac_kw) + [vehicle.dc_plug] * bool(vehicle.dc_kw))}"
     )
+
+
+def rows_with_stops(
+    problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]
+) -> tuple[Rows, tuple[ChargingStop, ...]]:
+    """Return the row ``charge``, the fastest route with stops, and its stops.
+
+    Parameters
+    ----------
+    problem, battery, chargers
+        As in `charging_stops`.
+
+    Raises
+    ------
+    NotEnoughChargeError
+        If no plan keeps the reserve; the message has the leg that fails, and the missing charge.
+    """
+    found = charging_stops(problem, battery, chargers)
+    if found is None:
+        short = Shortage(problem.legs, problem.head_wh, problem.charge).error(battery)
+        raise with_advice(short, problem, battery, chargers)
+    route, stops, proof = found
+    return Rows({"charge": route}, {"charge": proof}, "charge"), stops
+
+
+def with_advice(
+    error: NotEnoughChargeError,
+    problem: SearchProblem,
+    battery: Battery,
+    chargers: Sequence[Charger],
+) -> NotEnoughChargeError:
+    """Return an error with the stops that mend it, or the leg that fails also with stops.
+
+    Parameters
+    ----------
+    error
+        Error of the plan without stops.
+    problem, battery, chargers
+        As in `charging_stops`.
+    """
+    if found := charging_stops(problem, battery, chargers):
+        advice = f"or {', then '.join(stop.advice for stop in found[1])} (--charge)"
+    else:
+        advice = failing_leg(problem, battery, chargers)
+    return NotEnoughChargeError(f"{error}; {advice}", error.start_percent)
 
 
 def failing_leg(problem: SearchProblem, battery: Battery, chargers: Sequence[Charger]) -> str:

@@ -15,16 +15,15 @@ energy, and charging at least energy by power, so the bound never falls along a 
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from evroute.arms import Route
 from evroute.arrays import FloatArray
 from evroute.planning.battery import Battery
+from evroute.planning.labels import compiled
 from evroute.planning.search_problem import SearchProblem
 
 SETUP_S = 300.0
@@ -57,11 +56,6 @@ class Charger:
     kw: float
     time_s: FloatArray
 
-    def takes_s(self, from_percent: float, to_percent: float) -> float:
-        """Return the time from one charge to another, %, linear between whole per cents, s."""
-        begin_s, end_s = np.interp([from_percent, to_percent], np.arange(101), self.time_s)
-        return float(end_s - begin_s)
-
 
 @dataclass(frozen=True, slots=True)
 class ChargingStop:
@@ -73,6 +67,8 @@ class ChargingStop:
         Name of the station, kind of the socket, and its power, kW.
     after_edges
         Number of edges of the route driven before the stop.
+    arrive_s
+        Time of arrival after departure, s.
     arrive_percent, to_percent
         Charge on arrival and on leaving, %.
     time_s
@@ -85,6 +81,7 @@ class ChargingStop:
     socket: str
     kw: float
     after_edges: int
+    arrive_s: float
     arrive_percent: float
     to_percent: int
     time_s: float
@@ -114,45 +111,50 @@ def charging_stops(
     chargers
         Sockets that fit the car.
     effort
-        Labels after which a search stops; coarser steps of charge are searched then.
+        Labels after which a search gives way to one with coarser steps of charge (`STEPS`).
 
     Returns
     -------
     found
         None if no plan keeps the reserve.
     """
-    bound_s, proof = -np.inf, "exact: no stops at whole per cents of charge arrive earlier"
+    proof, exact_s = "exact: no plan that charges to whole per cents arrives earlier", None
     for step in STEPS:
-        labels, stopped_s = _settled(problem, battery, chargers, step, effort)
-        bound_s = max(bound_s, stopped_s)
-        if labels:
-            route, stops = _followed(problem, battery, chargers, labels)
-            if step > STEPS[0]:
-                taken_s = problem.taken_s(route) + sum(stop.time_s for stop in stops)
-                proof = f"at most {max(taken_s - bound_s, 0) / 60:.1f} min longer than the best"
-            return route, stops, proof
-        if stopped_s == np.inf:
-            return None
-    return None
+        most = effort if step < STEPS[-1] else 2**62
+        labels, bound_s = _settled(problem, battery, chargers, step, most)
+        if labels or bound_s == np.inf:
+            break
+        exact_s = exact_s or bound_s
+    if not labels:
+        return None
+    if exact_s is not None:
+        late_min = max(labels[-1][2] - exact_s, 0.0) / 60
+        proof = f"charged in steps of {step} %: at most {late_min:.1f} min longer than the best"
+    return *_followed(problem, battery, chargers, labels), proof
 
 
 def _followed(
     problem: SearchProblem,
     battery: Battery,
     chargers: Sequence[Charger],
-    labels: list[tuple[int, int, float]],
+    labels: list[tuple[int, int, float, float]],
 ) -> tuple[Route, tuple[ChargingStop, ...]]:
-    """Return route and stops of labels: state, charger (-1 for driving), and charge, Wh."""
-    n, edges, stops, before_wh = problem.legs.search.line_graph.n_edges, [], [], battery.start_wh
-    for state, row, charge_wh in labels:
+    """Return route and stops of labels: state, charger (-1 for driving), time, s, charge, Wh."""
+    n, edges, stops = problem.legs.search.line_graph.n_edges, [], []
+    before_s, before_wh = 0.0, battery.start_wh
+    for state, row, clock_s, charge_wh in labels:
         if row < 0:
             edges.append(state % n)
         else:
-            charger, arrive = chargers[row], battery.percent(before_wh)
-            time_s = SETUP_S + charger.takes_s(arrive, to := round(battery.percent(charge_wh)))
-            about = charger.station, charger.socket, charger.kw, len(edges)
-            stops.append(ChargingStop(*about, arrive, to, time_s, charge_wh - before_wh))
-        before_wh = charge_wh
+            used, percents = chargers[row], (battery.percent(w) for w in (before_wh, charge_wh))
+            stops.append(
+                ChargingStop(
+                    *(used.station, used.socket, used.kw, len(edges), before_s),
+                    *(next(percents), round(next(percents))),
+                    *(clock_s - before_s, charge_wh - before_wh),
+                )
+            )
+        before_s, before_wh = clock_s, charge_wh
     return Route(tuple(edges)), tuple(stops)
 
 
@@ -162,48 +164,32 @@ def _settled(
     chargers: Sequence[Charger],
     step: int,
     effort: int,
-) -> tuple[list[tuple[int, int, float]], float]:
+) -> tuple[list[tuple[int, int, float, float]], float]:
     """Return the labels of the best plan, and the bound of the time at which the search stopped."""
     legs, functions = problem.legs, problem.charge
     search, stops = legs.search, legs.stops
-    graph, starts = search.line_graph, search.starts
+    after_wh, rise_wh = problem.head_wh[search.starts], problem.head_wh - problem.tail_wh
+    graph, start = search.line_graph, search.starts.start + stops[0]
     pairs = sorted((edge, row) for row, each in enumerate(chargers) for edge in each.edges)
     edges, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     table_s = np.array([each.time_s for each in chargers]).reshape(-1, 101)
     # s per Wh at the greatest power anywhere
     per_wh = float(np.diff(table_s).min()) / (battery.capacity_wh / 100)
     rest_wh, rest_s = problem.label_search.bounds(problem.time_s, whole=True)
-    rise_wh = problem.head_wh - problem.tail_wh
     both = problem.time_s + per_wh * np.maximum(functions.energy_wh - rise_wh, 0.0)
-    after_wh = problem.head_wh[starts]
     climb_wh = np.tile(after_wh[stops[-1]] - after_wh, len(stops) - 1)
-    rest_both = legs.rest(both, whole=True) + per_wh * climb_wh
-    numbers = (
-        *(battery.start_wh, battery.capacity_wh, battery.lossless_wh, battery.reserve_wh),
-        battery.fade / (10.0 * battery.capacity_wh / 100.0),
-        *(per_wh, SETUP_S),
-    )
-    arrays: list[Any] = [
+    fade = battery.fade / (10.0 * battery.capacity_wh / 100.0)
+    charges = battery.start_wh, battery.capacity_wh, battery.lossless_wh, battery.reserve_wh
+    numbers = tuple(map(float, (*charges, fade, per_wh, SETUP_S)))
+    arrays = [
         *(graph.indptr, graph.indices, search.entering, np.array(stops[1:])),
-        *(functions.start, functions.step_wh, problem.time_s, rest_wh, rest_s, rest_both),
+        *(functions.start, functions.step_wh, problem.time_s, rest_wh, rest_s),
+        legs.rest(both, whole=True) + per_wh * climb_wh,
         *(np.searchsorted(edges, np.arange(graph.n_edges + 1)), rows, table_s),
     ]
-    settle: Callable[..., tuple[list[int], list[int], list[float], float]] = _settle
-    if search.compiled:
-        settle, arrays = _compiled(), [np.require(a, requirements="W") for a in arrays]
-    else:
-        arrays = [a.tolist() for a in arrays]
-    origin = stops[0], starts.start + stops[0]
-    states, used, charges, bound_s = settle(*arrays, *origin, numbers, step, effort)
-    return list(zip(states, used, charges, strict=True))[::-1], bound_s
-
-
-@cache
-def _compiled() -> Callable[..., tuple[list[int], list[int], list[float], float]]:
-    from numba import njit
-
-    compiled: Callable[..., Any] = njit(cache=True, nogil=True)(_settle)
-    return compiled
+    settle, ready = compiled(search, _settle, arrays)
+    labels, bound_s = settle(*ready, stops[0], start, numbers, step, effort)
+    return labels[::-1], bound_s
 
 
 def _settle(  # type: ignore[no-untyped-def]
@@ -229,18 +215,19 @@ def _settle(  # type: ignore[no-untyped-def]
     """Settle labels of (time, charge); return the best plan's backwards, and the bound reached.
 
     Plain Python that numba compiles. A label is a state with the charge after driving its edge, or
-    after charging there; ``used`` is the row of its charger, -1 for driving.
+    after charging there by the charger of a row; -1 for driving.
     """
     first_wh, capacity_wh, lossless_wh, reserve_wh, fade, per_wh, setup_s = numbers
     n, legs = len(indptr) - 1, len(stops)
     final = n * (legs - 1) + stops[legs - 1]
-    states, parents, used, clocks, charges, older = [-1], [-1], [-1], [0.0], [first_wh], [-1]
+    labels = [(-1, -1, -1, 0.0, first_wh, -1)]  # state, parent, charger, time, charge, older one
     newest = [-1] * (n * legs)  # the last label of each state
     queue = [(0.0, 0.0, 0.0, 0, 0, 0)]
     queue.pop()
-    label, leg, edge, found, bound_s = 0, 0, 0, -1, 0.0
-    charge_wh, clock_s = first_wh, 0.0
+    label, leg, edge, used, bound_s, charge_wh, clock_s = 0, 0, 0, -1, 0.0, first_wh, 0.0
     while True:
+        moves = [(0.0, 0.0, 0, 0)]  # charge, time, state, charger
+        moves.pop()
         low, high, following, arm = 0, 1, origin, start
         if label > 0:
             low, high = indptr[edge], indptr[edge + 1]
@@ -258,60 +245,44 @@ def _settle(  # type: ignore[no-untyped-def]
                     left_wh = min(left_wh, capacity_wh)
                 low_wh = min(low_wh, left_wh)
             into = leg + 1 if leg < legs - 1 and following == stops[leg] else leg
-            state, spent_s = n * into + following, clock_s + time_s[arm]
-            if low_wh >= reserve_wh - 1e-9 and rest_s[state] < math.inf:
-                spare_wh = left_wh - reserve_wh
-                bound = spent_s + max(rest_s[state], rest_both[state] - per_wh * spare_wh)
-                if spare_wh < rest_wh[state] - 1e-9:
-                    bound += setup_s
-                heapq.heappush(queue, (bound, -left_wh, spent_s, state, label, -1))
-        if label > 0 and used[label] < 0:
+            if low_wh >= reserve_wh - 1e-9:
+                moves.append((left_wh, clock_s + time_s[arm], n * into + following, -1))
+        if label > 0 and used < 0:
             percent = 100.0 * charge_wh / capacity_wh
             whole = min(int(percent), 99)
             for place in range(first_charger[edge], first_charger[edge + 1]):
                 row = charger[place]
-                since_s = table_s[row][whole]
-                since_s += (percent - whole) * (table_s[row][whole + 1] - since_s)
-                state = n * leg + edge
+                slope_s = table_s[row][whole + 1] - table_s[row][whole]
+                begun_s = clock_s + setup_s - table_s[row][whole] - (percent - whole) * slope_s
                 for to in range(step * (int(percent / step) + 1), 101, step):
-                    left_wh = capacity_wh * (to / 100)
-                    spent_s = clock_s + setup_s + table_s[row][to] - since_s
-                    spare_wh = left_wh - reserve_wh
-                    bound = spent_s + max(rest_s[state], rest_both[state] - per_wh * spare_wh)
-                    if spare_wh < rest_wh[state] - 1e-9:
-                        bound += setup_s
-                    heapq.heappush(queue, (bound, -left_wh, spent_s, state, label, row))
-        settled = False
-        while not settled and len(queue) > 0 and len(states) <= effort:
-            bound_s, minus_wh, clock_s, state, previous, row = heapq.heappop(queue)
+                    full_s = begun_s + table_s[row][to]
+                    moves.append((capacity_wh * (to / 100), full_s, n * leg + edge, row))
+        for left_wh, spent_s, state, row in moves:
+            spare_wh = left_wh - reserve_wh
+            if rest_s[state] < math.inf:
+                bound = spent_s + max(rest_s[state], rest_both[state] - per_wh * spare_wh)
+                if spare_wh < rest_wh[state] - 1e-9:
+                    bound += setup_s
+                heapq.heappush(queue, (bound, -left_wh, spent_s, state, label, row))
+        other = 0
+        while other >= 0 and len(queue) > 0 and len(labels) <= effort:
+            bound_s, minus_wh, clock_s, state, parent, used = heapq.heappop(queue)
             charge_wh, other = -minus_wh, newest[state]
             while other >= 0 and not (
-                clocks[other] <= clock_s + 1e-9 and charges[other] >= charge_wh - 1e-9
+                labels[other][3] <= clock_s + 1e-9 and labels[other][4] >= charge_wh - 1e-9
             ):
-                other = older[other]
-            if other < 0:
-                settled = True
-                states.append(state)
-                parents.append(previous)
-                used.append(row)
-                clocks.append(clock_s)
-                charges.append(charge_wh)
-                older.append(newest[state])
-                label, leg = len(states) - 1, state // n
-                newest[state], edge = label, state - n * leg
-                if state == final:
-                    found = label
-        if found >= 0 or not settled:
+                other = labels[other][5]
+        if other >= 0:
             break
-    if found < 0 and len(queue) == 0:
-        bound_s = math.inf
-    path, sockets, left = [0], [0], [0.0]
+        label, leg = len(labels), state // n
+        labels.append((state, parent, used, clock_s, charge_wh, newest[state]))
+        newest[state], edge = label, state - n * leg
+        if state == final:
+            break
+    path = [(0, 0, 0.0, 0.0)]
     path.pop()
-    sockets.pop()
-    left.pop()
-    while found > 0:
-        path.append(states[found])
-        sockets.append(used[found])
-        left.append(charges[found])
-        found = parents[found]
-    return path, sockets, left, bound_s
+    while other < 0 and label > 0:
+        state, parent, used, clock_s, charge_wh, _ = labels[label]
+        path.append((state, used, clock_s, charge_wh))
+        label = parent
+    return path, math.inf if other >= 0 and len(queue) == 0 else bound_s

@@ -11,7 +11,7 @@ vehicles in large networks*, solve the same problem with profiles of the start c
 
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,6 +23,7 @@ from evroute.arrays import FloatArray
 from evroute.planning.battery import TOLERANCE_WH, Battery
 from evroute.planning.charge_functions import ChargeFunctions
 from evroute.planning.legs import Legs
+from evroute.planning.search import Search
 
 GREATEST_EFFORT = 200_000
 """Number of labels after which a search with two costs stops."""
@@ -149,22 +150,35 @@ class LabelSearch:
             *(graph.indptr, graph.indices, search.entering, np.array(stops[1:])),
             *(charge.start, charge.step_wh, cost, rest_wh, rest, np.full(len(rest), np.inf)),
         ]
-        settle: Callable[..., tuple[list[int], bool]] = _settle
-        if search.compiled:
-            settle, arrays = _compiled(), [np.require(a, requirements="W") for a in arrays]
-        else:
-            arrays = [a.tolist() for a in arrays]
-        states, complete = settle(*arrays, stops[0], start, charges, limits, worth, effort)
+        settle, ready = compiled(search, _settle, arrays)
+        states, complete = settle(*ready, stops[0], start, charges, limits, worth, effort)
         route = Route(tuple(state % graph.n_edges for state in states[::-1]))
         return route if states else None, complete
 
 
+def compiled(
+    search: Search, function: Callable[..., Any], arrays: Sequence[Any]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """Return a function and its arrays, compiled and writeable, or plain and as lists.
+
+    Parameters
+    ----------
+    search
+        Search that states which.
+    function, arrays
+        Plain Python that numba can compile, and arrays for it.
+    """
+    if search.compiled:
+        return _compiled(function), [np.require(array, requirements=["C", "W"]) for array in arrays]
+    return function, [array.tolist() for array in arrays]
+
+
 @cache
-def _compiled() -> Callable[..., tuple[list[int], bool]]:
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from numba import njit
 
-    compiled: Callable[..., tuple[list[int], bool]] = njit(cache=True, nogil=True)(_settle)
-    return compiled
+    compiled_function: Callable[..., Any] = njit(cache=True, nogil=True)(function)
+    return compiled_function
 
 
 def _settle(  # type: ignore[no-untyped-def]

@@ -187,15 +187,15 @@ class Plan:
         kept = safe.charge_forecast.never_below_reserve
         would = other.charge_forecast.never_below_reserve
         if safe.route == other.route:
-            words = f"the reserve is kept in {kept:.1%} of trips, without any detour"
+            words = f"the reserve is kept in {100 * kept:.1f} % of trips, without any detour"
         else:
             extra_s, extra_wh = safe.time_s - other.time_s, safe.energy_wh - other.energy_wh
             words = (
-                f"{extra_s / 60:+.1f} min and {extra_wh:+.0f} Wh to keep the reserve in {kept:.1%} "
-                f"of trips instead of {would:.1%}"
+                f"{extra_s / 60:+.1f} min and {extra_wh:+.0f} Wh to keep the reserve in "
+                f"{100 * kept:.1f} % of trips instead of {100 * would:.1f} %"
             )
         if risk < safe.charge_forecast.supported_risk:
-            words += f"; {100 * risk:.4g} % is extrapolated: past trips show no risk this small"
+            words += f"; {100 * risk:.4g} % is extrapolated: past trips are too few to confirm it"
         return words
 
     def energy_cost(self, name: str) -> float | None:

@@ -27,8 +27,13 @@ from evroute.planning.arm_states import ROUNDING_WH
 from evroute.planning.batch import Energies, cheapest, summed
 from evroute.planning.battery import Battery
 from evroute.planning.charge_functions import ChargeFunctions
-from evroute.planning.chargers import chargers_for, failing_leg, refuse_without_chargers
-from evroute.planning.charging import Charger, ChargingStop, charging_stops
+from evroute.planning.chargers import (
+    chargers_for,
+    refuse_without_chargers,
+    rows_with_stops,
+    with_advice,
+)
+from evroute.planning.charging import Charger, ChargingStop
 from evroute.planning.edge_space import EdgeSpace
 from evroute.planning.forecast import ChargeForecast, EnergyForecast
 from evroute.planning.learned import LearnedDay, LearnedEnergies
@@ -37,7 +42,7 @@ from evroute.planning.numbers import clock_s
 from evroute.planning.places import different_rows
 from evroute.planning.plan import Plan, PlannedRoute, streets_of
 from evroute.planning.risk import RiskSearch, choose_safe_rows
-from evroute.planning.rows import PlanOptions, Rows, choose_rows
+from evroute.planning.rows import PlanOptions, choose_rows
 from evroute.planning.search import numba_installed, shared_search
 from evroute.planning.search_problem import SearchProblem
 from evroute.planning.turn_space import TurnSpace
@@ -240,13 +245,15 @@ class Planner:
             raise NoRouteError(f"no legal way leads from {' to '.join(titles)}") from None
         unlimited = None
         stops: tuple[ChargingStop, ...] = ()
-        if battery is None or risk is None:
+        if charge and battery and problem.label_search.most_charge(battery) is None:
+            rows, stops = rows_with_stops(problem, battery, self.chargers)
+        elif battery is None or risk is None:
             try:
                 rows = choose_rows(problem, fastest, options)
             except NotEnoughChargeError as error:
                 if battery is None or not self.chargers:
                     raise
-                rows, stops = self._with_stops(problem, battery, error, charge)
+                raise with_advice(error, problem, battery, self.chargers) from error
         else:
             rows = choose_safe_rows(self._within_risk(problem, battery, risk), options)
             usual = choose_rows(problem, fastest, replace(options, risk=None))
@@ -301,22 +308,6 @@ class Planner:
             summed(e, arm, start) for e in (problem.energy_wh, problem.length_m, problem.time_s)
         )
         return Energies(wh, metres, seconds, edge, start)
-
-    def _with_stops(
-        self, problem: SearchProblem, battery: Battery, error: NotEnoughChargeError, charge: bool
-    ) -> tuple[Rows, tuple[ChargingStop, ...]]:
-        """Return the row with stops; the error, with the stops as advice, unless ``charge``."""
-        self.search.compiled = numba_installed()
-        found = charging_stops(problem, battery, self.chargers)
-        if found is None:
-            raise NotEnoughChargeError(
-                f"{error}; {failing_leg(problem, battery, self.chargers)}", error.start_percent
-            )
-        route, stops, proof = found
-        if not charge:
-            advice = ", then ".join(stop.advice for stop in stops)
-            raise NotEnoughChargeError(f"{error}; or {advice} (--charge)", error.start_percent)
-        return Rows({"charge": route}, {"charge": proof}, "charge"), stops
 
     @cached_property
     def chargers(self) -> tuple[Charger, ...]:

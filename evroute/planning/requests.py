@@ -48,22 +48,27 @@ def read_requests(
     Raises
     ------
     EvrouteError
-        If a CSV file is empty, or a Parquet file cannot be read.
+        If a CSV file is empty or damaged, or a Parquet file cannot be read.
     """
     if path.suffix.lower() == ".parquet":
         names, rows = _parquet(path)
         yield _requests(names, rows, columns, ())
         return
-    with path.open(newline="", encoding="utf-8-sig") as handle:
-        lines = limits.lines(handle, str(path))
-        header = next(lines, None)
-        if header is None:
-            raise EvrouteError(
-                f"{path} is empty; its first line names the columns, such as from,to"
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            lines = limits.lines(handle, str(path))
+            header = next(lines, None)
+            if header is None:
+                raise EvrouteError(
+                    f"{path} is empty; its first line names the columns, such as from,to"
+                )
+            separator = max(SEPARATORS, key=header.count)
+            table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
+            yield _requests(
+                table.fieldnames or [], table, columns, () if separator == "," else numbers
             )
-        separator = max(SEPARATORS, key=header.count)
-        table = csv.DictReader(chain([header], lines), strict=True, delimiter=separator)
-        yield _requests(table.fieldnames or [], table, columns, () if separator == "," else numbers)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise EvrouteError(f"{path} is not a CSV table in UTF-8: {error}") from None
 
 
 def _requests(
@@ -127,6 +132,16 @@ def check_suffix(path: Path) -> None:
         raise EvrouteError(f"--out {path} must end in {' or '.join(SUFFIXES)}")
 
 
+def write_table(path: Path, table: Any) -> None:
+    """Write a table of pyarrow as CSV or Parquet, by the end of the path."""
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
+    with replacing(path) as temporary:
+        write(table, temporary)
+
+
 class AnswerTable:
     """Numbers of the recommended routes of answers, as they come.
 
@@ -179,8 +194,6 @@ class AnswerTable:
     def write(self, path: Path) -> None:
         """Write the rows as CSV or Parquet, by the end of the path."""
         import pyarrow as pa
-        import pyarrow.csv
-        import pyarrow.parquet as pq
 
         names = dict.fromkeys(name for row in self.rows for name in row)
         columns = {
@@ -190,10 +203,7 @@ class AnswerTable:
             )
             for name in names
         }
-        table = pa.table(columns)
-        write: Any = pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv
-        with replacing(path) as temporary:
-            write(table, temporary)
+        write_table(path, pa.table(columns))
 
 
 def _row(answer: Mapping[str, Any]) -> dict[str, Any]:

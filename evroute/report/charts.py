@@ -54,7 +54,7 @@ _SPARE_DASHES = ((2, 2), (8, 3, 2, 3), (10, 4), (1, 3))
 _ALL_COLOURS = (*_COLOURS.values(), *_SPARE_COLOURS)
 _ALL_DASHES = (*_DASHES.values(), *_SPARE_DASHES)
 _MOST_DASHED = 3
-_PANEL_WIDTH = {1: 640, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
+_PANEL_WIDTH = {1: 800, 2: 400, 3: 280, 4: 215}  # by the number of columns, pixels
 
 
 def cumulative_regret(rounds: "pd.DataFrame") -> "alt.FacetChart":
@@ -329,7 +329,7 @@ def _panels(
     header = alt.Header(labelFontSize=12, labelPadding=4, labelLimit=LABEL_LIMIT)
     chart: alt.FacetChart = (
         alt.layer(*layers, data=alt.Data(values=curve.round(6).to_dict("records")))
-        .properties(width=width, height=round(0.62 * width))
+        .properties(width=width, height=min(round(0.62 * width), 320))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels, header=header), columns=columns)
         .resolve_scale(y="independent")
         .properties(

@@ -53,7 +53,7 @@ PART_COLOURS = {
 
 _BELOW_ZERO = "#2b6cb0"
 _RISING = ("#fdbe6f", "#f98a1c", "#cc4c02", "#7a2c04")
-_VISITS = ("#a2cf4a", "#4bb37b", "#26838f", "#3d4e8a", "#440f54")
+VISIT_COLOURS = ("#a2cf4a", "#4bb37b", "#26838f", "#3d4e8a", "#440f54")
 _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
 
@@ -133,15 +133,18 @@ def value_classes(title: str, values: FloatArray) -> Classes:
 
 def visit_classes(most: int) -> Classes:
     """Choose classes in geometric steps for counts from 1 to ``most``."""
-    steps = np.unique(np.round(np.geomspace(1, max(most, 1), len(_VISITS) + 1)).astype(int))
-    starts = [int(s) for s in (steps if len(steps) <= len(_VISITS) else steps[:-1])]
+    steps = np.unique(np.round(np.geomspace(1, max(most, 1), len(VISIT_COLOURS) + 1)).astype(int))
+    starts = [int(s) for s in (steps if len(steps) <= len(VISIT_COLOURS) else steps[:-1])]
     ends = [*(s - 1 for s in starts[1:]), max(most, 1)]
     labels = tuple(
         f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=True)
     )
-    colour = np.linspace(0, len(_VISITS) - 1, len(starts)).round().astype(int)
+    colour = np.linspace(0, len(VISIT_COLOURS) - 1, len(starts)).round().astype(int)
     return Classes(
-        "times driven", tuple(map(float, starts[1:])), labels, tuple(_VISITS[k] for k in colour)
+        "times driven",
+        tuple(map(float, starts[1:])),
+        labels,
+        tuple(VISIT_COLOURS[k] for k in colour),
     )
 
 

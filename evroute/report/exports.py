@@ -7,7 +7,7 @@ from evroute import __version__
 from evroute.network.road_network import RoadNetwork
 from evroute.planning.answers import document
 from evroute.planning.plan import ROW_LABELS, Plan, PlannedRoute
-from evroute.report.lines import edge_heights, edge_line, route_line
+from evroute.report.lines import edge_heights, edge_line, route_line, stop_places
 from evroute.report.words import totals
 
 _GPX = "http://www.topografix.com/GPX/1/1"
@@ -46,12 +46,19 @@ def route_geojson(network: RoadNetwork, plan: Plan) -> dict[str, Any]:
 
 
 def route_gpx(network: RoadNetwork, plan: Plan) -> str:
-    """Return the recommended route of a plan as a GPX 1.1 track, with heights in m."""
+    """Return the recommended route of a plan as a GPX 1.1 track, with heights in m.
+
+    Charging stops are way points.
+    """
     planned = plan.recommended_route
     root = ElementTree.Element(
         "gpx", {"xmlns": _GPX, "version": "1.1", "creator": f"evroute {__version__}"}
     )
     _text(ElementTree.SubElement(root, "metadata"), "desc", network.source.attribution)
+    for stop, (lon, lat) in stop_places(network, planned).items():
+        point = ElementTree.SubElement(root, "wpt", {"lat": str(lat), "lon": str(lon)})
+        _text(point, "name", stop.advice)
+        _text(point, "desc", f"{stop.socket}, {stop.kw:g} kW, {stop.time_s / 60:.0f} min")
     track = ElementTree.SubElement(root, "trk")
     _text(track, "name", f"{plan.network}: {plan.titles[0]} to {plan.titles[-1]}")
     _text(track, "desc", f"{ROW_LABELS[plan.recommended]}: {totals(planned)} ({plan.vehicle})")

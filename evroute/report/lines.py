@@ -7,6 +7,8 @@ import numpy as np
 from evroute.arrays import FloatArray, IntArray, expanded
 from evroute.network.geo import shapely
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.charging import ChargingStop
+from evroute.planning.plan import PlannedRoute
 
 LonLat = tuple[float, float]
 
@@ -28,6 +30,14 @@ def route_line(network: RoadNetwork, edges: IntArray) -> list[LonLat]:
     """Return the shapes of successive edges (k,) as one line, without repeated points, degrees."""
     points = [point for edge in edges for point in edge_line(network, int(edge))]
     return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
+
+
+def stop_places(network: RoadNetwork, planned: PlannedRoute) -> dict[ChargingStop, LonLat]:
+    """Return the ends of the roads on which a route stops to charge, by stop, degrees."""
+    return {
+        stop: edge_line(network, planned.route.edges[stop.after_edges - 1])[-1]
+        for stop in planned.stops
+    }
 
 
 def edge_heights(network: RoadNetwork, edge: int) -> FloatArray:

@@ -24,7 +24,7 @@ from evroute.report.colours import (
     value_classes,
 )
 from evroute.report.extras import folium
-from evroute.report.lines import LonLat, road_lines, route_line, thin_lines
+from evroute.report.lines import LonLat, road_lines, route_line, stop_places, thin_lines
 from evroute.report.map_page import embedded
 from evroute.report.profile import profiles, svg
 from evroute.report.words import distinct_routes, totals
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from branca.element import Figure
 
 _ROAD = "#c4c4c0"
-_SPOTS = ("#ffffff", "#222222", "#f1c40f")  # start, destination, lowest charge
+_SPOTS = {"start": "#ffffff", "destination": "#222222", "lowest": "#f1c40f", "charge": "#009e73"}
 _STYLE = """<style>
 div.leaflet-container { background: #fbfbf9; }
 div.leaflet-container .leaflet-control-attribution { font-size: 10px; }
@@ -281,7 +281,7 @@ def _inert(html: str) -> str:
 
 
 def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
-    """Return longitude and latitude of start, destination and lowest charge by their texts, °.
+    """Return longitude and latitude of start, destination, stops and lowest charge by texts, °.
 
     The lowest charge is left out if it is at an end.
 
@@ -301,14 +301,16 @@ def marks(network: RoadNetwork, plan: Plan, name: str) -> dict[str, LonLat]:
         percent = plan.battery.percent(float(charge.low_wh.min()))
         spots[f"lowest charge: {percent:.1f} %"] = network.head[edges[charge.lowest - 1]]
     lon, lat = network.junction_lon_lat
-    return {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}
+    found = {text: (float(lon[spot]), float(lat[spot])) for text, spot in spots.items()}
+    return found | {stop.advice: at for stop, at in stop_places(network, planned).items()}
 
 
 def _marks_layer(network: RoadNetwork, plan: Plan) -> "folium.FeatureGroup":
     """Return circles at the marks of the recommended route."""
     layer = folium.FeatureGroup(name="ends", control=False)
     spots = marks(network, plan, plan.recommended)
-    for (text, (lon, lat)), fill in zip(spots.items(), _SPOTS, strict=False):
+    for text, (lon, lat) in spots.items():
+        fill = next((colour for start, colour in _SPOTS.items() if text.startswith(start)))
         folium.CircleMarker(
             (lat, lon),
             radius=7,

@@ -30,7 +30,10 @@ def profiles(network: RoadNetwork, plan: Plan) -> dict[str, "alt.Chart | alt.Lay
         heights += _points(label, *route_heights(network, planned.route.rows))
         if battery is not None and planned.charge is not None:
             percent = planned.charge.charge_wh / battery.capacity_wh * 100
-            charges += _points(label, _ends_m(network, planned), percent)
+            at_m, after = _ends_m(network, planned), [stop.after_edges for stop in planned.stops]
+            later = [k + 1 for k in after]
+            percent = np.insert(percent, later, [stop.to_percent for stop in planned.stops])
+            charges += _points(label, np.insert(at_m, later, at_m[after]), percent)
     charts = {"height": _curves(plan, heights, "height (m)")}
     if battery is not None:
         charts["charge"] = _curves(plan, charges, "charge (%)")

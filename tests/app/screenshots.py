@@ -77,15 +77,9 @@ def main(network: str = "denver", *looks: str) -> None:
 
 
 def go_to(page: Page, name: str) -> None:
-    """Follow the link of a page; on a phone the drawer has to be opened for it."""
-    narrow = page.viewport_size is not None and page.viewport_size["width"] < 700
-    if narrow:
-        page.get_by_test_id("stExpandSidebarButton").click()
+    """Follow the link of a page."""
     page.get_by_role("link", name=name).click()
     page.wait_for_timeout(1000)
-    opened = page.get_by_test_id("stSidebarCollapseButton")
-    if narrow and opened.is_visible():
-        opened.click()
 
 
 def settle(page: Page) -> None:

@@ -26,6 +26,14 @@ OTHER_CARDS = """(old) => {
   const cards = Array.from(document.querySelectorAll('.evroute-cards button'), (x) => x.innerText);
   return cards.length > 0 && JSON.stringify(cards) !== JSON.stringify(old);
 }"""
+OVERLAPS = """() => {
+  const boxes = Array.from(document.querySelectorAll('.evroute-label:not([hidden]), .evroute-pin'),
+    (element) => element.getBoundingClientRect());
+  const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom
+    && b.top < a.bottom;
+  return boxes.flatMap((a, k) => boxes.slice(k + 1).filter((b) => overlap(a, b))).length;
+}"""
+"""Number of pairs of labels and pins that overlap."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -195,9 +203,15 @@ def test_cards_and_lines_select_a_route_and_enough_charge_is_one_click(tabs: Tab
     expect(buttons.nth(1)).to_have_attribute("aria-pressed", "true")
     # the map is drawn after the cards; its old labels name the route that is selected by now
     expect(board).not_to_have_attribute("data-selected", first)
-    board.locator(".evroute-label").last.click()  # labels may overlap; the last is on top
+    assert page.evaluate(OVERLAPS) == 0
+    board.locator(".evroute-label:not([hidden])").first.click()
     expect(buttons.nth(1)).to_have_attribute("aria-pressed", "false")
     page.wait_for_url(lambda url: "route=" in url)
+    board.get_by_title("Layers").hover(force=True)
+    board.get_by_label("Range of the charge").click()
+    board.and_(page.locator("[data-range]")).wait_for()
+    expect(page.get_by_text(re.compile("^80 % reaches .* km of road"))).to_be_visible()
+    page.wait_for_url(lambda url: "range=True" in url)
     page.get_by_role("tab", name="Streets").click()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     accessible(page, "Plan")
@@ -232,6 +246,8 @@ def test_the_plan_page_fits_a_screen_and_a_phone(tabs: Tabs, width: int, height:
         page.mouse.wheel(0, 500)
         page.wait_for_function(SCROLLED)
         assert page.locator(".evroute-map").bounding_box()["y"] < 60, "the map stays in view"
+    assert page.locator(".evroute-label:not([hidden])").count() > 0
+    assert page.evaluate(OVERLAPS) == 0
     wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wide) <= 0
     assert page.locator("iframe").count() == 0

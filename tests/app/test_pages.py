@@ -16,13 +16,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evroute.energy.driving import DrivingConditions
-from evroute.energy.vehicle import DRIVER_DEFAULT
+from evroute.energy.vehicle import DRIVER_DEFAULT, load_vehicle
 from evroute.errors import EvrouteError, NotEnoughChargeError
 from evroute.experiments.experiment import Experiment, simulate
 from evroute.experiments.runs import RunFolder
+from evroute.learning.physics_belief import physics_belief
 from evroute.network.catalog import keep, load_network
+from evroute.network.chargers import add_chargers
 from evroute.network.road_network import RoadNetwork
+from evroute.planning.places import load_trips
 from evroute.planning.plan import energy_text
+from evroute.planning.reach import reachable
 from evroute.planning.trip import plan
 from evroute.resources import app_path, data_path
 
@@ -133,6 +137,71 @@ def test_a_link_to_too_little_charge_shows_the_routes_with_enough() -> None:
     page = linked({"trip": "A", "soc": "1", "reserve": "1"})
     assert "1 % is not enough" in page.error[0].value
     assert len(shown(page, "cards")["cards"]) == 3
+
+
+def test_a_limit_of_risk_and_the_range_are_those_of_evroute() -> None:
+    link = {"trip": "A", "soc": "14", "risk": "5.0", "range": "True"}
+    page = linked(link)
+    roads, car = load_network("denver"), load_vehicle(DRIVER_DEFAULT)
+    request = {"soc_percent": 14, "reserve_percent": 10, "risk": 0.05, "physics": "driving"}
+    request |= {"vehicle": car, "uncertainty": physics_belief(roads, car)}
+    expected = plan(roads, trip="A", **request)
+    found = reachable(roads, origin=expected.origin, **request)
+    words = " ".join(each.value for each in page.markdown)
+    assert expected.safety.partition(";")[0][1:] in words
+    assert f"14 % reaches {found.length_m / 1000:.0f} of" in words
+    assert f"up to {found.extent_m / 1000:.1f} km away" in words
+    drawn = shown(page, "map")
+    assert drawn["range"]["shown"]
+    assert [each["title"] for each in drawn["legends"]] == ["Wh per km", "Charge there, %"]
+    assert link.items() <= page.query_params.items()
+    page.toggle(key="kept_range").set_value(False)
+    page.session_state["kept_risk"] = 1.0
+    page.slider(key="kept_soc").set_value(12).run()
+    assert not page.exception
+    with pytest.raises(NotEnoughChargeError) as refused:
+        plan(roads, trip="A", **(request | {"soc_percent": 12, "risk": 0.01}))
+    needed = refused.value.start_percent
+    assert page.error[0].value == f"12 % is not enough for a risk of 1 %: start with {needed} %."
+    assert shown(page, "map")["range"] == {"shown": False, "url": ""}
+    assert shown(page, "map")["dim"]
+
+
+def test_a_stop_to_charge_is_offered_and_listed(tmp_path: Path) -> None:
+    roads, table = load_network("denver"), tmp_path / "stations.csv"
+    trip = load_trips("denver")["C"]
+    known = planned(roads, waypoints=(trip.origin, trip.destination), soc_percent=80)
+    halfway = roads.head[known.routes["time"].route.edges[2]]
+    lon, lat = (each[halfway] for each in roads.junction_lon_lat)
+    table.write_text(f"name,lat,lon,socket,kw\nHalfway,{lat},{lon},ac,11\n")
+    charged = add_chargers(replace(roads, name="charged"), table)[0]
+    path = keep(charged)
+    try:
+        link = {"network": "charged", "from": trip.origin, "to": trip.destination}
+        page = linked(link | {"soc": "6", "reserve": "5"})
+        assert page.error[0].value.startswith("6 % is not enough: start with ")
+        page.button(key="use_charge").click().run()
+        assert not page.exception
+        assert not page.error
+        made = planned(
+            charged,
+            waypoints=(trip.origin, trip.destination),
+            soc_percent=6,
+            reserve_percent=5,
+            charge=True,
+        )
+        (stop,) = made.routes["charge"].stops
+        (card,) = shown(page, "cards")["cards"]
+        assert f"Charge at Halfway to {stop.to_percent} %" in card["reason"]
+        row = page.dataframe[0].value.iloc[0]
+        assert row["Charge at"] == "Halfway"
+        assert (row["to %"], row["min"]) == (stop.to_percent, stop.time_s / 60)
+        (spot,) = (each for each in shown(page, "map")["spots"] if each["label"])
+        assert spot["label"] == f"charge to {stop.to_percent} %"
+        assert spot["at"] == pytest.approx([lat, lon], abs=1e-5)
+        assert page.query_params["charge"] == "True"
+    finally:
+        path.unlink()
 
 
 def test_the_reserve_ends_at_the_charge() -> None:

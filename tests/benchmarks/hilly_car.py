@@ -46,6 +46,7 @@ class Result:
     width_wh: float
     crps_wh: float
     gaussian_wh: float
+    restarted: float
 
 
 def trips_of(setting: Setting, seed: int) -> list[MeasuredTrip]:
@@ -178,6 +179,7 @@ def judged(
         (high_wh - low_wh).mean(),
         ours_wh[FIRST:].mean(),
         normal_wh[FIRST:].mean(),
+        float(energies.changed_after > 0),
     )
 
 

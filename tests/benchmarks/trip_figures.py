@@ -105,6 +105,7 @@ def report(name: str, outcome: Outcome) -> None:
     coverage = resampled(outcome, slice(None), lambda rows: float(outcome.held[rows].mean()))
     print(f"  90 % intervals held: {outcome.held.sum()} of {n} {coverage}")
     print(f"  mean width: {width_wh:.0f} Wh, {width_wh / np.abs(outcome.measured_wh).mean():.2f}")
+    print(f"  last restart by the change test: trip {outcome.last.changed_after or 'none'}")
     belief = outcome.last.belief
     print(f"  {belief.noise}, roads {belief.late_std:.0f} Wh/km, heights {belief.field_std:.0f} Wh")
 

@@ -1,8 +1,11 @@
 """Charging stops: by hand, and against every plan of random small hilly networks."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,15 +13,19 @@ import pytest
 from evroute.arrays import FloatArray
 from evroute.energy.prior import fit
 from evroute.energy.vehicle import load_vehicle
+from evroute.errors import EvrouteError, NotEnoughChargeError
+from evroute.network.catalog import load_network
 from evroute.network.road_network import RoadNetwork
 from evroute.planning import charging
 from evroute.planning.battery import Battery
 from evroute.planning.charging import SETUP_S, Charger, charging_stops
+from evroute.planning.planner import Planner
 from evroute.planning.search_problem import SearchProblem
 
-N_CASES = 330
+N_CASES, N_COMPILED = 330, 40
 STOPS = 4
 """Greatest number of stops of the plans by brute force; more would not be faster here."""
+TWIZY = Path(__file__).parents[1] / "benchmarks/vehicles/twizy.toml"
 Problems = Callable[..., SearchProblem]
 
 
@@ -150,6 +157,8 @@ def test_plans_equal_all_plans_on_random_networks(
         battery = Battery(capacity_wh, rng.uniform(0.2, 1) * capacity_wh, reserve_wh)
         chargers = [draw_charger(rng, place, capacity_wh) for place in places]
         problem = problem_of(network, energy_wh, origin, destination)
+        if problem.legs.search.compiled and seed >= N_COMPILED:
+            break
         ends = origin, destination
         best = brute_force(network, energy_wh, ends, battery, chargers, step)
         found = charging_stops(problem, battery, chargers)
@@ -160,7 +169,132 @@ def test_plans_equal_all_plans_on_random_networks(
         time_s = followed_s(network, energy_wh, battery, chargers, found)
         assert time_s == pytest.approx(best[-1], abs=1e-6), seed
         seen[f"{len(found[1])} stops"] += 1
+        for stop in found[1][:1]:
+            full = [(stop.after_edges, 100.0)]
+            lost_wh = problem.charge.follow_stops(battery, found[0].rows, full).lost_wh
+            seen["a full battery would lose regeneration"] += lost_wh > 1
         assert best[len(found[1])] == pytest.approx(best[-1], abs=1e-6)
-    if step == 10:
+    if step == 10 and seen["compared"] > N_COMPILED:
         assert seen["compared"] >= 300
         assert min(seen[f"{n} stops"] for n in range(3)) >= 5, seen
+        assert seen["a full battery would lose regeneration"] >= 5, seen
+
+
+def line_of_stations(make_network: Callable[..., RoadNetwork], n_edges: int) -> RoadNetwork:
+    edges = [(f"e{k}", k, k + 1) for k in range(n_edges)]
+    return make_network(edges, [(1000.0 * k, 0.0, 0.0) for k in range(n_edges + 1)])
+
+
+def test_charging_twice_is_best_where_the_power_falls(
+    make_network: Callable[..., RoadNetwork], problem_of: Problems
+) -> None:
+    network = line_of_stations(make_network, 3)  # 100 s each
+    problem = problem_of(network, np.array([100.0, 400.0, 400.0]), 0, 2)
+    quick_below_40 = np.concatenate([np.arange(40.0), 40 + 100 * np.arange(61.0)])
+    both = [Charger(f"S{k}", (k,), "ccs", 50, quick_below_40) for k in (0, 1)]
+    found = charging_stops(problem, Battery(1000, 100, 0), both)
+    assert found is not None
+    assert [(s.station, s.arrive_percent, s.to_percent) for s in found[1]] == [
+        ("S0", 0, 40),
+        ("S1", 0, 40),
+    ]
+    assert [s.time_s for s in found[1]] == pytest.approx([SETUP_S + 40] * 2)
+    assert [s.arrive_s for s in found[1]] == pytest.approx([100, 100 + SETUP_S + 40 + 100])
+    # once, to 80 %: 40 s and 40 per cents of 100 s each
+    once = charging_stops(problem, Battery(1000, 100, 0), both[:1])
+    assert once is not None
+    assert [s.time_s for s in once[1]] == pytest.approx([SETUP_S + 40 + 4000])
+
+
+@pytest.mark.parametrize(("s_per_wh", "way"), [(0.4, "fast"), (0.6, "slow")])
+def test_the_leg_of_least_energy_may_be_too_slow(
+    make_network: Callable[..., RoadNetwork], problem_of: Problems, s_per_wh: float, way: str
+) -> None:
+    positions = [(0.0, 0, 0), (1000.0, 0, 0), (2000.0, 500, 0), (2000.0, -500, 0), (3000.0, 0, 0)]
+    ends = [("in", 0, 1), ("f", 1, 2), ("fast", 2, 4), ("s", 1, 3), ("slow", 3, 4), ("out", 4, 0)]
+    network = make_network(ends, positions, length_m=[10, 500, 500, 1000, 1000, 10])
+    problem = problem_of(network, np.array([10.0, 150, 150, 50, 50, 10]), 0, 5)
+    charger = Charger("S", (0,), "ac", 3.6, 10 * s_per_wh * np.arange(101.0))  # 10 Wh are 1 %
+    found = charging_stops(problem, Battery(1000, 10, 0), [charger])
+    assert found is not None
+    # 100 s and 310 Wh against 200 s and 110 Wh
+    assert network.edge_id[found[0].edges[2]] == way
+    assert [stop.to_percent for stop in found[1]] == [31 if way == "fast" else 11]
+
+
+def test_where_the_effort_runs_out_coarser_charges_and_the_gap_are_returned(
+    make_network: Callable[..., RoadNetwork], problem_of: Problems
+) -> None:
+    network = line_of_stations(make_network, 3)
+    problem = problem_of(network, np.array([100.0, 401.0, 401.0]), 0, 2)
+    chargers = [Charger(f"S{k}", (k,), "ac", 3.6, 10 * np.arange(101.0)) for k in (0, 1)]
+    battery = Battery(1000, 100, 0)
+    exact = charging_stops(problem, battery, chargers)
+    coarse = charging_stops(problem, battery, chargers, effort=3)
+    assert exact is not None
+    assert exact[1][0].to_percent == 81
+    assert coarse is not None
+    assert coarse[1][0].to_percent == 100
+    gap_min = re.fullmatch(r".* of 20 %: at most ([\d.]+) min longer than the best", coarse[2])
+    assert gap_min is not None
+    assert float(gap_min[1]) >= 190 / 60 - 0.05  # 19 per cents of 10 s
+
+
+@pytest.fixture(scope="module")
+def planner() -> Planner:
+    """The quadricycle of 6.1 kWh in Denver with six sockets, placed by seed."""
+    denver, rng = load_network("denver"), np.random.default_rng(24)
+    edges = rng.choice(denver.n_edges, 6, replace=False)
+    lon, lat = (each[denver.head[edges]] for each in denver.junction_lon_lat)
+    table = {
+        "name": tuple(f"post {k}" for k in range(6)),
+        "lon": lon,
+        "lat": lat,
+        "socket": ("ac",) * 6,
+        "kw": np.full(6, 22.0),
+    }
+    return Planner(denver.with_tables({"chargers": table}), load_vehicle(str(TWIZY)))
+
+
+def test_the_advice_leads_to_the_destination(planner: Planner) -> None:
+    rng, seen = np.random.default_rng(5), Counter[str]()
+    for _ in range(30):
+        origin, destination = rng.choice(planner.network.n_edges, 2, replace=False).tolist()
+        battery = Battery.of_percent(6.1, rng.uniform(2.2, 4), 2)
+        try:
+            planner.plan(origin, destination, battery=battery)
+        except NotEnoughChargeError as error:
+            advice = re.search(r"; or charge at (post \d) to (\d+) %", str(error))
+            if advice is None:
+                seen["no stop helps"] += "the last leg, from" in str(error)
+                continue
+            plan = planner.plan(origin, destination, battery=battery, charge=True)
+            route = plan.recommended_route
+            (stop, *_) = route.stops
+            assert (stop.station, stop.to_percent) == (advice[1], int(advice[2]))
+            assert plan.verdict.startswith(f"Charge at {advice[1]} to {advice[2]} %")
+            assert route.charge is not None
+            assert route.charge.low_wh.min() >= battery.reserve_wh - 1e-9
+            charge_wh, stops = battery.start_wh, {each.after_edges: each for each in route.stops}
+            for position, edge_wh in enumerate(route.edge_wh.tolist(), start=1):
+                charge_wh -= edge_wh
+                if position in stops:
+                    charge_wh = 61 * stops[position].to_percent
+                assert charge_wh >= battery.reserve_wh - 1e-9
+            seen["mended"] += 1
+    assert min(seen["mended"], seen["no stop helps"]) >= 3, seen
+
+
+def test_bad_requests_have_one_line(planner: Planner) -> None:
+    battery, network = Battery.of_percent(6.1, 4, 2), planner.network
+    with pytest.raises(EvrouteError, match="add them with 'evroute network chargers denver FILE'"):
+        Planner(load_network("denver"), planner.vehicle).plan(3, 9, battery=battery, charge=True)
+    with pytest.raises(EvrouteError, match="no charging power; set ac_kw or dc_kw"):
+        Planner(network, load_vehicle()).plan(3, 9, battery=battery, charge=True)
+    ccs = replace(planner.vehicle, ac_kw=None, dc_kw=50)
+    with pytest.raises(EvrouteError, match=r"no compatible plug: the 6 .* have ac; .* has ccs"):
+        Planner(network, ccs).plan(3, 9, battery=battery, charge=True)
+    with pytest.raises(EvrouteError, match="needs the charge at the start"):
+        planner.plan(3, 9, charge=True)
+    with pytest.raises(EvrouteError, match="takes the least time; leave out"):
+        planner.plan(3, 9, battery=battery, charge=True, max_extra_time=0.1)

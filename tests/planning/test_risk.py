@@ -157,7 +157,8 @@ def test_a_plan_prints_the_risk_that_it_keeps() -> None:
     for planned in found.routes.values():
         assert planned.charge_forecast.never_below_reserve >= 0.95
         assert 500 in planned.route.edges
-    assert f"{found.recommended_route.charge_forecast.never_below_reserve:.1%}" in found.safety
+    kept = found.recommended_route.charge_forecast.never_below_reserve
+    assert f"{100 * kept:.1f} %" in found.safety
     assert "is extrapolated" in found.safety  # no trip was learned
     plain = planner.plan(1213, 40, battery=battery, via=[500])
     assert found.unlimited.route == plain.recommended_route.route

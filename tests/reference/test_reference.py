@@ -14,7 +14,7 @@ from scipy.sparse import csc_matrix
 from evroute.arms import Arms, Belief, Feedback
 from evroute.energy.longitudinal import energy_parts, potential_wh
 from evroute.energy.vehicle import load_vehicle
-from evroute.model.context_kernels.matern52 import Matern52
+from evroute.model.context_kernels.matern import Matern52
 from evroute.model.exact import ExactGP
 from evroute.model.graph_matern import GraphMatern
 from evroute.model.kernels import EdgeContextKernel

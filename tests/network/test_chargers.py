@@ -1,0 +1,148 @@
+"""Charging stations from three formats, on a network of two streets and a motorway."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evroute.errors import EvrouteError
+from evroute.network import catalog, store
+from evroute.network.chargers import Station, add_chargers, edges_at, stations
+from evroute.network.road_network import RoadNetwork
+
+
+@pytest.fixture
+def town(make_network: Callable[..., RoadNetwork]) -> RoadNetwork:
+    """A two-way street eastwards of 500,000 E 5,400,000 N (zone 32), and a motorway 1 km north."""
+    corners = [(5e5, 5.4e6, 0.0), (5.01e5, 5.4e6, 0.0), (5e5, 5.401e6, 0.0), (5.01e5, 5.401e6, 0.0)]
+    edges = [("east", 0, 1), ("west", 1, 0), ("fast", 2, 3), ("back", 3, 0), ("up", 1, 2)]
+    roads = ("residential", "residential", "motorway", "primary", "primary")
+    return replace(make_network(edges, corners, name="town"), road_class=roads)
+
+
+def place(network: RoadNetwork, east_m: float, north_m: float) -> tuple[float, float]:
+    """Return longitude and latitude of a position from the first junction."""
+    from evroute.network.coordinates import WGS84, transformer
+
+    return transformer(network.crs, WGS84).transform(5e5 + east_m, 5.4e6 + north_m)
+
+
+def station(title: str, at: tuple[float, float], *sockets: dict, **others: int) -> dict:
+    about = {"Title": title, "Longitude": at[0], "Latitude": at[1]}
+    return {"AddressInfo": about, "Connections": list(sockets), "StatusTypeID": 50, **others}
+
+
+def test_an_open_charge_map_export_is_read_counted_and_merged(
+    town: RoadNetwork, tmp_path: Path
+) -> None:
+    type2 = {"ConnectionTypeID": 25, "PowerKW": 22.0}
+    near = place(town, 300, 20)
+    listed = [
+        station("Market", near, type2, {"ConnectionTypeID": 33, "PowerKW": 50}),
+        station("Market again", place(town, 320, 15), {"ConnectionTypeID": 25}),  # 11 kW assumed
+        station("Planned", near, type2, StatusTypeID=150),
+        station("Its sockets are removed", near, type2 | {"StatusTypeID": 200}),
+        station("Staff", near, type2, UsageTypeID=6),
+        station("Far", place(town, 300, -900), type2),
+        station("On the motorway", place(town, 500, 1020), type2),
+        station("Unknown plug", near, {"ConnectionTypeID": 0}),
+        station("Park", place(town, 800, 5), {"ConnectionTypeID": 28}),
+    ]
+    path = tmp_path / "ocm.json"
+    path.write_text(json.dumps(listed))
+    network, counts = add_chargers(town, path)
+    assert [(each.name, each.sockets) for each in stations(network)] == [
+        ("Market", (("ac", 22.0), ("ccs", 50.0), ("ac", 11.0))),
+        ("Park", (("household", 2.3),)),
+    ]
+    assert [edges_at(network, each) for each in stations(network)] == [(0, 1), (0, 1)]
+    assert counts == {
+        "left out: planned or closed": 2,
+        "left out: private": 1,
+        "left out: more than 200 m from a road to stop on": 2,
+        "left out: without a socket that cars have": 1,
+        "same place twice: merged": 1,
+        "power assumed: 11 kW for ac": 1,
+        "power assumed: 2.3 kW for household": 1,
+        "stations used": 2,
+    }
+    assert "Open Charge Map contributors" in network.source.attribution
+    store.save(network, tmp_path / "town.npz")
+    assert stations(catalog.load_network(tmp_path / "town.npz")) == stations(network)
+
+
+def test_openstreetmap_is_read(
+    town: RoadNetwork, tmp_path: Path, osm_text: Callable[..., str]
+) -> None:
+    pytest.importorskip("osmium")
+    charger = {"amenity": "charging_station"}
+    tags = {
+        1: charger | {"name": "Square", "socket:type2": "2", "socket:type2:output": "22 kW"},
+        2: charger | {"operator": "Fast", "socket:type2_combo": "1", "socket:chademo": "no"},
+        3: charger | {"name": "Mine", "access": "private", "socket:type2": "1"},
+        4: charger | {"name": "Gone", "disused": "yes", "socket:type2": "1"},
+        5: charger | {"name": "Sockets unknown"},
+        6: {"amenity": "cafe", "socket:type2": "1"},
+    }
+    spots = {node: place(town, 100.0 * node, 10) for node in tags}
+    nodes = {node: (1000 * (lon - 6), 1000 * (lat - 49)) for node, (lon, lat) in spots.items()}
+    path = tmp_path / "town.osm"
+    path.write_text(osm_text(nodes, {}, node_tags=tags))
+    network, counts = add_chargers(town, path)
+    assert [(each.name, each.sockets) for each in stations(network)] == [
+        ("Square", (("ac", 22.0),)),
+        ("Fast", (("ccs", 50.0),)),
+    ]
+    assert counts["left out: planned or closed"] == counts["left out: private"] == 1
+    assert counts["left out: without a socket that cars have"] == 1
+    assert counts["power assumed: 50 kW for ccs"] == 1
+
+
+def test_a_table_is_read(town: RoadNetwork, tmp_path: Path) -> None:
+    lon, lat = place(town, 300, 20)
+    path = tmp_path / "own.csv"
+    path.write_text(
+        "name,lat,lon,socket,kw,status\n"
+        f"Depot,{lat},{lon},type2,7.4,\nDepot,{lat},{lon},ccs,,open\n"
+        f"Later,{lat},{lon},ccs,50,planned\n"
+    )
+    network, counts = add_chargers(town, path)
+    (found,) = stations(network)
+    assert (found.name, found.sockets) == ("Depot", (("ac", 7.4), ("ccs", 50.0)))
+    assert counts["left out: planned or closed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "name,lat,lon\n", "lacks the column 'socket'"),
+        ("a.csv", "name,lat,lon,socket\nA,49,six,ccs\n", "line 2: lat and lon"),
+        ("a.csv", "name,lat,lon,socket\nA,49,6,usb\n", "line 2: unknown socket 'usb'"),
+        ("a.csv", "name,lat,lon,socket,kw\nA,49,6,ccs,-3\n", "line 2: the power of a socket is -3"),
+        ("a.csv", "name,lat,lon,socket\nA,49,6,ccs\n", "no station for network 'town'.*200 m"),
+        ("a.json", "[{]", "cannot read stations from a.json: JSONDecodeError"),
+        ("a.json", '[{"x": 1}]', "cannot read stations from a.json: KeyError"),
+        ("a.osm", "<osm", "cannot read stations from a.osm: ExpatError"),
+        ("a.txt", "", "is no .json, .csv, .osm"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(
+    town: RoadNetwork, tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(EvrouteError, match=message) as refused:
+        add_chargers(town, path)
+    assert "\n" not in str(refused.value)
+    with pytest.raises(EvrouteError, match="missing"):
+        add_chargers(town, tmp_path / "missing.csv")
+
+
+def test_a_damaged_table_is_refused(town: RoadNetwork) -> None:
+    broken = town.with_tables({"chargers": {"name": ("A",), "lon": (6.0,), "lat": (49.0,)}})
+    with pytest.raises(EvrouteError, match="add them again"):
+        stations(broken)
+    assert stations(town) == ()
+    assert Station("A", 6.0, 49.0, ()).name == "A"
