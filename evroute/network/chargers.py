@@ -21,7 +21,8 @@ from xml.parsers import expat
 import numpy as np
 
 from evroute import limits
-from evroute.errors import EvrouteError, MissingPackageError, NetworkFormatError
+from evroute.errors import EvrouteError, NetworkFormatError
+from evroute.network.geo import osmium
 from evroute.network.locate import nearest
 from evroute.network.names import clean
 from evroute.network.optional_tables import Table
@@ -212,16 +213,11 @@ def _table(path: Path) -> _Read:
 
 def _osm(path: Path) -> _Read:
     """Yield the stations of an OpenStreetMap file."""
-    try:
-        from osmium import FileProcessor
-        from osmium.filter import TagFilter
-        from osmium.osm import NODE, WAY
-    except ImportError as error:
-        raise MissingPackageError("osmium", "geo") from error
     if path.suffix != ".pbf":
         limits.check_xml(path)
-    chargers = TagFilter(("amenity", "charging_station"))
-    found: Any = FileProcessor(str(path), NODE | WAY).with_locations().with_filter(chargers)
+    chargers = osmium.filter.TagFilter(("amenity", "charging_station"))
+    kinds = osmium.osm.NODE | osmium.osm.WAY
+    found: Any = osmium.FileProcessor(str(path), kinds).with_locations().with_filter(chargers)
     for item in found:
         tags = dict(item.tags)
         points = [item.location] if item.is_node() else [node.location for node in item.nodes]
